@@ -28,6 +28,8 @@ pub enum RecordErrorKind {
     CannotWrite,
     /// Another process continues the experiment of this record.
     InUse,
+    /// The record takes no note of a reviewer.
+    NoNote(NoteRefusal),
     /// The recorder's thread panicked.
     Crashed,
     /// The record of a run that has measured nothing cannot be removed.
@@ -57,6 +59,36 @@ pub enum RecordErrorKind {
     Damaged(String),
     /// Data from the record could not be written elsewhere.
     Output,
+}
+
+/// The reason why a record takes no note of a reviewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteRefusal {
+    /// Its run has not ended, or was killed.
+    NotEnded,
+    /// The file or its folder cannot be written.
+    Unwritable,
+    /// It has this many notes, and may have no more.
+    Many(u32),
+}
+
+impl NoteRefusal {
+    fn sentence(self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            NoteRefusal::NotEnded => format!(
+                "the run of `{path}` has not ended, or was killed: notes are added to the records \
+                 of runs that have ended"
+            ),
+            NoteRefusal::Unwritable => format!(
+                "cannot add a note to `{path}`: name a record that you may write to, in a folder \
+                 that you may write to"
+            ),
+            NoteRefusal::Many(most) => format!(
+                "`{path}` has {most} notes, as many as a record may have: write this one elsewhere"
+            ),
+        }
+    }
 }
 
 impl RecordError {
@@ -102,6 +134,7 @@ impl fmt::Display for RecordError {
                     "`{path}` is in use by another process: wait until that has ended, or end it"
                 )
             }
+            RecordErrorKind::NoNote(refusal) => f.write_str(&refusal.sentence(&self.path)),
             RecordErrorKind::Crashed => {
                 write!(
                     f,

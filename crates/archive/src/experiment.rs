@@ -5,13 +5,14 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use base::WallTime;
-use record::InputFile;
+use record::{InputFile, Note};
 use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
 use crate::open::open_experiment;
-use crate::v2::{Figure, LookRow, NoteRow, RunRow, RunState};
+use crate::reviewer_note::read_reviewer_notes;
+use crate::v2::{Figure, LookRow, RunRow, RunState};
 use crate::{v1, v2};
 
 /// The record of an experiment in the process of writing.
@@ -41,8 +42,8 @@ pub struct ExperimentContent {
     pub runs: Vec<RunRow>,
     /// The looks.
     pub looks: Vec<LookRow>,
-    /// The remarks.
-    pub notes: Vec<NoteRow>,
+    /// The remarks of the program, and after them the notes of reviewers.
+    pub notes: Vec<Note>,
 }
 
 impl ExperimentContent {
@@ -74,7 +75,7 @@ fn content(of: &Connection) -> Result<ExperimentContent, RowError> {
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
-        notes: v2::read_notes(of)?,
+        notes: [v2::read_notes(of)?, read_reviewer_notes(of)?].concat(),
     };
     check_runs(&content.runs)?;
     Ok(content)
@@ -337,7 +338,8 @@ mod tests {
         drop(writer);
         let (mut writer, content) = ExperimentWriter::resume(&record).unwrap();
         assert_eq!(content.looks, [LookRow { pairs: 8, is_decided: false }]);
-        assert_eq!(content.notes, [NoteRow { at: WallTime(7), text: "odd".to_owned() }]);
+        let note = Note { at: WallTime(7), author: None, text: "odd".to_owned() };
+        assert_eq!(content.notes, [note]);
         writer.set_state(&[1], RunState::Abandoned).unwrap();
         writer.set_facts(&[("state", "complete".to_owned())]).unwrap();
         writer.set_facts(&[("invalid-arm", "[arm one]".to_owned())]).unwrap();

@@ -4,7 +4,8 @@
 //! database with one run. An [`Archive`] reads it, and says why a file cannot be read; [`export`]
 //! writes its content in open formats. [`v1`] defines the tables and the meaning of their rows;
 //! `docs/record.md` describes them to those who query them. An [`ExperimentWriter`] collects the
-//! runs of an experiment in one file, whose tables [`v2`] defines. Files that are not part of the
+//! runs of an experiment in one file, whose tables [`v2`] defines. [`add_note`] adds the note of a
+//! reviewer to either. Files that are not part of the
 //! record are written by threads of their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
@@ -18,6 +19,8 @@ pub mod export;
 mod open;
 mod reader;
 mod recorder;
+mod review;
+mod reviewer_note;
 mod spool;
 #[cfg(test)]
 mod support;
@@ -25,15 +28,16 @@ mod v1;
 mod v2;
 mod writer;
 
-pub use error::{RecordError, RecordErrorKind};
+pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     SeriesReadings,
 };
 pub use recorder::{LiveView, Notes, Recorder, RecorderOutlet};
+pub use review::add_note;
 pub use spool::{
     FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
     WriteFailure, Written,
 };
-pub use v2::{Figure, LookRow, NoteRow, Phase, RunRow, RunState};
+pub use v2::{Figure, LookRow, Phase, RunRow, RunState};

@@ -9,13 +9,14 @@ use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
     ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Gauge, Grid, Header,
-    InputFile, Interval, Kind, Load, OpLogReport, RunFacts, Series,
+    InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
 use crate::encoding::{HistogramSummary, Sum, add_to};
 use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::open::{Opened, PrivateCopy, open, open_run};
+use crate::reviewer_note::read_reviewer_notes;
 use crate::v1;
 
 /// A record opened for reading.
@@ -374,7 +375,13 @@ impl Archive {
             end: self.end.clone(),
             op_log: self.op_log()?,
             settings: self.settings()?,
+            notes: self.notes()?,
         })
+    }
+
+    fn notes(&self) -> Result<Vec<Note>, RecordError> {
+        read_reviewer_notes(&self.connection)
+            .map_err(|failure| failure.into_read_error(&self.path, "table `reviewer_note`"))
     }
 
     /// Returns the error that the record contains an inconsistency, for callers that interpret its

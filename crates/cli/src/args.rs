@@ -37,6 +37,7 @@ Examples:
   assay history nightly                       when did the figures of a folder change?
   assay serve nightly                         the records of a folder in a browser
   assay repeat experiment-….assay --seed 2    does the answer hold?
+  assay note run-….assay '#bad full disk'     a remark, which its answers show from then on
   assay explain send-lag                      what a check, limiter or metric means
   assay doctor postgres://db1/shop            what here would spoil a run
   assay calibrate                             what the generator takes here, for all later runs
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Run the experiment or the workload of a record again, and compare both answers.
     Repeat(RepeatArgs),
+    /// Add a note to a record; every answer from it shows the note.
+    Note(NoteArgs),
     /// Explain a check, a limiter, a metric or an exit code.
     Explain(ExplainArgs),
     /// Write a record in an open format.
@@ -429,6 +432,19 @@ pub(crate) struct ExportArgs {
     /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct NoteArgs {
+    /// The record of a run that has ended, or of an experiment.
+    #[arg(value_name = "R.assay")]
+    pub(crate) record: PathBuf,
+    /// The note: a paragraph of at most 4,000 characters. Words that begin with # are tags.
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// The name of the author. Default: that of the user.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -13,6 +13,7 @@ pub(crate) mod false_alarms;
 pub(crate) mod figures;
 pub(crate) mod history;
 pub(crate) mod load;
+pub(crate) mod note;
 pub(crate) mod observe;
 pub(crate) mod order;
 pub(crate) mod remedy;

@@ -34,6 +34,7 @@ mod recorded_pages;
 mod signals;
 mod stderr;
 mod trust;
+mod user;
 mod workload_file;
 
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::History(history) => commands::history::history(&history),
         Command::Serve(serve) => commands::serve::serve(&serve),
         Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
+        Command::Note(note) => commands::note::note(&note),
         Command::Explain(explain) => commands::explain::explain(&explain),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
 use analyze::saturate::NextSaturationStep;
-use archive::{ExperimentContent, NoteRow};
+use archive::ExperimentContent;
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, SweepResults,
     UndeclaredDifference, design, read_results, read_search, recorded_saturation, refuse,
 };
-use record::InputFile;
+use record::{InputFile, Note};
 use workload::question::{Design as Runs, Outline};
 
 use crate::complain::Complaint;
@@ -107,8 +107,8 @@ impl RecordedExperiment {
         &self.content.files
     }
 
-    /// Returns the remarks, in the order in which they were made.
-    pub(crate) fn notes(&self) -> &[NoteRow] {
+    /// Returns the notes: those of the program, and after them those of reviewers.
+    pub(crate) fn notes(&self) -> &[Note] {
         &self.content.notes
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use base::{AccountId, Nanos, Seed, Target, WallTime};
 
 use crate::grid::Grid;
+use crate::note::Note;
 use crate::op_log::OpLogReport;
 
 /// The facts that are known before time zero.
@@ -165,6 +166,8 @@ pub struct RunFacts {
     pub op_log: Option<OpLogReport>,
     /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
+    /// Notes of reviewers, in the order in which they were made.
+    pub notes: Vec<Note>,
 }
 
 /// The end of a run. The record of a killed run has none.

@@ -25,6 +25,7 @@ mod junit;
 mod live;
 mod markdown;
 mod metrics;
+mod note;
 mod number;
 pub mod page;
 mod sparkline;
@@ -37,11 +38,11 @@ pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{
     ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
-    ExperimentView, FalseAlarms, LoadDifference, MachineView, NoteView, ObjectionView,
-    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView,
-    SaturationStepView, SaturationView, SweepView, TrialView, comparison_figures, comparison_html,
-    comparison_json, comparison_markdown, comparison_text, experiment_answers, experiment_figures,
-    experiment_html, experiment_json, experiment_markdown, experiment_text, two_runs,
+    ExperimentView, FalseAlarms, LoadDifference, MachineView, ObjectionView, RepeatedCapacity,
+    RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView, SaturationStepView,
+    SaturationView, SweepView, TrialView, comparison_figures, comparison_html, comparison_json,
+    comparison_markdown, comparison_text, experiment_answers, experiment_figures, experiment_html,
+    experiment_json, experiment_markdown, experiment_text, two_runs,
 };
 pub use folder::{FolderRow, FolderView, RowState};
 pub use history::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analyze::{Component, Evidence, Summary};
 use base::{Seed, Target, TargetKind, WallTime};
 use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, LABEL, UNKNOWN, known};
-use record::{End, OpLogReport, Pace, RunFacts};
+use record::{End, Note, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
 use crate::words;
@@ -107,12 +107,14 @@ pub struct RunDetails {
     pub op_log: Option<OpLogReport>,
     /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
+    /// Notes of reviewers, in the order in which they were made.
+    pub notes: Vec<Note>,
 }
 
 impl RunDetails {
     /// Returns the facts of a record, as they are reported.
     pub fn of(facts: RunFacts) -> RunDetails {
-        let RunFacts { record, header, end, op_log, settings } = facts;
+        let RunFacts { record, header, end, op_log, settings, notes } = facts;
         RunDetails {
             record,
             run: None,
@@ -129,6 +131,7 @@ impl RunDetails {
             ended: end,
             op_log,
             settings,
+            notes,
         }
     }
 

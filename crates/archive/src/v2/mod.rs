@@ -8,7 +8,7 @@
 mod rows;
 mod schema;
 
-pub use rows::{Figure, LookRow, NoteRow, Phase, RunRow, RunState};
+pub use rows::{Figure, LookRow, Phase, RunRow, RunState};
 pub(crate) use rows::{
     merge, read_facts, read_looks, read_notes, read_runs, remove_fact, remove_run, split,
     write_fact, write_look, write_note, write_run, write_state,

@@ -1,6 +1,7 @@
 //! The rows of the tables of an experiment.
 
 use base::WallTime;
+use record::Note;
 use rusqlite::{Connection, params};
 
 use super::schema::{SHARED, rows_of_a_run, tables_of_a_run};
@@ -75,15 +76,6 @@ pub struct LookRow {
     pub pairs: u32,
     /// True if it ended the experiment.
     pub is_decided: bool,
-}
-
-/// A remark about an experiment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoteRow {
-    /// The time of the remark.
-    pub at: WallTime,
-    /// The remark.
-    pub text: String,
 }
 
 impl Phase {
@@ -248,9 +240,10 @@ pub(crate) fn write_note(to: &Connection, at: WallTime, text: &str) -> Result<()
     Ok(())
 }
 
-pub(crate) fn read_notes(from: &Connection) -> Result<Vec<NoteRow>, RowError> {
+pub(crate) fn read_notes(from: &Connection) -> Result<Vec<Note>, RowError> {
     let mut select = from.prepare("select at_ns, text from note order by note")?;
-    let row =
-        |row: &rusqlite::Row<'_>| Ok(NoteRow { at: WallTime(row.get(0)?), text: row.get(1)? });
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok(Note { at: WallTime(row.get(0)?), author: None, text: row.get(1)? })
+    };
     Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::RunFigures;
-use archive::{NoteRow, Phase, RecordErrorKind};
+use archive::{Phase, RecordErrorKind};
 use base::units::grouped;
 use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
@@ -16,8 +16,8 @@ use lab::experiment::{
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{
-    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView,
-    RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
+    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase,
+    RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated, VariedLoad};
@@ -221,14 +221,10 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         machine: results.machine.clone(),
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
-        notes: recorded.notes().iter().map(note).collect(),
+        notes: recorded.notes().to_vec(),
         sweep: sweep(recorded),
         repetition: None,
     }
-}
-
-fn note(one: &NoteRow) -> NoteView {
-    NoteView { at: one.at.to_string(), text: one.text.clone() }
 }
 
 fn phase(phase: Phase) -> RunPhase {

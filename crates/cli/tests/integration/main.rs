@@ -35,6 +35,7 @@ mod live;
 mod many;
 mod memory;
 mod mixed;
+mod notes;
 mod observe;
 mod older_records;
 mod options;

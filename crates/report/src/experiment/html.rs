@@ -13,6 +13,7 @@ use super::view::{ArmView, ExperimentView, RunPhase, RunView};
 use super::{lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section};
+use crate::note;
 use crate::number::significant;
 use crate::page::{Align, Line, Tone};
 
@@ -104,7 +105,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     });
     let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
     let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
-    out.lines(&bets.chain(limiters).chain(slos).chain(alarms).collect::<Vec<Line>>());
+    let notes = view.notes.iter().map(|it| Line::new("note", note::sentence(it)));
+    out.lines(&bets.chain(limiters).chain(slos).chain(alarms).chain(notes).collect::<Vec<Line>>());
 }
 
 /// Returns the word of a verdict with its tone.

@@ -14,7 +14,8 @@ use super::repetition::{RepeatedMetric, RepetitionView};
 use super::saturation_json;
 use super::sentence;
 use super::sweep_json;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, RunView};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
+use crate::note;
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -53,7 +54,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "machine_changes":
             view.machine.iter().map(|one| machine(&view.arms, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
-        "notes": view.notes.iter().map(note).collect::<Vec<Value>>(),
+        "notes": note::documents(&view.notes),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": compared,
         "saturate": view.saturation.as_ref().map(saturation_json::saturation),
@@ -77,10 +78,6 @@ fn at_points(view: &ExperimentView) -> Vec<Value> {
         all
     };
     sweep.values.iter().zip(&sweep.comparisons).flat_map(at_point).collect()
-}
-
-fn note(note: &NoteView) -> Value {
-    json!({ "at": note.at, "text": note.text })
 }
 
 /// Returns a difference that no arm declares.

@@ -8,7 +8,8 @@ use workload::question::Scale;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, declared};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
+use crate::note;
 use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
@@ -217,17 +218,12 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: usize, change: &Machine
     }
 }
 
-/// Most remarks that an answer has; the record and the JSON document have all.
+/// Most notes that an answer has; the record and the JSON document have all.
 const MOST_NOTES: usize = 8;
 
-/// Returns the remarks with their times.
+/// Returns the latest notes with their times.
 pub(super) fn notes(view: &ExperimentView) -> Vec<String> {
-    let line = |note: &NoteView| format!("{}: {}", note.at, note.text);
-    let mut lines: Vec<String> = view.notes.iter().take(MOST_NOTES).map(line).collect();
-    if let Some(more) = view.notes.len().checked_sub(MOST_NOTES).filter(|more| *more > 0) {
-        lines.push(format!("{more} more in the record"));
-    }
-    lines
+    note::latest(&view.notes, MOST_NOTES)
 }
 
 /// Returns the bets on an arm with their outcomes.

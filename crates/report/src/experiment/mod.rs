@@ -60,6 +60,5 @@ pub use sweep::SweepView;
 pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{
-    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunPhase,
-    RunView,
+    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView,
 };

@@ -5,6 +5,7 @@ use analyze::compare::{
     ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
 };
 use analyze::curve::ArmCurve;
+use record::Note;
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
@@ -52,8 +53,8 @@ pub struct ExperimentView {
     pub undeclared: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
-    /// Remarks: warnings, and when the experiment was continued.
-    pub notes: Vec<NoteView>,
+    /// Notes: warnings, when the experiment was continued, and those of reviewers.
+    pub notes: Vec<Note>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepView>,
     /// The comparison with the first experiment, if this one repeats it.
@@ -139,15 +140,6 @@ pub enum RunPhase {
     Saturate,
     /// Trials of a capacity search.
     Capacity,
-}
-
-/// A remark in the record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoteView {
-    /// Its time in UTC, as in RFC 3339.
-    pub at: String,
-    /// Its text.
-    pub text: String,
 }
 
 /// A difference between runs that no arm declares.

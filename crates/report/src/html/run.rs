@@ -68,6 +68,7 @@ fn answer(out: &mut Document, page: &Page) {
         out.remarks(&page.limiter.remarks);
         out.remarks(&page.changes);
     }
+    out.lines(&page.run.reviews);
 }
 
 fn headline(out: &mut Document, headline: &Headline) {

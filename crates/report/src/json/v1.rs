@@ -12,11 +12,13 @@ use analyze::{
 };
 use record::{Kind, OpLogReport};
 use serde::Serialize;
+use serde_json::Value;
 use workload::{Metric, NamedTarget};
 
 use super::finite::finite;
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
+use crate::note;
 use crate::page::{CheckRow, JobSection, LoadSection, Page, RunSection, VerdictSection, Warning};
 
 /// Name of this version of the contract.
@@ -40,6 +42,7 @@ pub(super) struct Document {
     program: Option<Program>,
     observing_share: Option<f64>,
     run: Run,
+    notes: Vec<Value>,
 }
 
 #[derive(Serialize)]
@@ -348,6 +351,7 @@ impl Document {
             program: page.run.program.map(Program::of),
             observing_share: page.run.observing_share.and_then(finite),
             run: Run::of(&page.run),
+            notes: note::documents(&page.run.about.notes),
         }
     }
 }

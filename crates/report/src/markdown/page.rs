@@ -21,6 +21,7 @@ pub fn markdown(page: &Page) -> String {
     if page.is_limiter_shown {
         out.list(&remarks(&page.short.limiter), 3);
     }
+    out.list(&lines(&page.short.reviews), 3);
     out.gap();
     let about = &page.run.about;
     out.line(format!("Repeat: {} Record: {}", code(&about.command), code(&about.file())));

@@ -3,11 +3,12 @@
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::units::grouped;
 use record::environment::{LABEL, is_environment_fact};
-use record::{Event, EventKind, INSERT_REASON_PREFIX};
+use record::{Event, EventKind, INSERT_REASON_PREFIX, Note};
 use workload::{NamedTarget, Warmup};
 
 use super::quantity::Quantity;
 use super::remark::{Line, Remark};
+use crate::note;
 use crate::number::seconds;
 use crate::number::{bytes, count, percent, time};
 use crate::view::{RunDetails, View};
@@ -42,6 +43,8 @@ pub struct RunSection {
     pub observing_share: Option<f64>,
     /// Resources of the generator, settings of the servers, command and record, in words.
     pub resources: Vec<Line>,
+    /// Notes of reviewers, in words.
+    pub reviews: Vec<Line>,
     /// Commands that show more of the record.
     pub commands: Vec<String>,
     /// Commands to continue with, each labelled with its purpose.
@@ -77,10 +80,15 @@ impl RunSection {
             program: view.summary.program,
             observing_share: view.summary.observing_share,
             resources: resources(view),
+            reviews: view.about.notes.iter().map(review).collect(),
             commands: commands(view),
             next: next(view),
         }
     }
+}
+
+fn review(note: &Note) -> Line {
+    Line::new("note", note::sentence(note))
 }
 
 /// Returns the workload, its targets, and the measured period.

@@ -17,6 +17,7 @@ use super::remark::{Line, Remark, Tone};
 use super::run::{EventsSection, RunSection};
 use super::shape::Bin;
 use super::table::Table;
+use crate::note;
 use crate::number::count;
 use crate::view::View;
 
@@ -25,6 +26,9 @@ const MOST_BLOCKS: usize = 10;
 
 /// Most bins of the distribution of a job.
 const BINS: usize = 8;
+
+/// Most notes of reviewers.
+const MOST_REVIEWS: usize = 2;
 
 /// The parts of the short answer, in the order in which they are shown; the verdict and the changes
 /// are those of the page.
@@ -57,6 +61,8 @@ pub struct ShortAnswer {
     pub answers: Vec<Line>,
     /// Shared host, warnings, and SLOs that were missed or met.
     pub remarks: Vec<Remark>,
+    /// Latest notes of reviewers.
+    pub reviews: Vec<Line>,
     /// Commands to continue with, each labelled with its purpose.
     pub next: Vec<Line>,
 }
@@ -116,9 +122,15 @@ impl ShortAnswer {
                 false => headline.answers.clone(),
             },
             remarks: headline.remarks.iter().cloned().chain(met(view)).collect(),
+            reviews: reviews(view),
             next: run.next.clone(),
         }
     }
+}
+
+fn reviews(view: &View) -> Vec<Line> {
+    let latest = note::latest(&view.about.notes, MOST_REVIEWS);
+    latest.into_iter().map(|note| Line::new("note", note)).collect()
 }
 
 /// Returns the jobs without the parts of mixes, whose requests are also those of the mix.

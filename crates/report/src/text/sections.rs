@@ -78,5 +78,9 @@ pub(super) fn write_resources(canvas: &mut Canvas, run: &RunSection) {
     canvas.gap();
     canvas.lines(0, &run.resources);
     canvas.gap();
+    if !run.reviews.is_empty() {
+        canvas.lines(0, &run.reviews);
+        canvas.gap();
+    }
     run.commands.iter().for_each(|command| canvas.whole(2, command));
 }

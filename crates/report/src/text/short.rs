@@ -29,6 +29,10 @@ pub(super) fn write(canvas: &mut Canvas, page: &Page) {
     canvas.lines(0, &short.answers);
     canvas.remarks(&short.remarks);
     canvas.gap();
+    if !short.reviews.is_empty() {
+        canvas.lines(0, &short.reviews);
+        canvas.gap();
+    }
     write_commands(canvas, &short.next);
 }
 

@@ -256,6 +256,7 @@ fn about(ended: End) -> RunDetails {
         settings: [("journal_mode", "wal"), ("server", "SQLite 3.51.1"), ("synchronous", "full")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
+        notes: Vec::new(),
     }
 }
 

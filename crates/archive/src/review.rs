@@ -1,0 +1,258 @@
+//! Notes of reviewers, which are added to the record of a run or an experiment that has ended.
+//!
+//! Everything that was measured, and its sums, stay as they are.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+
+use record::Note;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::create::connect;
+use crate::error::{Cause, NoteRefusal, RecordError, RecordErrorKind, RowError, sql_cause};
+use crate::experiment::ExperimentContent;
+use crate::reader::Archive;
+use crate::reviewer_note::{self, MOST_NOTES};
+
+/// Adds a reviewer's note to a record, in one transaction that is flushed to the disk. Several
+/// programs may do so at once.
+///
+/// # Errors
+/// The file is not a record or is damaged; it cannot be written; its run or experiment still goes
+/// on; or it has as many notes as it may have.
+pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
+    check_writable(path)?;
+    check_ended(path)?;
+    let file = File::open(path).map_err(|cause| unwritable(path, cause))?;
+    // An experiment that goes on has locked its record.
+    if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
+        return Err(RecordError::new(path, RecordErrorKind::InUse));
+    }
+    let written = connect(path)
+        .map_err(Failure::from)
+        .and_then(|mut connection| write(&mut connection, note));
+    // The connection is closed: closing the file ends the locks of SQLite on it.
+    drop(file);
+    written.map_err(|failure| match failure {
+        Failure::Full => {
+            RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Many(MOST_NOTES)))
+        }
+        Failure::Row(RowError::Sql(cause)) => unwritable(path, sql_cause(cause)),
+        Failure::Row(failure) => failure.into_read_error(path, "the notes of reviewers"),
+    })
+}
+
+/// Refuses a record that its owner has made read-only, also if the rights of this process are
+/// beyond that.
+fn check_writable(path: &Path) -> Result<(), RecordError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
+            Err(RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)))
+        }
+        // Another fault is reported by the reader.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Refuses what is not an intact record, and the record of a run that has no end. Runs that go on
+/// look like those that were killed.
+fn check_ended(path: &Path) -> Result<(), RecordError> {
+    match Archive::open(path) {
+        Ok(archive) if archive.end().is_none() => {
+            Err(RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::NotEnded)))
+        }
+        Ok(_) => Ok(()),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => {
+            ExperimentContent::read(path).map(|_| ())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn unwritable(path: &Path, cause: impl Into<Cause>) -> RecordError {
+    RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)).because(cause)
+}
+
+/// The reason why a note is not written.
+enum Failure {
+    /// The record has too many.
+    Full,
+    Row(RowError),
+}
+
+impl From<RowError> for Failure {
+    fn from(failure: RowError) -> Failure {
+        Failure::Row(failure)
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Row(error.into())
+    }
+}
+
+fn write(to: &mut Connection, note: &Note) -> Result<(), Failure> {
+    // The file is untrusted: no trigger of its schema is executed.
+    to.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    to.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    let transaction = to.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if reviewer_note::create(&transaction)? >= MOST_NOTES {
+        return Err(Failure::Full);
+    }
+    reviewer_note::insert(&transaction, note)?;
+    Ok(transaction.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::thread;
+
+    use base::WallTime;
+    use record::{End, EndKind};
+
+    use super::*;
+    use crate::experiment::ExperimentWriter;
+    use crate::support::{Place, header};
+    use crate::writer::{Second, Writer};
+
+    /// Writes the record of a run, which has ended or not.
+    fn run(place: &Place, has_ended: bool) -> PathBuf {
+        let path = place.path("run.assay");
+        let mut writer = Writer::create(&path, &header()).unwrap();
+        writer.save_second(base::AccountId(0), 0, &Second::default()).unwrap();
+        if has_ended {
+            let end = End { at: base::Nanos(1), kind: EndKind::Completed, text: String::new() };
+            writer.seal(&end, &[Default::default()], 0).unwrap();
+        }
+        writer.commit().unwrap();
+        path
+    }
+
+    fn note(text: &str) -> Note {
+        Note::by("ann", text, WallTime(7)).unwrap()
+    }
+
+    fn kind(path: &Path) -> RecordErrorKind {
+        add_note(path, &note("n")).unwrap_err().kind().clone()
+    }
+
+    fn notes(path: &Path) -> Vec<Note> {
+        Archive::open(path).unwrap().facts().unwrap().notes
+    }
+
+    /// Returns all rows of the tables other than that of the notes.
+    fn dump(path: &Path) -> Vec<Vec<u8>> {
+        let archive = Archive::open(path).unwrap();
+        let mut export = Vec::new();
+        crate::export::json(&archive, &mut export).unwrap();
+        let connection = Connection::open(path).unwrap();
+        let sql = "select name || coalesce(sql, '') from sqlite_schema
+            where name <> 'reviewer_note'";
+        let mut select = connection.prepare(sql).unwrap();
+        let schema = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let mut all: Vec<Vec<u8>> = schema.map(|text| text.unwrap().into_bytes()).collect();
+        all.push(export);
+        let seal = "select count(*) || ' ' || sum(total) from seal";
+        all.push(connection.query_row(seal, [], |row| row.get::<_, String>(0)).unwrap().into());
+        all
+    }
+
+    #[test]
+    fn notes_are_read_as_they_were_added_and_change_nothing_else() {
+        let place = Place::new("noted");
+        let path = run(&place, true);
+        let before = dump(&path);
+        assert!(notes(&path).is_empty());
+        let texts = ["first #tag", "'; drop table meta; --", "naïve 表 😀"];
+        texts.iter().for_each(|text| add_note(&path, &note(text)).unwrap());
+        assert_eq!(notes(&path), texts.map(note));
+        assert_eq!(dump(&path), before);
+    }
+
+    #[test]
+    fn notes_of_several_threads_are_all_kept() {
+        let place = Place::new("many");
+        let path = run(&place, true);
+        thread::scope(|scope| {
+            for writer in 0..4 {
+                let path = &path;
+                scope.spawn(move || {
+                    (0..5).for_each(|n| add_note(path, &note(&format!("{writer}.{n}"))).unwrap());
+                });
+            }
+        });
+        let mut texts: Vec<String> = notes(&path).into_iter().map(|note| note.text).collect();
+        texts.sort();
+        let expected = (0..4).flat_map(|writer| (0..5).map(move |n| format!("{writer}.{n}")));
+        assert_eq!(texts, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn record_without_an_end_takes_no_note() {
+        let place = Place::new("going-on");
+        assert_eq!(kind(&run(&place, false)), RecordErrorKind::NoNote(NoteRefusal::NotEnded));
+        assert_eq!(kind(&place.path("none.assay")), RecordErrorKind::NotFound);
+        fs::write(place.path("text.assay"), "text").unwrap();
+        assert!(matches!(kind(&place.path("text.assay")), RecordErrorKind::NotARecord(_)));
+    }
+
+    #[test]
+    fn experiment_takes_notes_unless_it_goes_on() {
+        let place = Place::new("of-experiment");
+        let path = place.path("e.assay");
+        let writer = ExperimentWriter::create(&path, &[], &[]).unwrap();
+        writer.add_note(WallTime(1), "teardown failed").unwrap();
+        assert_eq!(kind(&path), RecordErrorKind::InUse);
+        drop(writer);
+        add_note(&path, &note("repeated on db2")).unwrap();
+        let own = Note { at: WallTime(1), author: None, text: "teardown failed".to_owned() };
+        let notes = ExperimentContent::read(&path).unwrap().notes;
+        assert_eq!(notes, [own, note("repeated on db2")]);
+        // A note is no reason against continuing the experiment.
+        ExperimentWriter::resume(&path).unwrap();
+    }
+
+    #[test]
+    fn read_only_record_is_left_alone() {
+        let place = Place::new("read-only");
+        let path = run(&place, true);
+        let before = fs::read(&path).unwrap();
+        let mut rights = fs::metadata(&path).unwrap().permissions();
+        rights.set_readonly(true);
+        fs::set_permissions(&path, rights).unwrap();
+        assert_eq!(kind(&path), RecordErrorKind::NoNote(NoteRefusal::Unwritable));
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn record_takes_no_more_than_its_most_notes() {
+        let place = Place::new("full");
+        let path = run(&place, true);
+        add_note(&path, &note("first")).unwrap();
+        let sql = "with recursive n(n) as (select 2 union all select n + 1 from n where n < 1000)
+            insert into reviewer_note select n, 0, 'ann', 'text' from n";
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        assert_eq!(kind(&path), RecordErrorKind::NoNote(NoteRefusal::Many(MOST_NOTES)));
+        assert_eq!(notes(&path).len(), 1_000);
+    }
+
+    #[test]
+    fn foreign_table_or_trigger_is_neither_used_nor_executed() {
+        let place = Place::new("foreign");
+        let path = run(&place, true);
+        add_note(&path, &note("first")).unwrap();
+        let sql = "create trigger evil after insert on reviewer_note begin delete from seal; end";
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        add_note(&path, &note("second")).unwrap();
+        let count = "select count(*) from seal";
+        let connection = Connection::open(&path).unwrap();
+        assert_ne!(connection.query_row(count, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
+        let sql = "drop table reviewer_note; create view reviewer_note as select 1 as note";
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        assert!(matches!(kind(&path), RecordErrorKind::Damaged(_)));
+    }
+}

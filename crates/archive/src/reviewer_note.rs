@@ -1,0 +1,54 @@
+//! The table of the notes of reviewers, which the first note creates. It is the same in the record
+//! of a run and in that of an experiment, and older programs read a record that has it as before.
+
+use base::WallTime;
+use record::Note;
+use rusqlite::{Connection, params};
+
+use crate::error::RowError;
+
+/// The table. SQLite keeps the text of the statement exactly as written.
+const CREATE: &str = include_str!("reviewer_note.sql");
+
+/// Most notes of a record.
+pub(crate) const MOST_NOTES: u32 = 1_000;
+
+/// Creates the table if there is none; returns the number of its notes.
+pub(crate) fn create(to: &Connection) -> Result<u32, RowError> {
+    if !has_table(to)? {
+        to.execute_batch(CREATE)?;
+    }
+    Ok(to.query_row("select count(*) from reviewer_note", [], |row| row.get(0))?)
+}
+
+/// Writes a note.
+pub(crate) fn insert(to: &Connection, note: &Note) -> Result<(), RowError> {
+    let sql = "insert into reviewer_note (at_ns, author, text) values (?, ?, ?)";
+    to.execute(sql, params![note.at.0, note.author, note.text])?;
+    Ok(())
+}
+
+/// Reads the notes of reviewers, in the order in which they were made.
+pub(crate) fn read_reviewer_notes(from: &Connection) -> Result<Vec<Note>, RowError> {
+    if !has_table(from)? {
+        return Ok(Vec::new());
+    }
+    let sql = "select at_ns, author, text from main.reviewer_note order by note limit ?1";
+    let mut select = from.prepare(sql)?;
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok(Note { at: WallTime(row.get(0)?), author: Some(row.get(1)?), text: row.get(2)? })
+    };
+    Ok(select.query_map([MOST_NOTES], row)?.collect::<Result<_, _>>()?)
+}
+
+/// Returns true if a record has the table, which must be that of this version.
+fn has_table(of: &Connection) -> Result<bool, RowError> {
+    let sql = "select sql from main.sqlite_schema where name = 'reviewer_note'";
+    let mut select = of.prepare(sql)?;
+    let mut rows = select.query([])?;
+    match rows.next()? {
+        None => Ok(false),
+        Some(row) if row.get_ref(0)?.as_str().is_ok_and(|sql| sql == CREATE.trim_end()) => Ok(true),
+        Some(_) => Err(RowError::content("`reviewer_note` is not that of this version")),
+    }
+}

@@ -1,0 +1,119 @@
+//! Notes about a record.
+
+use std::fmt;
+
+use base::{WallTime, is_terminal_control};
+
+/// A note about a record: a remark of the program, or one that a reviewer has added later.
+///
+/// Notes of a record that was read may have any text: the record may be a stranger's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Time at which it was made.
+    pub at: WallTime,
+    /// Name of the reviewer; `None` for a remark of the program.
+    pub author: Option<String>,
+    /// Text.
+    pub text: String,
+}
+
+/// The error of a text or a name that is no part of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteError {
+    /// The text has no letters.
+    Empty,
+    /// The text is too long.
+    TooLong {
+        /// Its characters.
+        characters: usize,
+    },
+    /// The text has characters that a terminal acts on.
+    Control,
+    /// The name of the author is empty, too long, or has characters that a terminal acts on.
+    Author,
+}
+
+impl Note {
+    /// Longest text of a reviewer's note, in characters.
+    pub const LONGEST_TEXT: usize = 4_000;
+
+    /// Longest name of its author, in characters.
+    pub const LONGEST_AUTHOR: usize = 100;
+
+    /// Creates a reviewer's note. It is a paragraph: line ends, tabs and repeated blanks become one
+    /// blank each.
+    ///
+    /// # Errors
+    /// Text or author are empty, too long, or have characters that a terminal acts on.
+    pub fn by(author: &str, text: &str, at: WallTime) -> Result<Note, NoteError> {
+        let text = paragraph(text);
+        match text.chars().count() {
+            0 => return Err(NoteError::Empty),
+            characters if characters > Note::LONGEST_TEXT => {
+                return Err(NoteError::TooLong { characters });
+            }
+            _ if text.contains(is_terminal_control) => return Err(NoteError::Control),
+            _ => {}
+        }
+        let author = paragraph(author);
+        let is_name = (1..=Note::LONGEST_AUTHOR).contains(&author.chars().count())
+            && !author.contains(is_terminal_control);
+        match is_name {
+            true => Ok(Note { at, author: Some(author), text }),
+            false => Err(NoteError::Author),
+        }
+    }
+}
+
+fn paragraph(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+impl fmt::Display for NoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoteError::Empty => f.write_str("the note is empty"),
+            NoteError::TooLong { characters } => {
+                let most = Note::LONGEST_TEXT;
+                write!(f, "the note has {characters} characters; at most {most} are allowed")
+            }
+            NoteError::Control => f.write_str("the note has control characters"),
+            NoteError::Author => write!(
+                f,
+                "the name of the author must have 1 to {} characters, and no control characters",
+                Note::LONGEST_AUTHOR
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoteError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn note_is_a_paragraph_with_an_author() {
+        let note = Note::by(" Ann  B. ", " first\nsecond\t third ", WallTime(7)).unwrap();
+        assert_eq!(note.text, "first second third");
+        assert_eq!((note.author.as_deref(), note.at), (Some("Ann B."), WallTime(7)));
+        assert!(Note::by("a", &"é".repeat(Note::LONGEST_TEXT), WallTime(0)).is_ok());
+    }
+
+    #[test]
+    fn other_texts_and_names_are_refused() {
+        let refused = |author: &str, text: &str| Note::by(author, text, WallTime(0)).unwrap_err();
+        for empty in ["", " \n\t "] {
+            assert_eq!(refused("ann", empty), NoteError::Empty);
+        }
+        let long = "x".repeat(1 << 20);
+        assert_eq!(refused("ann", &long), NoteError::TooLong { characters: 1 << 20 });
+        for control in ["\u{1b}[2J", "a\0", "\u{202e}evil", "bell\u{7}"] {
+            assert_eq!(refused("ann", control), NoteError::Control, "{control:?}");
+        }
+        for author in ["", " ", "\u{1b}[2J", &"x".repeat(Note::LONGEST_AUTHOR + 1)] {
+            assert_eq!(refused(author, "text"), NoteError::Author, "{author:?}");
+        }
+    }
+}
