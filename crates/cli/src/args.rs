@@ -384,6 +384,9 @@ pub(crate) struct ServeArgs {
     /// loopback, and pages are not encrypted.
     #[arg(long, value_name = "HOST:PORT", default_value = SERVE)]
     pub(crate) listen: ListenAddress,
+    /// Take no notes: records are only read.
+    #[arg(long)]
+    pub(crate) read_only: bool,
 }
 
 #[derive(Debug, ClapArgs)]

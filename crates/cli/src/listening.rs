@@ -10,8 +10,10 @@ use crate::complain::Complaint;
 /// The pages that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Served {
-    /// The records of a folder.
+    /// The records of a folder, to which notes may be added.
     Records,
+    /// The same, only to be read.
+    RecordsToRead,
     /// A run that goes on.
     Run,
     /// The metrics of a run that goes on. Their address has no token, because monitoring systems
@@ -23,7 +25,7 @@ impl Served {
     /// Returns the option that names the address.
     fn option(self) -> &'static str {
         match self {
-            Served::Records => "--listen",
+            Served::Records | Served::RecordsToRead => "--listen",
             Served::Run => "--serve",
             Served::Metrics => "--metrics",
         }
@@ -32,7 +34,7 @@ impl Served {
     /// Returns the most connections at once. Those of a run share its processors.
     fn connections(self) -> usize {
         match self {
-            Served::Records => Limits::default().connections,
+            Served::Records | Served::RecordsToRead => Limits::default().connections,
             Served::Run => 16,
             Served::Metrics => 4,
         }
@@ -41,7 +43,12 @@ impl Served {
     /// Returns the sentence about other machines that can reach the address.
     fn warning(self) -> &'static str {
         match self {
-            Served::Records => "everyone who has the address with its token can read all records",
+            Served::Records => {
+                "everyone who has the address with its token can read all records and add notes"
+            }
+            Served::RecordsToRead => {
+                "everyone who has the address with its token can read all records"
+            }
             Served::Run => "everyone who has the address with its token can watch the run",
             Served::Metrics => "everyone there can read the metrics, without a token",
         }
@@ -59,7 +66,8 @@ pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Com
     let script = (served == Served::Run).then_some(SCRIPT_SOURCE);
     let policy = Policy { style: Some(STYLE_SOURCE), script };
     let limits = Limits { connections: served.connections(), ..Limits::default() };
-    let settings = Settings { listen: listen.clone(), limits, token, policy };
+    let takes_forms = served == Served::Records;
+    let settings = Settings { listen: listen.clone(), limits, token, policy, takes_forms };
     let option = served.option();
     let server = Server::bind(settings).map_err(|error| cannot_listen(listen, option, &error))?;
     if !server.is_local() {

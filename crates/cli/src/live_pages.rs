@@ -39,7 +39,7 @@ impl Pages for LivePages {
                 sent: None,
                 is_over: false,
             })),
-            Route::Report { .. } | Route::Overlay { .. } | Route::Metrics => {
+            Route::Report { .. } | Route::Overlay { .. } | Route::Notes { .. } | Route::Metrics => {
                 Route::missing().into()
             }
         }
@@ -99,9 +99,11 @@ impl Pages for MetricsPages {
     fn answer(&self, route: &Route) -> Answer {
         match route {
             Route::Metrics => Response::metrics(self.watcher.metrics()).into(),
-            Route::Home { .. } | Route::Report { .. } | Route::Overlay { .. } | Route::Events => {
-                Route::missing().into()
-            }
+            Route::Home { .. }
+            | Route::Report { .. }
+            | Route::Overlay { .. }
+            | Route::Notes { .. }
+            | Route::Events => Route::missing().into(),
         }
     }
 }

@@ -68,6 +68,7 @@ impl RecordIndex {
                 "label": row.label,
                 "state": place(row.state),
                 "headline": row.headline,
+                "notes": row.notes,
             })
         });
         json!({
@@ -98,6 +99,7 @@ fn entry(one: &Value) -> Option<(FileKey, FolderRow)> {
     let text = |name: &str| one[name].as_str().map(str::to_owned);
     let key = FileKey { size: one["size"].as_u64()?, changed: one["changed"].as_i64()? };
     let state = usize::try_from(one["state"].as_u64()?).ok()?;
+    let notes = one["notes"].as_array()?.iter().map(|note| note.as_str().map(str::to_owned));
     let row = FolderRow {
         file: text("file")?,
         title: text("title")?,
@@ -105,6 +107,7 @@ fn entry(one: &Value) -> Option<(FileKey, FolderRow)> {
         label: text("label"),
         state: *RowState::ALL.get(state)?,
         headline: text("headline")?,
+        notes: notes.collect::<Option<_>>()?,
     };
     Some((key, row))
 }
@@ -175,6 +178,7 @@ mod tests {
             label: None,
             state,
             headline: "é".to_owned(),
+            notes: vec!["n".to_owned()],
         }
     }
 

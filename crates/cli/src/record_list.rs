@@ -160,6 +160,7 @@ fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
         label: None,
         state,
         headline: details,
+        notes: Vec::new(),
     }
 }
 
@@ -172,6 +173,7 @@ fn run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
         label: known(&about.settings, LABEL).map(str::to_owned),
         state: RowState::Unfinished,
         headline: "killed, or still running".to_owned(),
+        notes: report::listed_notes(&about.notes),
     };
     // The measurements of a run that goes on are left alone.
     if about.ended.is_none() {
@@ -218,5 +220,6 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
         headline: report::experiment_answers(&view).join(" "),
+        notes: report::listed_notes(&view.notes),
     })
 }

@@ -1,15 +1,19 @@
-//! The pages of `assay serve`: the list of the records of a folder, the page of each, and the
-//! comparison of two.
+//! The pages of `assay serve`: the list of the records of a folder, the pages of each and of its
+//! notes, and the comparison of two.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use archive::{RecordError, RecordErrorKind};
-use report::{FolderRow, FolderView};
-use serve::{Answer, Pages, Response, Route, Status};
+use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind};
+use base::WallTime;
+use record::Note;
+use report::{FolderRow, FolderView, NotesView};
+use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures};
 use crate::complain::Complaint;
 use crate::record_list::RecordList;
+use crate::user;
 
 /// Most rows of a page of the list.
 const MOST_ROWS: usize = 1_000;
@@ -20,13 +24,15 @@ const MOST_WORDS: usize = 20;
 /// The pages of a folder of records.
 pub(crate) struct RecordedPages {
     list: RecordList,
+    /// True if notes may be added.
+    takes_notes: bool,
     /// Held while a page is made: a page takes the memory of its records.
     making: Mutex<()>,
 }
 
 impl RecordedPages {
-    pub(crate) fn new(list: RecordList) -> RecordedPages {
-        RecordedPages { list, making: Mutex::new(()) }
+    pub(crate) fn new(list: RecordList, takes_notes: bool) -> RecordedPages {
+        RecordedPages { list, takes_notes, making: Mutex::new(()) }
     }
 
     fn list(&self, search: &str, page: usize) -> Result<Response, Response> {
@@ -34,12 +40,33 @@ impl RecordedPages {
         let folder = self.list.folder().display().to_string();
         let view = view(folder, refreshed.rows, search, page);
         let view = view.ok_or_else(|| missing("the list has no page of this number"))?;
+        let view = FolderView { takes_notes: self.takes_notes, ..view };
         Ok(Response::page(Status::Ok, report::folder_html(&view)))
     }
 
-    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Response> {
+    /// Returns the path of a record of the list.
+    fn path(&self, name: &str) -> Result<PathBuf, Response> {
         let path = self.list.path(name).map_err(|error| failed(&error))?;
-        let path = path.ok_or_else(|| missing(&format!("the folder has no record `{name}`")))?;
+        path.ok_or_else(|| missing(&format!("the folder has no record `{name}`")))
+    }
+
+    fn notes(&self, name: &str) -> Result<Response, Response> {
+        let notes = notes_of(&self.path(name)?).map_err(|error| unreadable(&error))?;
+        let author = self.takes_notes.then(user::name);
+        let view = NotesView { file: name.to_owned(), notes, author };
+        Ok(Response::page_with_form(report::notes_html(&view)))
+    }
+
+    fn add_note(&self, name: &str, form: &Fields) -> Result<Response, Response> {
+        let field = |name: &str| form.value(name).unwrap_or_default();
+        let note = Note::by(field("author"), field("text"), WallTime::now())
+            .map_err(|error| Response::refusal(Status::BadRequest, &error.to_string()))?;
+        archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable(&error))?;
+        Ok(Response::see("added"))
+    }
+
+    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Response> {
+        let path = self.path(name)?;
         let html = if run.is_none() && experiment::is_record(&path) {
             let view = experiment::view(&path).map_err(|error| refused(&error))?;
             report::experiment_html(&view)
@@ -79,9 +106,34 @@ impl Pages for RecordedPages {
             Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
+            Route::Notes { record } => self.notes(record),
             Route::Events | Route::Metrics => Err(Route::missing()),
         };
         made.unwrap_or_else(|refusal| refusal).into()
+    }
+
+    fn take(&self, route: &Route, form: &Fields) -> Answer {
+        let _turn = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = match route {
+            Route::Notes { record } => self.add_note(record, form),
+            Route::Home { .. }
+            | Route::Report { .. }
+            | Route::Overlay { .. }
+            | Route::Events
+            | Route::Metrics => Err(Route::missing()),
+        };
+        taken.unwrap_or_else(|refusal| refusal).into()
+    }
+}
+
+/// Returns the notes of a record: those of reviewers, and of an experiment those of the program.
+fn notes_of(path: &Path) -> Result<Vec<Note>, RecordError> {
+    match Archive::open(path) {
+        Ok(archive) => Ok(archive.facts()?.notes),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => {
+            Ok(ExperimentContent::read(path)?.notes)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -97,7 +149,8 @@ fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Opti
         return None;
     }
     let rows = rows.into_iter().skip((page - 1) * MOST_ROWS).take(MOST_ROWS).collect();
-    Some(FolderView { folder, search: words.join(" "), rows, page, pages, found, all })
+    let search = words.join(" ");
+    Some(FolderView { folder, search, rows, page, pages, found, all, takes_notes: false })
 }
 
 fn missing(reason: &str) -> Response {
@@ -136,6 +189,7 @@ mod tests {
             label: None,
             state: RowState::Unjudged,
             headline: String::new(),
+            notes: Vec::new(),
         };
         (0..number).map(row).collect()
     }

@@ -687,6 +687,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
         "history",
         "serve",
         "repeat",
+        "note",
         "explain",
         "export",
         "doctor",

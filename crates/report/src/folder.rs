@@ -2,6 +2,7 @@
 
 use analyze::Status;
 use base::WallTime;
+use record::Note;
 
 /// The records of a folder, or those among them that were searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,19 @@ pub struct FolderView {
     pub found: usize,
     /// Number of files in the folder.
     pub all: usize,
+    /// True if notes may be added in the browser.
+    pub takes_notes: bool,
+}
+
+/// The notes of a record of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotesView {
+    /// Path of the record below the folder.
+    pub file: String,
+    /// Notes, in the order in which they were made.
+    pub notes: Vec<Note>,
+    /// Name that the form proposes as that of the author; `None` if no note may be added.
+    pub author: Option<String>,
 }
 
 /// A file of a folder.
@@ -37,6 +51,8 @@ pub struct FolderRow {
     pub state: RowState,
     /// Answer in sentences, or the reason why there is none.
     pub headline: String,
+    /// Notes of reviewers, in words.
+    pub notes: Vec<String>,
 }
 
 /// The state of a file.
@@ -101,7 +117,8 @@ impl FolderRow {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();
         let state = self.state.word();
-        let cells = [&self.file, &self.title, &started, label, state, &self.headline];
+        let notes = self.notes.join(" ");
+        let cells = [&self.file, &self.title, &started, label, state, &self.headline, &notes];
         let cells = cells.map(str::to_lowercase);
         words.iter().all(|word| cells.iter().any(|cell| cell.contains(&word.to_lowercase())))
     }
@@ -120,11 +137,20 @@ mod tests {
             label: Some("v1.7".to_owned()),
             state: RowState::Judged(Status::Suspect),
             headline: "tls: throughput −12 %".to_owned(),
+            notes: vec!["2026-11-22, ann: The kernel was new #kernel".to_owned()],
         };
         let has = |text: &str| {
             row.has_all(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
         };
-        for text in ["", "nightly", "tls slower", "2026-11-21", "V1.7 suspect", "throughput 01"] {
+        for text in [
+            "",
+            "nightly",
+            "tls slower",
+            "2026-11-21",
+            "V1.7 suspect",
+            "throughput 01",
+            "#Kernel ann",
+        ] {
             assert!(has(text), "{text}");
         }
         assert!(!has("tls valid") && !has("v1.8"));

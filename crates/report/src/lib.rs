@@ -44,17 +44,18 @@ pub use experiment::{
     comparison_markdown, comparison_text, experiment_answers, experiment_figures, experiment_html,
     experiment_json, experiment_markdown, experiment_text, two_runs,
 };
-pub use folder::{FolderRow, FolderView, RowState};
+pub use folder::{FolderRow, FolderView, NotesView, RowState};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,
 };
-pub use html::{SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html, live_json};
+pub use html::{SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html, live_json, notes_html};
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
 pub use live::LiveRunView;
 pub use markdown::{MOST_LINES, markdown};
 pub use metrics::metrics;
+pub use note::listed_notes;
 pub use page::{Environment, Page};
 pub use sparkline::{SparklineBottom, sparkline};
 pub use svg::svg;

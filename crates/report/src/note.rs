@@ -17,6 +17,12 @@ pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
     lines
 }
 
+/// Returns the notes of reviewers in words, for the list of a folder.
+pub fn listed_notes(notes: &[Note]) -> Vec<String> {
+    let of_reviewers = notes.iter().filter(|note| note.author.is_some());
+    of_reviewers.map(|note| shortened(&sentence(note))).collect()
+}
+
 /// Returns a note in words: its time, its author if it is a reviewer's, and its text.
 pub(crate) fn sentence(note: &Note) -> String {
     match &note.author {

@@ -1,7 +1,7 @@
 //! Decision about who may see a page.
 
 use crate::address::HostNames;
-use crate::head::Head;
+use crate::head::{Cause, Head};
 use crate::response::{Response, Status};
 use crate::route::Route;
 use crate::token::Token;
@@ -13,6 +13,8 @@ pub(crate) struct Access {
     pub(crate) hosts: HostNames,
     /// Beginning of every path, if it has one.
     pub(crate) token: Option<Token>,
+    /// True if forms may be sent.
+    pub(crate) takes_forms: bool,
 }
 
 impl Access {
@@ -29,8 +31,9 @@ impl Access {
         if self.is_of_another_site(head) {
             return forbidden("the request comes from a page of another site");
         }
-        if !matches!(head.method.as_str(), "GET" | "HEAD") {
-            let reason = "pages are only read, with GET or HEAD";
+        let is_form = head.is_post();
+        if !(matches!(head.method.as_str(), "GET" | "HEAD") || is_form && self.takes_forms) {
+            let reason = "pages are only read here, with GET or HEAD";
             return Err(Response::refusal(Status::MethodNotAllowed, reason));
         }
         let path = head.path.strip_prefix('/').unwrap_or_default();
@@ -49,13 +52,30 @@ impl Access {
             let reason = "write a / at the end of the address";
             return Err(Response::refusal(Status::NotFound, reason));
         };
-        Route::parse(rest, &head.query)
+        match Route::parse(rest, &head.query)? {
+            route if is_form && !route.takes_a_form() => {
+                let reason = "this page is only read, with GET or HEAD";
+                Err(Response::refusal(Status::MethodNotAllowed, reason))
+            }
+            route => Ok(route),
+        }
     }
 
+    /// Returns true if the browser says that the request comes from another site, or if a form does
+    /// not say that it comes from this one.
     fn is_of_another_site(&self, head: &Head) -> bool {
         let own = format!("http://{}", head.host);
-        let is_other = |origin: &String| !origin.eq_ignore_ascii_case(&own);
-        head.origin.as_ref().is_some_and(is_other) || head.is_fetched_by_another_site
+        let is_own = |origin: &String| origin.eq_ignore_ascii_case(&own);
+        let is_origin_own = match head.is_post() {
+            true => head.origin.as_ref().is_some_and(is_own),
+            false => head.origin.as_ref().is_none_or(is_own),
+        };
+        let is_cause_own = match head.cause {
+            Cause::Own => true,
+            Cause::VisitFromOtherSite => !head.is_post(),
+            Cause::FetchByOtherSite => false,
+        };
+        !(is_origin_own && is_cause_own)
     }
 }
 
@@ -67,7 +87,41 @@ mod tests {
     use crate::address::Range;
 
     fn access(token: Option<Token>) -> Access {
-        Access { hosts: HostNames { range: Range::Loopback, name: "localhost".to_owned() }, token }
+        let hosts = HostNames { range: Range::Loopback, name: "localhost".to_owned() };
+        Access { hosts, token, takes_forms: true }
+    }
+
+    #[test]
+    fn form_is_taken_from_its_own_page_alone() {
+        let token = Token::random().unwrap();
+        let status = |access: &Access, path: &str, fields: &str| {
+            let text = format!(
+                "POST /{}/{path} HTTP/1.1\r\nHost: localhost:1\r\n{fields}\r\n",
+                token.as_str()
+            );
+            let head = Head::parse(text.as_bytes()).unwrap().unwrap();
+            access.route(&head).map(|_| ()).map_err(|refusal| refusal.status)
+        };
+        let access = access(Some(token.clone()));
+        let own = "Origin: http://localhost:1\r\n";
+        assert_eq!(status(&access, "notes/r.assay", own), Ok(()));
+        for fields in [
+            "",
+            "Origin: null\r\n",
+            "Origin: http://evil.example\r\n",
+            "Origin: http://localhost:2\r\n",
+            "Origin: https://localhost:1\r\n",
+            &format!("{own}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"),
+            &format!("{own}Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: navigate\r\n"),
+        ] {
+            let found = status(&access, "notes/r.assay", fields);
+            assert_eq!(found, Err(Status::Forbidden), "{fields}");
+        }
+        for path in ["", "report/r.assay", "overlay?a=x&b=y", "events", "metrics"] {
+            assert_eq!(status(&access, path, own), Err(Status::MethodNotAllowed), "{path}");
+        }
+        let read_only = Access { takes_forms: false, ..access };
+        assert_eq!(status(&read_only, "notes/r.assay", own), Err(Status::MethodNotAllowed));
     }
 
     /// Generates requests of parts that occur in them, of any characters, and of both.
@@ -77,6 +131,7 @@ mod tests {
             "POST ",
             "/",
             "report/",
+            "notes/",
             "overlay?a=",
             "&b=",
             "%",

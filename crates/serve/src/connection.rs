@@ -12,6 +12,7 @@ use crate::deadline::Deadline;
 use crate::events::EventSource;
 use crate::head::Head;
 use crate::response::{Answer, Response, Status, head_of_events};
+use crate::route::Fields;
 use crate::site::Site;
 
 /// Longest head, in bytes.
@@ -31,10 +32,11 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// The viewer has gone, or is too slow to read the answer.
 pub(crate) fn serve(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
-    let (answer, is_head) = match read_head(stream, Deadline::after(site.limits.head))? {
+    let mut reader = RequestReader::new(stream, Deadline::after(site.limits.request));
+    let (answer, is_head) = match reader.head()? {
         None => return Ok(()),
         Some(Err(refusal)) => (refusal.into(), false),
-        Some(Ok(head)) => (site.answer(&head), head.method == "HEAD"),
+        Some(Ok(head)) => (answer(&mut reader, &head, site)?, head.method == "HEAD"),
     };
     match answer {
         Answer::Page(response) => {
@@ -71,39 +73,114 @@ pub(crate) fn refuse(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
     stream.write_all(&response.bytes(false, &site.policy))
 }
 
-/// Reads the head of a request; `None` if the viewer has gone without sending one.
-fn read_head(
-    stream: &mut TcpStream,
+/// Returns the answer to a request. The body of a form is read only if its route takes one.
+fn answer(reader: &mut RequestReader<'_>, head: &Head, site: &Site) -> io::Result<Answer> {
+    let route = match site.route(head) {
+        Ok(route) if head.is_post() => route,
+        Ok(route) => return Ok(site.pages().answer(&route)),
+        Err(refusal) => return Ok(refusal.into()),
+    };
+    Ok(match reader.form(head)? {
+        Ok(fields) => site.pages().take(&route, &fields),
+        Err(refusal) => refusal.into(),
+    })
+}
+
+/// A request that arrives in pieces.
+struct RequestReader<'s> {
+    stream: &'s mut TcpStream,
     deadline: Deadline,
-) -> io::Result<Option<Result<Head, Response>>> {
-    let mut bytes = Vec::with_capacity(4 << 10);
-    loop {
-        let mut piece = [0u8; 4 << 10];
-        let room = (LONGEST_HEAD - bytes.len()).min(piece.len());
-        let read = match deadline.left() {
-            Some(left) => {
-                stream.set_read_timeout(Some(left))?;
-                stream.read(&mut piece[..room])
+    /// Bytes that have arrived.
+    bytes: Vec<u8>,
+}
+
+/// The result of waiting for bytes.
+enum Arrival {
+    Bytes,
+    /// The viewer sends no more.
+    End,
+    Late,
+}
+
+impl RequestReader<'_> {
+    fn new(stream: &mut TcpStream, deadline: Deadline) -> RequestReader<'_> {
+        RequestReader { stream, deadline, bytes: Vec::with_capacity(4 << 10) }
+    }
+
+    /// Reads the head; `None` if the viewer has gone without sending one.
+    fn head(&mut self) -> io::Result<Option<Result<Head, Response>>> {
+        loop {
+            match self.more(LONGEST_HEAD)? {
+                Arrival::Bytes => {}
+                Arrival::End => return Ok(None),
+                Arrival::Late => return Ok(Some(Err(late()))),
             }
-            None => Err(ErrorKind::TimedOut.into()),
-        };
-        match read {
-            Ok(0) => return Ok(None),
-            Ok(read) => bytes.extend_from_slice(&piece[..read]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                let reason = "the request did not arrive in time";
-                return Ok(Some(Err(Response::refusal(Status::RequestTimeout, reason))));
+            match Head::parse(&self.bytes) {
+                Ok(Some(head)) => return Ok(Some(Ok(head))),
+                Err(refusal) => return Ok(Some(Err(refusal))),
+                Ok(None) if self.bytes.len() == LONGEST_HEAD => {
+                    return Ok(Some(Err(too_long(&self.bytes))));
+                }
+                Ok(None) => {}
             }
-            Err(error) => return Err(error),
-        }
-        match Head::parse(&bytes) {
-            Ok(Some(head)) => return Ok(Some(Ok(head))),
-            Err(refusal) => return Ok(Some(Err(refusal))),
-            Ok(None) if bytes.len() == LONGEST_HEAD => return Ok(Some(Err(too_long(&bytes)))),
-            Ok(None) => {}
         }
     }
+
+    /// Reads the fields of a form, whose length the head has bounded.
+    fn form(&mut self, head: &Head) -> io::Result<Result<Fields, Response>> {
+        let refused = |status, reason| Ok(Err(Response::refusal(status, reason)));
+        let Some(length) = head.body else {
+            return refused(Status::LengthRequired, "the form has no declared length");
+        };
+        if !head.is_form {
+            let reason = "the body is no form of a page of this server";
+            return refused(Status::UnsupportedMediaType, reason);
+        }
+        let end = head.length + length;
+        while self.bytes.len() < end {
+            match self.more(end)? {
+                Arrival::Bytes => {}
+                Arrival::End => return refused(Status::BadRequest, "the form is cut off"),
+                Arrival::Late => return Ok(Err(late())),
+            }
+        }
+        let text = std::str::from_utf8(&self.bytes[head.length..end]).ok();
+        match text.and_then(Fields::parse) {
+            Some(fields) => Ok(Ok(fields)),
+            None => refused(Status::BadRequest, "a field of the form cannot be decoded"),
+        }
+    }
+
+    /// Waits for bytes, of which there may be `most` in all.
+    fn more(&mut self, most: usize) -> io::Result<Arrival> {
+        let mut piece = [0u8; 4 << 10];
+        let room = most.saturating_sub(self.bytes.len()).min(piece.len());
+        loop {
+            let read = match self.deadline.left() {
+                Some(left) => {
+                    self.stream.set_read_timeout(Some(left))?;
+                    self.stream.read(&mut piece[..room])
+                }
+                None => Err(ErrorKind::TimedOut.into()),
+            };
+            match read {
+                Ok(0) => return Ok(Arrival::End),
+                Ok(read) => {
+                    self.bytes.extend_from_slice(&piece[..read]);
+                    return Ok(Arrival::Bytes);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Arrival::Late),
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+}
+
+fn late() -> Response {
+    Response::refusal(Status::RequestTimeout, "the request did not arrive in time")
 }
 
 fn too_long(bytes: &[u8]) -> Response {

@@ -7,7 +7,7 @@ use crate::response::{Response, Status};
 /// Most fields of a head; browsers send about 20.
 const MOST_FIELDS: usize = 64;
 
-/// Longest body that is ignored instead of refused, in bytes. No page takes one.
+/// Longest body, in bytes: that of a form, or of another request, whose body is ignored.
 const LONGEST_BODY: u64 = 64 << 10;
 
 /// The head of a request.
@@ -23,23 +23,48 @@ pub(crate) struct Head {
     pub(crate) host: String,
     /// Value of `Origin`: the site of the page that sends the request, if the browser names it.
     pub(crate) origin: Option<String>,
-    /// True if the browser says that a page of another site embeds or fetches this one.
-    pub(crate) is_fetched_by_another_site: bool,
+    /// Relation to the page that caused the request, if the browser names it.
+    pub(crate) cause: Cause,
+    /// Bytes of the head itself.
+    pub(crate) length: usize,
+    /// Bytes of the body; `None` if it has no declared length.
+    pub(crate) body: Option<usize>,
+    /// True if the body is that of a form.
+    pub(crate) is_form: bool,
 }
 
+/// The cause of a request, as the browser says (Fetch Metadata Request Headers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A page of this server, the user, or a program that is no browser.
+    Own,
+    /// A link or a form of another site leads to this page.
+    VisitFromOtherSite,
+    /// A page of another site embeds or fetches this one.
+    FetchByOtherSite,
+}
+
+/// The media type of a form's body.
+const FORM: &str = "application/x-www-form-urlencoded";
+
 impl Head {
+    /// Returns true if the request sends a form.
+    pub(crate) fn is_post(&self) -> bool {
+        self.method == "POST"
+    }
+
     /// Parses a head; `None` if there is more to come.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Head>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = Request::new(&mut fields);
         match request.parse(bytes) {
-            Ok(Parsed::Complete(_)) => Head::of(&request).map(Some),
+            Ok(Parsed::Complete(length)) => Head::of(&request, length).map(Some),
             Ok(Parsed::Partial) => Ok(None),
             Err(error) => Err(of_syntax(error)),
         }
     }
 
-    fn of(request: &Request<'_, '_>) -> Result<Head, Response> {
+    fn of(request: &Request<'_, '_>, length: usize) -> Result<Head, Response> {
         let target = request.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         if !path.starts_with('/') {
@@ -49,7 +74,7 @@ impl Head {
         let Some(host) = fields.only("Host")? else {
             return Err(bad("the request names no Host"));
         };
-        check_body(&fields)?;
+        let body = body(&fields)?;
         let is_from_another = fields
             .only("Sec-Fetch-Site")?
             .is_some_and(|site| !matches!(site, "same-origin" | "none"));
@@ -60,25 +85,38 @@ impl Head {
             query: query.to_owned(),
             host: host.to_owned(),
             origin: fields.only("Origin")?.map(str::to_owned),
-            is_fetched_by_another_site: is_from_another && !is_visit,
+            cause: match (is_from_another, is_visit) {
+                (false, _) => Cause::Own,
+                (true, true) => Cause::VisitFromOtherSite,
+                (true, false) => Cause::FetchByOtherSite,
+            },
+            length,
+            body,
+            is_form: fields.only("Content-Type")?.is_some_and(is_form),
         })
     }
 }
 
-/// Refuses a body that is too long to be ignored.
-fn check_body(fields: &Fields<'_>) -> Result<(), Response> {
+fn is_form(media: &str) -> bool {
+    let media = media.split_once(';').map_or(media, |(media, _)| media);
+    media.trim().eq_ignore_ascii_case(FORM)
+}
+
+/// Returns the length of the body, or refuses one that is too long.
+fn body(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
     if fields.only("Transfer-Encoding")?.is_some() {
-        let reason = "no page takes a body, and this one has no declared length";
+        let reason = "the body has no declared length";
         return Err(Response::refusal(Status::LengthRequired, reason));
     }
-    let Some(length) = fields.only("Content-Length")? else { return Ok(()) };
+    let Some(length) = fields.only("Content-Length")? else { return Ok(None) };
     let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
     // A number of any length is one, and too large.
     match (is_number, length.parse::<u64>()) {
         (false, _) => Err(bad("the Content-Length is not a number")),
-        (true, Ok(length)) if length <= LONGEST_BODY => Ok(()),
+        (true, Ok(length)) if length <= LONGEST_BODY => Ok(Some(length as usize)),
         (true, _) => {
-            Err(Response::refusal(Status::ContentTooLarge, "no page takes a body of this size"))
+            let reason = format!("a body may have {LONGEST_BODY} bytes");
+            Err(Response::refusal(Status::ContentTooLarge, &reason))
         }
     }
 }
@@ -135,6 +173,26 @@ mod tests {
         assert_eq!((head.method.as_str(), head.path.as_str()), ("GET", "/t/"));
         assert_eq!((head.query.as_str(), head.host.as_str()), ("q=a", "h:1"));
         assert_eq!(head.origin.as_deref(), Some("http://h:1"));
+        assert_eq!((head.length, head.body, head.is_form), (text.len(), None, false));
+    }
+
+    #[test]
+    fn body_is_a_form_if_its_type_says_so() {
+        for (media, expected) in [
+            ("application/x-www-form-urlencoded", true),
+            ("Application/X-WWW-Form-Urlencoded; charset=utf-8", true),
+            ("application/x-www-form-urlencodedx", false),
+            ("text/plain", false),
+            ("multipart/form-data; boundary=x", false),
+        ] {
+            let text = format!(
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: {media}\r\nContent-Length: 3\r\n\
+                 \r\na=b"
+            );
+            let head = parse(&text).unwrap().unwrap();
+            assert_eq!((head.is_form, head.body), (expected, Some(3)), "{media}");
+            assert_eq!(&text[head.length..], "a=b");
+        }
     }
 
     #[test]
@@ -169,18 +227,18 @@ mod tests {
     #[test]
     fn fetches_of_other_sites_are_told_from_visits() {
         for (site, mode, expected) in [
-            ("cross-site", "navigate", false),
-            ("none", "navigate", false),
-            ("same-origin", "cors", false),
-            ("cross-site", "no-cors", true),
-            ("same-site", "cors", true),
+            ("cross-site", "navigate", Cause::VisitFromOtherSite),
+            ("none", "navigate", Cause::Own),
+            ("same-origin", "cors", Cause::Own),
+            ("cross-site", "no-cors", Cause::FetchByOtherSite),
+            ("same-site", "cors", Cause::FetchByOtherSite),
         ] {
             let text = format!(
                 "GET / HTTP/1.1\r\nHost: a\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n\
                  \r\n"
             );
             let head = parse(&text).unwrap().unwrap();
-            assert_eq!(head.is_fetched_by_another_site, expected, "{site} {mode}");
+            assert_eq!(head.cause, expected, "{site} {mode}");
         }
     }
 }

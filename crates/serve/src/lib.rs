@@ -5,8 +5,9 @@
 //! are plain threads ([decision 48](../../../docs/decisions/0048-pages-over-http.md)).
 //!
 //! The invariant: a request reaches [`Pages`] only if its `Host` is an address of this machine, it
-//! comes from no other site, and its path begins with the [`Token`] of the server if it has one.
-//! Threads, sizes and times of a connection are bounded by [`Limits`].
+//! comes from no other site, and its path begins with the [`Token`] of the server if it has one. A
+//! form must also say that it comes from this site, and the server must take forms. Threads, sizes
+//! and times of a connection are bounded by [`Limits`].
 
 mod access;
 mod address;
@@ -26,7 +27,7 @@ pub use address::{AddressError, ListenAddress};
 pub use events::{Event, EventSource};
 pub use policy::Policy;
 pub use response::{Answer, Response, Status};
-pub use route::{Pages, Route};
+pub use route::{Fields, Pages, Route};
 pub use server::{Server, Settings, Viewers};
 pub use site::Limits;
 pub use token::Token;

@@ -10,13 +10,15 @@ use crate::policy::Policy;
 pub enum Status {
     /// The page.
     Ok,
+    /// The form was taken; another page shows the result.
+    SeeOther,
     /// The request has another form than HTTP or a route.
     BadRequest,
     /// The token, the host or the site is wrong.
     Forbidden,
     /// There is no such page.
     NotFound,
-    /// The method is neither GET nor HEAD.
+    /// The method is neither GET nor HEAD, nor POST to a page that takes a form.
     MethodNotAllowed,
     /// The request did not arrive in time.
     RequestTimeout,
@@ -28,6 +30,8 @@ pub enum Status {
     ContentTooLarge,
     /// The address is too long.
     UriTooLong,
+    /// The body is no form.
+    UnsupportedMediaType,
     /// The head is too long.
     HeadTooLarge,
     /// The page cannot be made, for a reason on this side.
@@ -52,6 +56,7 @@ impl Status {
     fn parts(self) -> (u16, &'static str) {
         match self {
             Status::Ok => (200, "OK"),
+            Status::SeeOther => (303, "See Other"),
             Status::BadRequest => (400, "Bad Request"),
             Status::Forbidden => (403, "Forbidden"),
             Status::NotFound => (404, "Not Found"),
@@ -61,6 +66,7 @@ impl Status {
             Status::LengthRequired => (411, "Length Required"),
             Status::ContentTooLarge => (413, "Content Too Large"),
             Status::UriTooLong => (414, "URI Too Long"),
+            Status::UnsupportedMediaType => (415, "Unsupported Media Type"),
             Status::HeadTooLarge => (431, "Request Header Fields Too Large"),
             Status::InternalError => (500, "Internal Server Error"),
             Status::Unavailable => (503, "Service Unavailable"),
@@ -90,23 +96,44 @@ pub struct Response {
     pub status: Status,
     media: &'static str,
     body: String,
+    /// Query of the page that shows the result of a form.
+    see: Option<&'static str>,
+    /// Policy for the address of the page in requests that it causes.
+    referrer: &'static str,
 }
+
+/// The usual policy: the address with its token goes nowhere.
+const NO_REFERRER: &str = "no-referrer";
 
 impl Response {
     /// Creates an answer that is a page of HTML.
     pub fn page(status: Status, html: String) -> Response {
-        Response { status, media: "text/html; charset=utf-8", body: html }
+        Response { media: "text/html; charset=utf-8", ..Response::text(status, html) }
+    }
+
+    /// Creates an answer that is a page of HTML with a form to send to this server. Without a
+    /// referrer, a browser would not name the origin of the form either (Fetch Standard, section
+    /// "Origin header").
+    pub fn page_with_form(html: String) -> Response {
+        Response { referrer: "same-origin", ..Response::page(Status::Ok, html) }
+    }
+
+    /// Creates the answer to a form that was taken: the browser gets the page at the same address
+    /// with this query.
+    pub fn see(query: &'static str) -> Response {
+        Response { see: Some(query), ..Response::text(Status::SeeOther, String::new()) }
     }
 
     /// Creates an answer with the numbers of a run in the text format of Prometheus 0.0.4.
     pub fn metrics(text: String) -> Response {
         let media = "text/plain; version=0.0.4; charset=utf-8";
-        Response { status: Status::Ok, media, body: text }
+        Response { media, ..Response::text(Status::Ok, text) }
     }
 
     /// Creates an answer that is a plain text, which a browser never takes for markup.
     pub fn text(status: Status, text: impl Into<String>) -> Response {
-        Response { status, media: "text/plain; charset=utf-8", body: text.into() }
+        let (media, body) = ("text/plain; charset=utf-8", text.into());
+        Response { status, media, body, see: None, referrer: NO_REFERRER }
     }
 
     /// Creates a refusal with its reason.
@@ -125,9 +152,13 @@ impl Response {
     }
 
     fn head(&self, policy: &Policy) -> String {
-        let Response { status, media, body } = self;
+        let Response { status, media, body, see, referrer } = self;
         let mut out = String::with_capacity(512 + body.len());
         begin(&mut out, *status, media, policy);
+        let _ = write!(out, "Referrer-Policy: {referrer}\r\n");
+        if let Some(query) = see {
+            let _ = write!(out, "Location: ?{query}\r\n");
+        }
         let _ = write!(out, "Content-Length: {}\r\n\r\n", body.len());
         out
     }
@@ -137,7 +168,7 @@ impl Response {
 pub(crate) fn head_of_events(policy: &Policy) -> String {
     let mut out = String::new();
     begin(&mut out, Status::Ok, "text/event-stream", policy);
-    out.push_str("\r\n");
+    let _ = write!(out, "Referrer-Policy: {NO_REFERRER}\r\n\r\n");
     out
 }
 
@@ -151,7 +182,6 @@ fn begin(out: &mut String, status: Status, media: &str, policy: &Policy) {
          Cache-Control: no-store\r\n\
          Content-Security-Policy: {policy}\r\n\
          X-Content-Type-Options: nosniff\r\n\
-         Referrer-Policy: no-referrer\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\n",
         status.code(),
         status.reason()

@@ -7,6 +7,12 @@ use crate::response::{Answer, Response, Status};
 pub trait Pages: Send + Sync {
     /// Returns the page at a route, or a refusal with the reason. Several threads call it.
     fn answer(&self, route: &Route) -> Answer;
+
+    /// Takes a form that was sent to a route, and returns the answer. Several threads call it, for
+    /// routes that [take a form](Route::Notes) on servers that take forms.
+    fn take(&self, _: &Route, _: &Fields) -> Answer {
+        Response::refusal(Status::MethodNotAllowed, "these pages are only read").into()
+    }
 }
 
 /// The address of a page, after the token.
@@ -31,6 +37,11 @@ pub enum Route {
         /// Paths of the records below the folder.
         records: [String; 2],
     },
+    /// The notes of a record: `/notes/NAME`. A form with a note may be sent to it.
+    Notes {
+        /// Path of the record below the folder.
+        record: String,
+    },
     /// The events of a run that goes on: `/events`.
     Events,
     /// The numbers of a run that goes on, for Prometheus: `/metrics`.
@@ -43,13 +54,25 @@ impl Route {
         Response::refusal(Status::NotFound, "there is no page at this address")
     }
 
+    /// Returns true if a form may be sent to the route.
+    pub(crate) fn takes_a_form(&self) -> bool {
+        match self {
+            Route::Notes { .. } => true,
+            Route::Home { .. }
+            | Route::Report { .. }
+            | Route::Overlay { .. }
+            | Route::Events
+            | Route::Metrics => false,
+        }
+    }
+
     /// Finds the route of a path without its token, and of its query.
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
             || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");
         let segments = path.split('/').map(|segment| decoded(segment, Form::Segment));
         let segments = segments.collect::<Option<Vec<String>>>().ok_or_else(undecoded)?;
-        let fields = Fields(fields(query).ok_or_else(undecoded)?);
+        let fields = Fields::parse(query).ok_or_else(undecoded)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         match segments[..] {
             [""] => Ok(Route::Home {
@@ -58,6 +81,9 @@ impl Route {
             }),
             ["report", ref name @ ..] if !name.is_empty() => {
                 Ok(Route::Report { record: name.join("/"), run: fields.number("run")? })
+            }
+            ["notes", ref name @ ..] if !name.is_empty() => {
+                Ok(Route::Notes { record: name.join("/") })
             }
             ["events"] => Ok(Route::Events),
             ["metrics"] => Ok(Route::Metrics),
@@ -73,12 +99,18 @@ impl Route {
     }
 }
 
-/// Fields of a query.
-struct Fields(Vec<(String, String)>);
+/// Fields of a query or a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// Decodes fields; `None` if one cannot be decoded.
+    pub(crate) fn parse(text: &str) -> Option<Fields> {
+        fields(text).map(Fields)
+    }
+
     /// Returns the first value of a field; `None` if there is none, or it is empty.
-    fn value(&self, name: &str) -> Option<&str> {
+    pub fn value(&self, name: &str) -> Option<&str> {
         let field = self.0.iter().find(|(known, _)| known == name);
         field.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
@@ -107,6 +139,7 @@ mod tests {
             ("", "q=", Route::Home { search: String::new(), page: 1 }),
             ("events", "", Route::Events),
             ("metrics", "x=y", Route::Metrics),
+            ("notes/a%20b/r.assay", "added", Route::Notes { record: "a b/r.assay".to_owned() }),
             ("report/r.assay", "", Route::Report { record: "r.assay".to_owned(), run: None }),
             (
                 "report/a%20b/%C3%A9.assay",
@@ -125,7 +158,7 @@ mod tests {
 
     #[test]
     fn other_addresses_are_refused() {
-        for path in ["nothing", "report", "overlay/", "overlay/x", "/", "favicon.ico"] {
+        for path in ["nothing", "report", "notes", "overlay/", "overlay/x", "/", "favicon.ico"] {
             assert_eq!(status(path, ""), Status::NotFound, "{path}");
         }
         for (path, query) in [

@@ -31,6 +31,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Content security policy.
     pub policy: Policy,
+    /// True if [forms](Pages::take) may be sent; without it, pages are only read.
+    pub takes_forms: bool,
 }
 
 /// A server that listens.
@@ -49,12 +51,13 @@ impl Server {
     /// # Errors
     /// The address is in use, not of this machine, or not known.
     pub fn bind(settings: Settings) -> io::Result<Server> {
-        let Settings { listen, limits, token, policy } = settings;
+        let Settings { listen, limits, token, policy, takes_forms } = settings;
         let listener = TcpListener::bind((listen.host.as_str(), listen.port))?;
         let address = listener.local_addr()?;
         let is_loopback = address.ip().is_loopback();
         let range = if is_loopback { Range::Loopback } else { Range::Network };
-        let access = Access { hosts: HostNames { range, name: listen.host }, token };
+        let hosts = HostNames { range, name: listen.host };
+        let access = Access { hosts, token, takes_forms };
         Ok(Server { listener, address, access, limits, policy })
     }
 

@@ -8,23 +8,23 @@ use base::Nanos;
 use crate::access::Access;
 use crate::head::Head;
 use crate::policy::Policy;
-use crate::response::Answer;
-use crate::route::Pages;
+use crate::response::Response;
+use crate::route::{Pages, Route};
 
 /// The limits of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most connections at once, each of which has a thread.
     pub connections: usize,
-    /// Longest time until the head of a request has arrived.
-    pub head: Nanos,
+    /// Longest time until a request has arrived.
+    pub request: Nanos,
     /// Longest time until an answer is sent.
     pub answer: Nanos,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 32, head: Nanos::from_secs(10), answer: Nanos::from_secs(60) }
+        Limits { connections: 32, request: Nanos::from_secs(10), answer: Nanos::from_secs(60) }
     }
 }
 
@@ -48,12 +48,14 @@ impl Site {
         Site { access, limits, policy, pages, open: Mutex::new(0), closed: Condvar::new() }
     }
 
-    /// Returns the answer to a request.
-    pub(crate) fn answer(&self, head: &Head) -> Answer {
-        match self.access.route(head) {
-            Ok(route) => self.pages.answer(&route),
-            Err(refusal) => refusal.into(),
-        }
+    /// Returns the route that a request may see, or send a form to.
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Response> {
+        self.access.route(head)
+    }
+
+    /// Returns the pages.
+    pub(crate) fn pages(&self) -> &dyn Pages {
+        &*self.pages
     }
 
     /// Waits until no connection is open, but not longer than `span`.

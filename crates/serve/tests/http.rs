@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use base::Nanos;
 use serve::{
-    Answer, Event, EventSource, Limits, Pages, Policy, Response, Route, Server, Settings, Status,
-    Token,
+    Answer, Event, EventSource, Fields, Limits, Pages, Policy, Response, Route, Server, Settings,
+    Status, Token,
 };
 
 /// Pages that repeat their routes.
@@ -28,6 +28,13 @@ impl Pages for Echo {
             route => Response::page(Status::Ok, format!("{route:?}")),
         };
         response.into()
+    }
+
+    fn take(&self, route: &Route, form: &Fields) -> Answer {
+        match form.value("see") {
+            Some(_) => Response::see("added").into(),
+            None => Response::page_with_form(format!("{route:?} {form:?}")).into(),
+        }
     }
 }
 
@@ -76,7 +83,8 @@ impl Running {
         let token = Token::random().unwrap();
         let word = token.as_str().to_owned();
         let policy = Policy { style: Some("'sha256-x'"), script: None };
-        let settings = Settings { listen, limits, token: Some(token), policy };
+        let token = Some(token);
+        let settings = Settings { listen, limits, token, policy, takes_forms: true };
         let server = Server::bind(settings).unwrap();
         assert!(server.is_local());
         let url = server.url();
@@ -103,6 +111,16 @@ impl Running {
     fn get(&self, path: &str, fields: &str) -> String {
         let Running { address, token } = self;
         self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n"))
+    }
+
+    /// Sends a form to a path after the token, as its own page does but for `fields`.
+    fn post(&self, path: &str, fields: &str, body: &str) -> String {
+        let Running { address, token } = self;
+        let length = body.len();
+        self.send(&format!(
+            "POST /{token}/{path} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\n\
+             Content-Length: {length}\r\n{fields}\r\n{body}"
+        ))
     }
 
     /// Asks for a page until there is a thread for it.
@@ -178,11 +196,74 @@ fn page_of_another_site_is_forbidden() {
     assert_code(&server.get("", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), 200);
 }
 
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
+
+#[test]
+fn form_of_its_own_page_is_taken() {
+    let server = Running::new();
+    let answer = server.post("notes/a/r.assay", FORM, "text=a+%C3%A9%26b&author=ann");
+    assert_code(&answer, 200);
+    assert!(answer.contains("\r\nReferrer-Policy: same-origin\r\n"), "{answer}");
+    assert!(answer.contains("record: \"a/r.assay\""), "{answer}");
+    assert!(answer.contains("(\"text\", \"a é&b\"), (\"author\", \"ann\")"), "{answer}");
+    let answer = server.post("notes/r.assay", FORM, "see=1");
+    assert_code(&answer, 303);
+    assert!(answer.contains("\r\nLocation: ?added\r\n"), "{answer}");
+    // The largest form arrives in many pieces.
+    let long = format!("text={}", "x".repeat((64 << 10) - 5));
+    assert_code(&server.post("notes/r.assay", FORM, &long), 200);
+}
+
+#[test]
+fn other_forms_are_refused_before_they_are_read() {
+    let server = Running::new();
+    let Running { address, token } = &server;
+    let post = |path: &str, fields: &str, body: &str| {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\n{fields}");
+        server.send(&format!("{head}{FORM}\r\n{body}"))
+    };
+    let (path, own) = (format!("/{token}/notes/r.assay"), format!("Origin: http://{address}\r\n"));
+    let sized = "Content-Length: 3\r\n";
+    // Without a token, from another site, and without a word about its site.
+    assert_code(&post("/notes/r.assay", &format!("{own}{sized}"), "a=b"), 403);
+    for origin in ["", "Origin: null\r\n", "Origin: http://evil.example\r\n"] {
+        assert_code(&post(&path, &format!("{origin}{sized}"), "a=b"), 403);
+    }
+    let visit = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
+    assert_code(&post(&path, &format!("{own}{visit}{sized}"), "a=b"), 403);
+    // To pages that take none.
+    assert_code(&server.post("", FORM, "a=b"), 405);
+    assert_code(&server.post("report/r.assay", FORM, "a=b"), 405);
+    // Without a length, too long, of another type, cut off, and undecodable.
+    assert_code(&post(&path, &own, ""), 411);
+    let long = format!("{own}Content-Length: 65537\r\n");
+    assert_code(&post(&path, &long, "a=b"), 413);
+    assert_code(&server.post("notes/r.assay", "Content-Type: text/plain\r\n", "a=b"), 415);
+    assert_code(&server.post("notes/r.assay", "", "a=b"), 415);
+    assert_code(&server.post("notes/r.assay", FORM, "a=%zz"), 400);
+    assert_code(&server.post("notes/r.assay", FORM, "a=%ff"), 400);
+    let mut cut = server.connect();
+    let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\n{own}{FORM}{sized}\r\na");
+    cut.write_all(head.as_bytes()).unwrap();
+    cut.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_code(&answer(&mut cut), 400);
+}
+
+#[test]
+fn slow_form_is_given_up() {
+    let limits = Limits { request: Nanos::from_millis(50), ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Echo));
+    let Running { address, token } = &server;
+    let head = format!("POST /{token}/notes/r HTTP/1.1\r\nHost: {address}\r\n");
+    let fields = format!("Origin: http://{address}\r\n{FORM}Content-Length: 9\r\n\r\na=b");
+    assert_code(&server.send(&format!("{head}{fields}")), 408);
+}
+
 #[test]
 fn only_reading_methods_are_allowed() {
     let server = Running::new();
     let Running { address, token } = &server;
-    for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "get"] {
+    for method in ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get"] {
         let body = "Content-Length: 3\r\n\r\na=b";
         let answer =
             server.send(&format!("{method} /{token}/ HTTP/1.1\r\nHost: {address}\r\n{body}"));
@@ -222,7 +303,7 @@ fn requests_of_another_form_are_refused() {
 
 #[test]
 fn slow_request_is_given_up() {
-    let limits = Limits { head: Nanos::from_millis(50), ..Limits::default() };
+    let limits = Limits { request: Nanos::from_millis(50), ..Limits::default() };
     let server = Running::with(limits, Arc::new(Echo));
     assert_code(&server.send("GET / HTTP/1.1\r\nHost"), 408);
     // One byte after the other: the limit holds for all of them.
@@ -280,11 +361,36 @@ fn more_connections_than_the_limit_are_refused() {
 }
 
 #[test]
+fn viewer_that_is_not_done_holds_up_the_end_for_a_limited_time() {
+    let (arrived, arrives) = sync_channel(1);
+    let (go, going) = sync_channel(1);
+    let held = Held { arrived, go: std::sync::Mutex::new(going) };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let (limits, policy) = (Limits::default(), Policy::default());
+    let settings = Settings { listen, limits, token: None, policy, takes_forms: false };
+    let server = Server::bind(settings).unwrap();
+    let url = server.url();
+    let address = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let viewers = server.start(Arc::new(held)).unwrap();
+    let mut viewer = TcpStream::connect(&address).unwrap();
+    viewer.write_all(format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).unwrap();
+    arrives.recv().unwrap();
+    // The page is not made before `go`: without its limit, this wait has no end.
+    viewers.drain(Duration::from_millis(10));
+    let reader = std::thread::spawn(move || answer(&mut viewer));
+    go.send(()).unwrap();
+    // The wait ends with the answer, long before its limit.
+    viewers.drain(Duration::MAX);
+    assert!(reader.join().unwrap().ends_with("held"));
+}
+
+#[test]
 fn port_in_use_is_an_error() {
     let server = Running::new();
     let listen = server.address.to_string().parse().unwrap();
     let (limits, policy) = (Limits::default(), Policy::default());
-    let error = Server::bind(Settings { listen, limits, token: None, policy }).unwrap_err();
+    let settings = Settings { listen, limits, token: None, policy, takes_forms: false };
+    let error = Server::bind(settings).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
 }
 
@@ -346,7 +452,8 @@ fn begins(server: &Running, request: &str) -> TcpStream {
 fn server_without_a_token_still_checks_host_and_site() {
     let listen = "127.0.0.1:0".parse().unwrap();
     let (limits, policy) = (Limits::default(), Policy::default());
-    let server = Server::bind(Settings { listen, limits, token: None, policy }).unwrap();
+    let settings = Settings { listen, limits, token: None, policy, takes_forms: false };
+    let server = Server::bind(settings).unwrap();
     let url = server.url();
     let address = url.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
     let _viewers = server.start(Arc::new(Echo)).unwrap();

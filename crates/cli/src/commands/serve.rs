@@ -20,7 +20,8 @@ use crate::{signals, stderr};
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     let cache = UserFolder::Cache.path(|name| std::env::var_os(name));
     let list = RecordList::open(&args.folder, cache.as_deref());
-    let server = bind(&args.listen, Served::Records)?;
+    let served = if args.read_only { Served::RecordsToRead } else { Served::Records };
+    let server = bind(&args.listen, served)?;
     read(args, &list)?;
     let (sender, ends) = sync_channel(2);
     let interrupted = sender.clone();
@@ -30,7 +31,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     });
     listening.map_err(|error| Complaint::of(&error))?;
     answer::print(&format!("{}\n", server.url()))?;
-    let pages = Arc::new(RecordedPages::new(list));
+    let pages = Arc::new(RecordedPages::new(list, !args.read_only));
     let thread = std::thread::Builder::new().name("serve".to_owned());
     let thread = thread.spawn(move || sender.send(server.run(pages)));
     thread.map_err(|error| Complaint::new(format!("cannot start a thread: {error}")))?;

@@ -95,18 +95,40 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     live.ends();
 }
 
+/// Most viewers of a run at once.
+const MOST_VIEWERS: usize = 16;
+
+/// Asks for events until there is a place for another viewer, and reads their beginning.
+fn begin(live: &LiveRun) -> TcpStream {
+    let LiveRun { address, path, .. } = live;
+    let request = format!("GET {path}events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let attempt = || {
+        // A connection that was refused may be reset before its answer is read.
+        let mut stream = TcpStream::connect(address).ok()?;
+        let mut first = [0u8; 15];
+        stream.write_all(request.as_bytes()).ok()?;
+        stream.read_exact(&mut first).ok()?;
+        (&first == b"HTTP/1.1 200 OK").then_some(stream)
+    };
+    (0..1_000_000).find_map(|_| attempt()).expect("a place that became free")
+}
+
 #[test]
-fn run_ends_although_viewers_have_gone_or_do_not_read() {
+fn places_of_viewers_that_have_gone_become_free_while_the_run_goes_on() {
     let place = Place::with(READ);
-    let options = ["--duration", "2s", "--serve=127.0.0.1:0"];
-    let live = LiveRun::start(&place, "the run is shown at", &options);
-    for _ in 0..10 {
-        let mut stream = live.ask("events");
-        stream.read_exact(&mut [0u8; 15]).unwrap();
-    }
-    let slow: Vec<TcpStream> = (0..10).map(|_| live.ask("events")).collect();
+    let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
+    let mut live = LiveRun::start(&place, "the run is shown at", &options);
+    let viewers: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
+    let mut refused = String::new();
+    TcpStream::connect(&live.address).unwrap().read_to_string(&mut refused).unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    drop(viewers);
+    // Each of these needs the place of one that has gone.
+    let silent: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
+    assert!(live.run.is_running(), "the run ended before its viewers");
+    live.run.signal(Signal::SIGINT);
     live.ends();
-    drop(slow);
+    drop(silent);
 }
 
 /// Returns the value of a sample.

@@ -27,8 +27,9 @@ struct Served {
 
 impl Served {
     fn start(place: &Place, folder: &str, more: &[&str]) -> Served {
-        let listen: &[&str] = if more.is_empty() { &["--listen", "127.0.0.1:0"] } else { more };
-        let mut command = place.command(&[&["serve", folder], listen].concat());
+        let has_address = more.contains(&"--listen");
+        let listen: &[&str] = if has_address { &[] } else { &["--listen", "127.0.0.1:0"] };
+        let mut command = place.command(&[&["serve", folder], listen, more].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -52,6 +53,18 @@ impl Served {
     fn get(&self, path: &str) -> Answer {
         let Served { address, token, .. } = self;
         self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n\r\n"))
+    }
+
+    /// Sends the form of a page of notes, as a browser does.
+    fn add_note(&self, record: &str, body: &str) -> Answer {
+        let Served { address, token, .. } = self;
+        let length = body.len();
+        self.send(&format!(
+            "POST /{token}/notes/{record} HTTP/1.1\r\nHost: {address}\r\n\
+             Origin: http://{address}\r\nSec-Fetch-Site: same-origin\r\n\
+             Sec-Fetch-Mode: navigate\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        ))
     }
 
     /// Ends the program as Ctrl-C does; returns its exit code and what it said on stderr.
@@ -179,6 +192,71 @@ fn record_has_its_page_in_place() {
 }
 
 #[test]
+fn notes_are_added_listed_and_searched() {
+    let place = place();
+    record(&place, "r.assay", &["--label", "v1.7"]);
+    record(&place, "other.assay", &[]);
+    fs::create_dir(place.at("records/nightly")).unwrap();
+    record(&place, "nightly/a b.assay", &[]);
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("").expect(200, &[]);
+    assert!(list.row("r.assay").contains("href=\"notes/r.assay\""), "{}", list.body);
+    assert!(list.row("r.assay").contains("href=\"./?q=v1.7\""), "{}", list.body);
+    let page = served.get("notes/r.assay").expect(200, &["There are no notes yet", "<textarea"]);
+    assert!(page.head.contains("\r\nReferrer-Policy: same-origin"), "{}", page.head);
+    let added = served.add_note("r.assay", "text=Disk+was+full%0D%0A%23bad&author=Ann+B.");
+    assert!(added.expect(303, &[]).head.contains("\r\nLocation: ?added"));
+    served.get("notes/r.assay?added").expect(200, &["Ann B.: Disk was full #bad"]);
+    served.add_note("nightly/a%20b.assay", "text=%23bad+%3Cscript%3E&author=x").expect(303, &[]);
+    // The command and the browser write the same notes.
+    place.assay(&["note", "records/other.assay", "fine #good", "--author", "x"]).expect(0);
+    let found = served.get("?q=%23bad").expect(200, &["2 of 3 files", "&lt;script&gt;"]);
+    let row = found.row("r.assay");
+    assert!(row.contains("<a href=\"./?q=%23bad\"><bdi>#bad</bdi></a>"), "{row}");
+    assert!(!found.body.contains("other.assay") && !found.body.contains("<script"));
+    served.get("?q=ann+full").expect(200, &["1 of 3 files"]);
+    served.get("report/r.assay").expect(200, &["Ann B.: Disk was full #bad"]);
+    let document = place.assay(&["report", "records/r.assay", "--json"]).expect(0).json();
+    assert_eq!(document["notes"][0]["text"], "Disk was full #bad");
+}
+
+#[test]
+fn notes_that_cannot_be_added_are_refused() {
+    let place = place();
+    record(&place, "r.assay", &[]);
+    place.write("records/text.assay", "not a record");
+    let served = Served::start(&place, "records", &[]);
+    let before = fs::read(place.at("records/r.assay")).unwrap();
+    for (record, body, code, words) in [
+        ("r.assay", "text=+&author=ann", 400, "the note is empty"),
+        ("r.assay", "", 400, "the note is empty"),
+        ("r.assay", "text=x", 400, "the name of the author"),
+        ("r.assay", "text=%1b%5b2J&author=ann", 400, "control characters"),
+        ("no.assay", "text=x&author=ann", 404, "the folder has no record `no.assay`"),
+        ("../r.assay", "text=x&author=ann", 404, "the folder has no record"),
+        ("text.assay", "text=x&author=ann", 409, "is not a record of Assay"),
+    ] {
+        served.add_note(record, body).expect(code, &[words]);
+    }
+    let long = format!("author=ann&text={}", "x".repeat(10_000));
+    served.add_note("r.assay", &long).expect(400, &["at most 4000"]);
+    served.add_note("r.assay", &"x".repeat(65_537)).expect(413, &[]);
+    let Served { address, token, .. } = &served;
+    let foreign = format!(
+        "POST /{token}/notes/r.assay HTTP/1.1\r\nHost: {address}\r\n\
+         Origin: http://evil.example\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: 20\r\n\r\ntext=evil&author=ann"
+    );
+    served.send(&foreign).expect(403, &["another site"]);
+    assert_eq!(fs::read(place.at("records/r.assay")).unwrap(), before);
+    let reader = Served::start(&place, "records", &["--read-only"]);
+    assert!(!reader.get("").expect(200, &[]).body.contains("notes/r.assay"));
+    assert!(!reader.get("notes/r.assay").expect(200, &[]).body.contains("<form method=\"post\""));
+    reader.add_note("r.assay", "text=x&author=ann").expect(405, &["only read"]);
+    assert_eq!(fs::read(place.at("records/r.assay")).unwrap(), before);
+}
+
+#[test]
 fn two_records_are_compared_or_the_reason_is_given() {
     let place = place();
     record(&place, "one.assay", &["--seed", "1"]);
@@ -246,7 +324,8 @@ fn only_the_address_with_the_token_is_answered() {
     ask(&format!("GET /{token}/"), "evil.example").expect(403, &["Host"]);
     let from_another = format!("{address}\r\nOrigin: http://evil.example");
     ask(&format!("GET /{token}/"), &from_another).expect(403, &["another site"]);
-    let posted = ask(&format!("POST /{token}/"), address).expect(405, &[]);
+    let own = format!("{address}\r\nOrigin: http://{address}");
+    let posted = ask(&format!("POST /{token}/"), &own).expect(405, &[]);
     assert!(posted.head.contains("\r\nAllow: GET, HEAD"), "{}", posted.head);
     let long = format!("{address}\r\nContent-Length: 9999999");
     ask(&format!("POST /{token}/"), &long).expect(413, &[]);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv, link};
-use super::style::{PageKind, STYLE, policy};
+use super::style::{PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
 use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
@@ -47,14 +47,14 @@ impl Document {
     /// Begins a document of another kind in the same way.
     pub(super) fn with(title: &str, sections: &[Section], kind: PageKind) -> Document {
         let mut out = String::with_capacity(1 << 18);
-        let (title, policy) = (shown(title), policy(kind));
+        let (title, policy, referrer) = (shown(title), policy(kind), referrer(kind));
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(
             out,
             "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta name=\"referrer\" content=\"no-referrer\">\n\
+             <meta name=\"referrer\" content=\"{referrer}\">\n\
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
              <header>\n<h1><bdi>{title}</bdi></h1>\n</header>"

@@ -15,8 +15,12 @@ use crate::page::Tone;
 /// The only section.
 const RECORDS: Section = Section { id: "answer", title: "Records" };
 
+/// Most notes of a record; its page of notes has all.
+const MOST_NOTES: usize = 5;
+
 /// Formats the list of the records of a folder. Its links are relative to its own address:
-/// `report/NAME` is the page of a record, and `overlay?a=NAME&b=NAME` that of a comparison.
+/// `report/NAME` is the page of a record, `notes/NAME` that of its notes, and
+/// `overlay?a=NAME&b=NAME` that of a comparison.
 pub fn folder_html(view: &FolderView) -> String {
     let title = format!("Records in {}", view.folder);
     let mut out = Document::with(&title, &[RECORDS], PageKind::Forms);
@@ -62,16 +66,17 @@ fn table(view: &FolderView) -> String {
          <div class=\"table\" role=\"region\" aria-label=\"Records\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
     );
-    for title in ["a", "b", "record", "title", "started", "label", "verdict", "headline"] {
+    let titles = ["a", "b", "record", "title", "started", "label", "verdict", "headline", "notes"];
+    for title in titles {
         let _ = write!(out, "<th scope=\"col\">{title}</th>");
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    view.rows.iter().for_each(|row| out.push_str(&line(row)));
+    view.rows.iter().for_each(|row| out.push_str(&line(row, view.takes_notes)));
     out.push_str("</tbody>\n</table>\n</div>\n</form>\n");
     out
 }
 
-fn line(row: &FolderRow) -> String {
+fn line(row: &FolderRow, takes_notes: bool) -> String {
     let name = shown(&row.file);
     let mut out = String::from("<tr>");
     for side in ["a", "b"] {
@@ -97,17 +102,56 @@ fn line(row: &FolderRow) -> String {
         false => write!(out, "<th scope=\"row\" class=\"text\"><bdi>{name}</bdi></th>"),
     };
     let started = row.started.map(|started| started.to_string()).unwrap_or_default();
-    let label = row.label.as_deref().unwrap_or_default();
-    for cell in [&row.title, started.as_str(), label] {
+    for cell in [&row.title, started.as_str()] {
         let _ = write!(out, "<td class=\"text\"><bdi>{}</bdi></td>", shown(cell));
     }
     let _ = writeln!(
         out,
-        "<td><strong class=\"lead{}\">{}</strong></td><td class=\"text\"><bdi>{}</bdi></td></tr>",
+        "{}<td><strong class=\"lead{}\">{}</strong></td><td class=\"text\"><bdi>{}</bdi></td>{}\
+         </tr>",
+        label(row),
         class(tone(row.state)),
         row.state.word(),
-        shown(&row.headline)
+        shown(&row.headline),
+        notes(row, takes_notes)
     );
+    out
+}
+
+/// Returns the cell of the label, a link to all records that have it.
+fn label(row: &FolderRow) -> String {
+    let link = row.label.as_ref().map(|label| search_link(label)).unwrap_or_default();
+    format!("<td class=\"text\">{link}</td>")
+}
+
+/// Returns a text as a link to the records that have it.
+fn search_link(text: &str) -> String {
+    format!("<a href=\"./?q={}\"><bdi>{}</bdi></a>", encoded(text), shown(text))
+}
+
+/// Returns the cell of the notes, whose tags are links, with one to their page.
+fn notes(row: &FolderRow, takes_notes: bool) -> String {
+    let mut out = String::from("<td class=\"text\">");
+    let earlier = row.notes.len().saturating_sub(MOST_NOTES);
+    for note in &row.notes[earlier..] {
+        let words = note.split(' ').map(|word| match word.strip_prefix('#') {
+            Some(rest) if rest.contains(char::is_alphanumeric) => search_link(word),
+            Some(_) | None => shown(word),
+        });
+        let words = words.collect::<Vec<String>>().join(" ");
+        let _ = write!(out, "<p class=\"note\"><bdi>{words}</bdi></p>");
+    }
+    let link = match (row.state.has_page(), takes_notes, row.notes.is_empty()) {
+        (false, _, _) | (true, false, true) => None,
+        (true, true, _) => Some("Add a note"),
+        (true, false, false) => Some("All notes"),
+    };
+    if let Some(words) = link {
+        let (address, name) = (encoded(&row.file), shown(&row.file));
+        let _ =
+            write!(out, "<a href=\"notes/{address}\" aria-label=\"{words}: {name}\">{words}</a>");
+    }
+    out.push_str("</td>");
     out
 }
 
@@ -169,13 +213,15 @@ mod tests {
             label: Some("\"><img src=x>".to_owned()),
             state,
             headline: "a & b".to_owned(),
+            notes: vec!["ann: <script>note #tag # #<b>".to_owned()],
         }
     }
 
     fn page(rows: Vec<FolderRow>, pages: usize) -> String {
         let (found, all) = (rows.len(), rows.len());
         let (folder, search) = ("r".to_owned(), "\"><b>".to_owned());
-        folder_html(&FolderView { folder, search, rows, page: 1, pages, found, all })
+        let takes_notes = true;
+        folder_html(&FolderView { folder, search, rows, page: 1, pages, found, all, takes_notes })
     }
 
     #[test]
@@ -190,6 +236,10 @@ mod tests {
             "name=\"b\" value=\"a&#34;&#60;b&#62;&#38;.assay\"",
             "value=\"&quot;&gt;&lt;b&gt;\"",
             "href=\"./?q=%22%3E%3Cb%3E&amp;page=2\"",
+            "<a href=\"./?q=%22%3E%3Cimg%20src=x%3E\"><bdi>&quot;&gt;&lt;img src=x&gt;</bdi></a>",
+            "<p class=\"note\"><bdi>ann: &lt;script&gt;note <a href=\"./?q=%23tag\">\
+             <bdi>#tag</bdi></a> # <a href=\"./?q=%23%3Cb%3E\"><bdi>#&lt;b&gt;</bdi></a></bdi></p>",
+            "href=\"notes/a%22%3Cb%3E%26.assay\"",
             "form-action 'self'\"",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
@@ -202,6 +252,7 @@ mod tests {
             let page = page(vec![row("x.assay", state)], 1);
             assert_eq!(page.contains("href=\"report/x.assay\""), state.has_page(), "{state:?}");
             assert_eq!(page.contains("value=\"x.assay\""), state.has_page(), "{state:?}");
+            assert_eq!(page.contains("href=\"notes/x.assay\""), state.has_page(), "{state:?}");
             assert!(page.contains(&format!(">{}</strong>", state.word())), "{page}");
         }
     }

@@ -9,11 +9,13 @@ mod document;
 mod file;
 mod folder;
 mod live;
+mod notes;
 mod run;
 mod style;
 
 pub(crate) use document::{Badge, Document, Section};
 pub use folder::folder_html;
 pub use live::{live_html, live_json};
+pub use notes::notes_html;
 pub use run::html;
 pub use style::{SCRIPT_SOURCE, STYLE_SOURCE};

@@ -35,3 +35,12 @@ pub(super) fn policy(kind: PageKind) -> String {
     };
     format!("default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; {more}")
 }
+
+/// Returns the policy for the address of a page in requests that it causes. Without a referrer, a
+/// browser would not name the origin of a form either.
+pub(super) fn referrer(kind: PageKind) -> &'static str {
+    match kind {
+        PageKind::File | PageKind::Live => "no-referrer",
+        PageKind::Forms => "same-origin",
+    }
+}

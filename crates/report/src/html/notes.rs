@@ -1,0 +1,91 @@
+//! The notes of a record of a folder as HTML, with a form for another one that works without
+//! scripts.
+
+use record::Note;
+
+use super::document::{Document, Section, shown};
+use super::file::encoded;
+use super::style::PageKind;
+use crate::folder::NotesView;
+use crate::note;
+use crate::page::Line;
+
+/// The only section.
+const NOTES: Section = Section { id: "answer", title: "Notes" };
+
+/// Formats the notes of a record of a folder. Its address is `notes/NAME`, beside those of the list
+/// and of `report/NAME`; its form is sent to the same address, with `author` and `text`.
+pub fn notes_html(view: &NotesView) -> String {
+    let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
+    // A name with folders is deeper below the list.
+    let list = "../".repeat(view.file.split('/').count());
+    let report = encoded(&view.file);
+    out.section(NOTES.id, |out| {
+        out.markup(&format!(
+            "<nav aria-label=\"Pages\">\n<p><a href=\"{list}\">All records</a> <a \
+             href=\"{list}report/{report}\">Answer of this one</a></p>\n</nav>\n"
+        ));
+        match view.notes.is_empty() {
+            true => out.paragraph("There are no notes yet."),
+            false => out.lines(&view.notes.iter().map(line).collect::<Vec<Line>>()),
+        }
+        if let Some(author) = &view.author {
+            out.markup(&form(author));
+        }
+    });
+    out.into_text("Made by assay. Notes are only added; a second one corrects the first.")
+}
+
+fn line(one: &Note) -> Line {
+    Line::new("note", note::sentence(one))
+}
+
+fn form(author: &str) -> String {
+    format!(
+        "<form method=\"post\">\n<p><label for=\"text\">Note</label><br>\n<textarea id=\"text\" \
+         name=\"text\" rows=\"4\" cols=\"70\" maxlength=\"{}\" required></textarea></p>\n<p \
+         class=\"note\">Words that begin with # are tags.</p>\n<p><label for=\"author\">Author\
+         </label> <input id=\"author\" name=\"author\" maxlength=\"{}\" value=\"{}\" required> \
+         <button>Add the note</button></p>\n</form>\n",
+        Note::LONGEST_TEXT,
+        Note::LONGEST_AUTHOR,
+        shown(author)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use base::WallTime;
+
+    use super::*;
+
+    fn view(file: &str, author: Option<&str>) -> NotesView {
+        let by = Some("<img>".to_owned());
+        let note = Note { at: WallTime(0), author: by, text: "<script>x".to_owned() };
+        NotesView { file: file.to_owned(), notes: vec![note], author: author.map(str::to_owned) }
+    }
+
+    #[test]
+    fn texts_of_notes_are_no_markup_of_their_page() {
+        let page = notes_html(&view("a/<b>.assay", Some("\"><b>")));
+        for markup in ["<script", "<img", "<b>"] {
+            assert!(!page.contains(markup), "{markup}: {page}");
+        }
+        for expected in [
+            "href=\"../../\"",
+            "href=\"../../report/a/%3Cb%3E.assay\"",
+            "&lt;img&gt;: &lt;script&gt;x",
+            "value=\"&quot;&gt;&lt;b&gt;\"",
+            "<form method=\"post\">",
+            "form-action 'self'\"",
+            "<meta name=\"referrer\" content=\"same-origin\">",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+
+    #[test]
+    fn page_without_an_author_has_no_form() {
+        assert!(!notes_html(&view("r.assay", None)).contains("<form"));
+    }
+}
