@@ -4,7 +4,6 @@
 //! lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the others.
 
 use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
 use std::rc::Rc;
 
 use base::{Class, Clock, Nanos, Stamp};
@@ -41,8 +40,8 @@ pub(crate) struct Outlets {
     pub(crate) results: RowSinks,
 }
 
-/// The state of one lane. `R` are the rules by which it measures.
-pub(crate) struct LaneState<D, R> {
+/// The state of one lane.
+pub(crate) struct LaneState<D> {
     pub(crate) rt: Rt,
     pub(crate) context: RunContext<D>,
     /// The share of the run that this lane does.
@@ -69,16 +68,15 @@ pub(crate) struct LaneState<D, R> {
     pub(crate) panic: RefCell<Option<String>>,
     /// True if the queues were reset; used only under rules other than the honest ones.
     pub(crate) has_reset: Cell<bool>,
-    pub(crate) rules: PhantomData<R>,
 }
 
 /// Tasks and clients.
-impl<D: Driver, R: 'static> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Starts a task of the lane and calls `on_panic` if it panics.
     pub(crate) fn spawn(
         self: &Rc<Self>,
         task: impl Future<Output = ()> + 'static,
-        on_panic: impl Fn(&LaneState<D, R>) + 'static,
+        on_panic: impl Fn(&LaneState<D>) + 'static,
     ) {
         let lane = Rc::downgrade(self);
         let task = self.rt.spawn(async move {
@@ -114,7 +112,7 @@ impl<D: Driver, R: 'static> LaneState<D, R> {
 }
 
 /// The end of the schedule.
-impl<D: Driver, R> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Agrees with the other lanes on an end of the schedule if a stop was asked for.
     pub(crate) fn check_stop(&self) {
         if self.stop.is_asked() {
@@ -183,7 +181,7 @@ impl<D: Driver, R> LaneState<D, R> {
 }
 
 /// Connections.
-impl<D: Driver, R> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Returns the link to the target of a job.
     pub(crate) fn link(&self, job_state: &JobState) -> &Link {
         self.links.of(job_state.job.target)

@@ -15,7 +15,6 @@ use crate::lane_state::Outlets;
 use crate::opening::open;
 use crate::options::Options;
 use crate::panics::{PanicGuard, panic_message};
-use crate::rules::Rules;
 use crate::run_context::RunContext;
 use crate::share::Share;
 use crate::start_barrier::StartBarrier;
@@ -42,7 +41,7 @@ pub(crate) struct LanesOutcome {
 }
 
 /// Runs the lanes as tasks of this thread and waits for all of them.
-pub(crate) async fn as_tasks<D: Driver, R: Rules>(
+pub(crate) async fn as_tasks<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     outlets: Vec<Outlets>,
@@ -51,7 +50,7 @@ pub(crate) async fn as_tasks<D: Driver, R: Rules>(
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
             let (context, barrier) = (context.clone(), Arc::clone(&barrier));
-            rt.spawn(run_lane::<D, R>(rt.clone(), context, share, outlets, barrier))
+            rt.spawn(run_lane::<D>(rt.clone(), context, share, outlets, barrier))
         })
         .collect();
     let mut ended = Vec::new();
@@ -62,7 +61,7 @@ pub(crate) async fn as_tasks<D: Driver, R: Rules>(
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.
-pub(crate) fn on_threads<D: Driver, R: Rules>(
+pub(crate) fn on_threads<D: Driver>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<Outlets>,
@@ -74,7 +73,7 @@ pub(crate) fn on_threads<D: Driver, R: Rules>(
                 let (context, barrier) = (context.clone(), Arc::clone(&barrier));
                 let others = Arc::clone(&barrier);
                 let name = format!("{LANE_PREFIX}{}", share.lane);
-                let run = move || on_thread::<D, R>(context, options, share, outlets, barrier);
+                let run = move || on_thread::<D>(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // The other lanes would wait for it.
                 thread.map_err(|error| others.give_up(Some(Failed::System(error))))
@@ -87,7 +86,7 @@ pub(crate) fn on_threads<D: Driver, R: Rules>(
 }
 
 /// Runs one lane on this thread.
-fn on_thread<D: Driver, R: Rules>(
+fn on_thread<D: Driver>(
     context: RunContext<D>,
     options: &Options,
     share: Share,
@@ -105,7 +104,7 @@ fn on_thread<D: Driver, R: Rules>(
     };
     let thread = rt::Options { cpu, wait };
     let others = Arc::clone(&barrier);
-    match run_real(&thread, |rt| run_lane::<D, R>(rt, context, share, outlets, barrier)) {
+    match run_real(&thread, |rt| run_lane::<D>(rt, context, share, outlets, barrier)) {
         Ok(ended) => ended,
         Err(error) => {
             others.give_up(Some(Failed::System(error)));
@@ -124,7 +123,7 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
 }
 
 /// Runs one lane. Returns `None` if the run could not begin.
-pub(crate) async fn run_lane<D: Driver, R: Rules>(
+pub(crate) async fn run_lane<D: Driver>(
     rt: Rt,
     context: RunContext<D>,
     share: Share,
@@ -161,7 +160,7 @@ pub(crate) async fn run_lane<D: Driver, R: Rules>(
         opened.close().await;
         return None;
     };
-    Some(lane::run::<D, R>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
+    Some(lane::run::<D>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
 }
 
 /// Combines the lanes' outcomes into that of the whole run.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use base::WallTime;
 
 use crate::prepare::Prepare;
+use crate::rules::Rules;
 
 /// The options of one run.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Options {
     pub files: confine::Files,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub started: WallTime,
+    /// The rules of measurement; others plant a fault.
+    pub rules: Rules,
 }
 
 impl Options {
@@ -44,6 +47,7 @@ impl Options {
             teardown: true,
             files: PathBuf::new().into(),
             started: WallTime::EPOCH,
+            rules: Rules::STANDARD,
         }
     }
 }

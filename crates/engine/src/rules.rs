@@ -1,35 +1,35 @@
-//! The rules of honest measurement, as a type.
+//! The rules of honest measurement, as a value.
 //!
 //! Each item is a point at which load generators are known to go wrong. The engine follows
-//! [`StandardRules`]; the self-test runs the same engine under other rules to show that the oracles
-//! of queueing theory detect every such fault.
+//! [`Rules::STANDARD`]; the self-test runs the same engine under other rules to show that the
+//! oracles of queueing theory detect every such fault.
 
 use record::{Dispatch, Request};
 
 /// The choices of the engine that a dishonest generator makes differently.
-pub trait Rules: 'static {
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
     /// Arrivals that find no free worker are sent when one is free. A generator that skips missed
     /// ticks sends less than requested, always when the server is slow.
-    const MAKES_UP_MISSED_ARRIVALS: bool = true;
-
+    pub makes_up_missed_arrivals: bool,
     /// A request that timed out counts with at least its timeout as response time. A generator that
     /// drops timeouts reports only the fast requests.
-    const TIMEOUTS_HAVE_LATENCIES: bool = true;
-
+    pub timeouts_have_latencies: bool,
     /// Requests that wait at the end of the warm-up keep waiting. A generator that resets its queue
     /// begins the window with an idle server.
-    const QUEUES_SURVIVE_THE_WARM_UP: bool = true;
-
-    /// Returns the request as it is recorded: from its intended start. A generator that counts from
-    /// the actual send omits, in coordination with the server, the times at which the server was
-    /// slow.
-    fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
-        request
-    }
+    pub queues_survive_the_warm_up: bool,
+    /// Returns the request as it is recorded; `None` records it from its intended start. A
+    /// generator that counts from the actual send omits, in coordination with the server, the times
+    /// at which the server was slow.
+    pub recorded: Option<fn(Request, Option<Dispatch>) -> Request>,
 }
 
-/// The rules that the engine follows: all of the above.
-#[derive(Clone, Copy, Debug)]
-pub struct StandardRules;
-
-impl Rules for StandardRules {}
+impl Rules {
+    /// The rules that the engine follows: all of the above.
+    pub const STANDARD: Rules = Rules {
+        makes_up_missed_arrivals: true,
+        timeouts_have_latencies: true,
+        queues_survive_the_warm_up: true,
+        recorded: None,
+    };
+}

@@ -21,7 +21,6 @@ use crate::panics::catch_panic;
 use crate::parts::Parts;
 use crate::prepare::Prepare;
 use crate::results::{FileFault, Results};
-use crate::rules::{Rules, StandardRules};
 use crate::run_context::RunContext;
 use crate::server_statistics;
 use crate::stop::Stop;
@@ -67,21 +66,6 @@ pub fn run<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,
     options: &Options,
-    outlet: impl FnMut(u16) -> LaneOutlet,
-    stop: &Stop,
-    listener: Arc<dyn Listener>,
-) -> Result<Finished, Failed> {
-    run_by::<D, StandardRules>(plan, drivers, options, outlet, stop, listener)
-}
-
-/// Does the same as [`run`] under rules other than the honest ones, for tests that plant a fault.
-///
-/// # Errors
-/// The same as of [`run`].
-pub fn run_by<D: Driver, R: Rules>(
-    plan: &Plan,
-    drivers: Drivers<D>,
-    options: &Options,
     mut outlet: impl FnMut(u16) -> LaneOutlet,
     stop: &Stop,
     listener: Arc<dyn Listener>,
@@ -98,6 +82,7 @@ pub fn run_by<D: Driver, R: Rules>(
         parts: Parts::of_plan(plan, dialect).into(),
         drivers,
         started: options.started,
+        rules: options.rules,
         feeds,
         stop: stop.clone(),
         listener,
@@ -106,17 +91,17 @@ pub fn run_by<D: Driver, R: Rules>(
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
-        catch_panic(|| run_virtual(|rt| virtually::<D, R>(rt, context, options, outlets)))
+        catch_panic(|| run_virtual(|rt| virtually::<D>(rt, context, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
-        run_in_real_time::<D, R>(&context, options, outlets)
+        run_in_real_time::<D>(&context, options, outlets)
     };
     finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
 
 /// Runs all phases on one virtual clock. Lanes are tasks instead of threads.
-async fn virtually<D: Driver, R: Rules>(
+async fn virtually<D: Driver>(
     rt: Rt,
     context: RunContext<D>,
     options: &Options,
@@ -128,7 +113,7 @@ async fn virtually<D: Driver, R: Rules>(
     };
     let phase = async {
         let (results, outlets) = with_results(&context, options, outlets)?;
-        let ended = as_tasks::<D, R>(&rt, &context, outlets).await;
+        let ended = as_tasks::<D>(&rt, &context, outlets).await;
         Ok((ended, results.finish(&context.stop)))
     };
     let phase = phase.await;
@@ -166,7 +151,7 @@ fn with_results<D>(
 }
 
 /// Runs the control phases on this thread and the lanes on threads of their own.
-fn run_in_real_time<D: Driver, R: Rules>(
+fn run_in_real_time<D: Driver>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
@@ -180,7 +165,7 @@ fn run_in_real_time<D: Driver, R: Rules>(
         NextPhase::Measurement(loaded) => loaded,
     };
     let phase = with_results(context, options, outlets).map(|(results, outlets)| {
-        let ended = on_threads::<D, R>(context, options, outlets);
+        let ended = on_threads::<D>(context, options, outlets);
         (ended, results.finish(&context.stop))
     });
     let reason = context.stop.reason();

@@ -10,6 +10,7 @@ use workload::Plan;
 use crate::events::Listener;
 use crate::feed::InputFiles;
 use crate::parts::Parts;
+use crate::rules::Rules;
 use crate::stop::Stop;
 use crate::targets::Drivers;
 
@@ -24,6 +25,8 @@ pub(crate) struct RunContext<D> {
     pub(crate) started: WallTime,
     /// The files from which jobs take their input.
     pub(crate) feeds: InputFiles,
+    /// The rules by which it measures.
+    pub(crate) rules: Rules,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
     /// Health of the files that jobs read and write.

@@ -256,8 +256,8 @@ pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
 }
 
 /// Returns true if a longer trial tells more than the next value. A job with few requests may have
-/// none in a short one. While the value is doubled, a larger one follows whether a value is known to
-/// pass or only seems to: few requests at a low rate seldom decide.
+/// none in a short one. While the value is doubled, a larger one follows whether a value is known
+/// to pass or only seems to: few requests at a low rate seldom decide.
 fn is_open(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {
         TrialOutcome::Undecided { distance, .. } => phase != Phase::Bracket || *distance > 0.0,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime};
-use engine::{Failed, Location, Options, Prepare, Stop};
+use engine::{Failed, Location, Options, Prepare, Rules, Stop};
 use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
@@ -57,6 +57,7 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         teardown: true,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
         files: file.files.clone(),
+        rules: Rules::STANDARD,
     })
 }
 

@@ -110,8 +110,8 @@ fn clean_up_of_the_mixed_study_is_reported_as_the_cause() {
     }
 }
 
-/// Returns the effect of the clean-ups on the reads, or on the inserts, which have the processors to
-/// themselves: similar seconds may leave it open for one of them. `None` if there is none at all.
+/// Returns the effect of the clean-ups on the reads, or on the inserts, which have the processors
+/// to themselves: similar seconds may leave it open for one of them. `None` if there is none.
 fn effect_of_clean_up(document: &Value) -> Option<Value> {
     let effects = document["effects"].as_array().unwrap();
     if effects.is_empty() {

@@ -5,11 +5,9 @@ use driver::{Driver, Error};
 use record::{EndKind, EventError, EventKind, Failure, Outcome};
 use workload::OnError;
 
-use crate::rules::Rules;
-
 use super::state::Client;
 
-impl<D: Driver, R: Rules> Client<D, R> {
+impl<D: Driver> Client<D> {
     /// Returns the end of a failed attempt: as the driver reports it, or now if it could not tell.
     pub(super) fn end_of_failure(&self) -> Stamp {
         match self.work.reply.sent {
@@ -59,7 +57,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let error = Error::new(Class::Timeout, code, text);
         let outcome = self.failed(&error, at);
         match outcome {
-            Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {
+            Outcome::Failed(failure) if !self.lane.context.rules.timeouts_have_latencies => {
                 Outcome::Failed(Failure { class: Class::Server, ..failure })
             }
             _ => outcome,

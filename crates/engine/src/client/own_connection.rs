@@ -17,7 +17,6 @@ use rt::unless_fired;
 use workload::OnOutage;
 
 use crate::back_off::BackOff;
-use crate::rules::Rules;
 
 use super::state::{Attempt, Client, RequestProgress};
 
@@ -31,7 +30,7 @@ pub(super) enum OwnConnection {
     TooLate,
 }
 
-impl<D: Driver, R: Rules> Client<D, R> {
+impl<D: Driver> Client<D> {
     /// Begins a request by connecting for it.
     pub(super) async fn connect_own(&mut self, progress: &mut RequestProgress) -> OwnConnection {
         self.work.reply.reset();

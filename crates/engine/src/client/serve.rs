@@ -15,7 +15,6 @@ use crate::client_handle::{DueRequest, Instruction};
 use crate::feed::{self, Input};
 use crate::gate::ASK_AGAIN;
 use crate::link::LinkChange;
-use crate::rules::Rules;
 
 use super::own_connection::OwnConnection;
 use super::state::{Attempt, Client, RequestProgress};
@@ -42,7 +41,7 @@ struct NextRequest {
     was_awaited: bool,
 }
 
-impl<D: Driver, R: Rules> Client<D, R> {
+impl<D: Driver> Client<D> {
     /// Serves the arrivals of the gate until none is left.
     pub(crate) async fn serve_arrivals(mut self) {
         let mut now = self.lane.rt.now();
@@ -235,7 +234,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if let Outcome::Completed = outcome {
             self.lane.link(&self.job_state).note_answer(self.node, done);
         }
-        let request = R::recorded(request, sent);
+        let request = match self.lane.context.rules.recorded {
+            None => request,
+            Some(recorded) => recorded(request, sent),
+        };
         let statements = &self.work.reply.statements;
         let node = sent.and_then(|_| self.node_account());
         let ending = RequestEnd { outcome, sent, done, effort: progress.effort, statements, node };

@@ -16,8 +16,8 @@ use crate::parts::Part;
 use crate::results::RowSinks;
 
 /// One client of a job on a lane.
-pub(crate) struct Client<D: Driver, R> {
-    pub(super) lane: Rc<LaneState<D, R>>,
+pub(crate) struct Client<D: Driver> {
+    pub(super) lane: Rc<LaneState<D>>,
     pub(super) job_state: Rc<JobState>,
     pub(super) handle: Rc<ClientHandle>,
     pub(super) connection: Option<D::Connection>,
@@ -84,14 +84,14 @@ pub(super) enum Attempt {
     GivenUp,
 }
 
-impl<D: Driver, R> Client<D, R> {
+impl<D: Driver> Client<D> {
     /// Makes a client of a job, with its connection if the job keeps connections.
     pub(crate) fn new(
-        lane: Rc<LaneState<D, R>>,
+        lane: Rc<LaneState<D>>,
         job_state: Rc<JobState>,
         handle: Rc<ClientHandle>,
         connection: Option<D::Connection>,
-    ) -> Client<D, R> {
+    ) -> Client<D> {
         let dialect = lane.context.drivers.of(job_state.job.target).dialect();
         let started = lane.context.started;
         let results = job_state.results.borrow().clone();

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,12 +21,11 @@ use crate::nodes::{first_node_entry, node_entries};
 use crate::opening;
 use crate::pacer::{LogTimes, Pacer, Times};
 use crate::results::RowSinks;
-use crate::rules::Rules;
 use crate::run_context::RunContext;
 use crate::share::Share;
 use crate::targets::PerTarget;
 
-impl<D: Driver, R: Rules> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Makes the state of a lane without any client.
     pub(super) fn assemble(
         rt: Rt,
@@ -35,7 +33,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         share: Share,
         zero: Stamp,
         outlets: Outlets,
-    ) -> LaneState<D, R> {
+    ) -> LaneState<D> {
         let plan = Arc::clone(&context.plan);
         let grid = Grid::new(plan.warmup.known(), plan.duration);
         let statements: Vec<u16> =
@@ -72,7 +70,6 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             context,
             panic: RefCell::new(None),
             has_reset: Cell::new(false),
-            rules: PhantomData,
         }
     }
 

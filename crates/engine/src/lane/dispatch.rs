@@ -14,9 +14,8 @@ use crate::gate::Gate;
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::link::SIMULTANEOUS_ATTEMPTS;
-use crate::rules::Rules;
 
-impl<D: Driver, R: Rules> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
     pub(super) async fn dispatch(self: Rc<Self>, job_state: &Rc<JobState>) {
         let Some(gate) = &job_state.gate else { return };
@@ -41,8 +40,10 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// ones.
     fn apply_dishonest_rules(&self, gate: &mut Gate, now: Stamp) {
         let window = self.zero + self.context.plan.warmup.known();
-        let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
-        if resets || !R::MAKES_UP_MISSED_ARRIVALS {
+        let resets = !self.context.rules.queues_survive_the_warm_up
+            && now >= window
+            && !self.has_reset.get();
+        if resets || !self.context.rules.makes_up_missed_arrivals {
             self.has_reset.set(now >= window);
             gate.give_up_waiting(now, Outcome::Rejected, &mut self.ledger.borrow_mut());
         }

@@ -10,7 +10,6 @@ use workload::JobTarget;
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::panics::panic_message;
-use crate::rules::Rules;
 use crate::stop::CHECK_INTERVAL;
 
 /// The outcome of a lane.
@@ -41,7 +40,7 @@ pub(crate) struct TargetState {
     pub(crate) answered_at: Stamp,
 }
 
-impl<D: Driver, R: Rules> LaneState<D, R> {
+impl<D: Driver> LaneState<D> {
     /// Does the lane's periodic work until the schedule is over. Returns the end of the schedule.
     pub(super) async fn work_until_end(&self) -> Stamp {
         self.stop_all_at(self.stop.end());

@@ -18,14 +18,13 @@ use workload::JobId;
 
 use crate::lane_state::{LaneState, Outlets};
 use crate::opening::Opened;
-use crate::rules::Rules;
 use crate::run_context::RunContext;
 use crate::share::Share;
 
 pub(crate) use housekeeping::LaneOutcome;
 
 /// Runs a lane from time zero to its end.
-pub(crate) async fn run<D: Driver, R: Rules>(
+pub(crate) async fn run<D: Driver>(
     rt: Rt,
     context: RunContext<D>,
     share: Share,
@@ -33,7 +32,7 @@ pub(crate) async fn run<D: Driver, R: Rules>(
     outlets: Outlets,
     opened: Opened<D>,
 ) -> LaneOutcome {
-    let lane = Rc::new(LaneState::<D, R>::assemble(rt, context, share, zero, outlets));
+    let lane = Rc::new(LaneState::<D>::assemble(rt, context, share, zero, outlets));
     for (id, connections) in (0..).map(JobId).zip(opened.connections) {
         lane.start(id, connections);
         lane.job_states[id.index()].close_results_if_over();

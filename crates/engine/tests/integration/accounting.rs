@@ -2,7 +2,7 @@
 
 use base::{Code, Nanos, Rate, Stamp};
 use driver::Simulated;
-use engine::{StandardRules, Stop};
+use engine::Stop;
 use record::{Balance, EndKind, EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
@@ -70,9 +70,7 @@ fn another_number_of_threads_gives_the_same_schedule() {
         let plan = twenty_seconds_of(job);
         let on = |threads| {
             let server = Simulated::new(constant(1_000, Some(4)), plan.seed);
-            arrivals(
-                &run_on::<_, StandardRules>(&plan, server, &virtually(threads), &Stop::default()).0,
-            )
+            arrivals(&run_on(&plan, server, &virtually(threads), &Stop::default()).0)
         };
         let one = on(1);
         let sum: u64 = one.iter().sum();
@@ -157,8 +155,7 @@ fn a_full_queue_may_end_the_run() {
         let mut plan = plan(pacing, 0.0, 60.0, 1);
         plan.drain = secs(60);
         let server = Simulated::new(constant(1_000_000, None), plan.seed);
-        let (totals, finished) =
-            run_on::<_, StandardRules>(&plan, server, &virtually(threads), &Stop::default());
+        let (totals, finished) = run_on(&plan, server, &virtually(threads), &Stop::default());
         assert_eq!(finished.end, EndKind::QueueFull);
         assert_eq!(events(&totals, EventKind::QueueFull), [Nanos::from_millis(500)]);
         // Waiting requests are still served, and the one that found the queue full belongs to the
@@ -455,7 +452,7 @@ fn a_run_without_duration_goes_on_until_it_is_stopped() {
     let stop = Stop::default();
     let server = Simulated::new(Config { errors: 1.0, ..constant(1_000, None) }, plan.seed);
     plan.jobs[0].requests.on_error = OnError::Stop;
-    let (totals, finished) = run_on::<_, StandardRules>(&plan, server, &virtually(1), &stop);
+    let (totals, finished) = run_on(&plan, server, &virtually(1), &stop);
     assert_eq!(finished.end, EndKind::StoppedByError);
     assert_eq!(balance(&totals).scheduled(), 1);
 }
@@ -470,7 +467,7 @@ fn a_run_that_was_interrupted_before_it_began_measures_nothing() {
     let stop = Stop::default();
     stop.interrupt();
     let server = Simulated::new(constant(1_000, None), plan.seed);
-    let (totals, finished) = run_on::<_, StandardRules>(&plan, server, &virtually(3), &stop);
+    let (totals, finished) = run_on(&plan, server, &virtually(3), &stop);
     assert_eq!(finished.end, EndKind::Interrupted);
     assert_eq!(finished.measured, None, "it was interrupted before anything was measured");
     assert_eq!(balance(&totals), Balance::default());
@@ -485,8 +482,7 @@ fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
     let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let server = Simulated::new(exponential(200_000, None), plan.seed);
-    let (totals, finished) =
-        run_on::<_, StandardRules>(&plan, server, &virtually(2), &Stop::default());
+    let (totals, finished) = run_on(&plan, server, &virtually(2), &Stop::default());
     assert_eq!(finished.end, EndKind::StoppedByError);
     let window = &totals.account(JOB).window;
     assert!(window.counts.arrivals > 1_000, "{}", window.counts.arrivals);
@@ -500,7 +496,7 @@ fn all_threads_together_keep_to_the_most_connections() {
         plan.max_connections = connections;
         let server = Simulated::new(constant(100_000, None), plan.seed);
         let no_stop = Stop::default();
-        let (totals, _) = run_on::<_, StandardRules>(&plan, server, &virtually(threads), &no_stop);
+        let (totals, _) = run_on(&plan, server, &virtually(threads), &no_stop);
         // 1,000 requests per second at 0.1 s each: all connections are busy throughout.
         totals.account(JOB).intervals[3].1.completed
     };

@@ -3,7 +3,7 @@
 
 use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
-use engine::{StandardRules, Stop};
+use engine::Stop;
 use record::Kind;
 use rt::Rt;
 use workload::Pacing;
@@ -80,7 +80,7 @@ fn requests_are_assigned_only_after_they_are_noticed() {
     let mut plan = plan(poisson(400), 0.0, 20.0, 1);
     (plan.connections, plan.max_connections) = (Some(1), 1);
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));
-    let (totals, _) = run_on::<_, StandardRules>(&plan, driver, &virtually(1), &Stop::default());
+    let (totals, _) = run_on(&plan, driver, &virtually(1), &Stop::default());
     assert!(totals.account(JOB).window.counts.arrivals > 7_000);
     let mean = |kind| totals.account(JOB).window.histograms.of(kind).mean() / 1e9;
     let parts = mean(Kind::SendLag) + mean(Kind::Wait) + mean(Kind::Service);
@@ -94,8 +94,7 @@ fn closing_connections_is_no_part_of_a_run() {
     let mut plan = plan(Pacing::Closed { clients: 1, think: None }, 0.0, 60.0, 1);
     (plan.duration, plan.jobs[0].count) = (None, Some(10));
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));
-    let (totals, finished) =
-        run_on::<_, StandardRules>(&plan, driver, &virtually(1), &Stop::default());
+    let (totals, finished) = run_on(&plan, driver, &virtually(1), &Stop::default());
     assert_eq!(totals.account(JOB).window.counts.balance.completed(), 10);
     let length = finished.measured.expect("it was measured").length;
     assert_eq!(length, (Nanos::from_micros(500) + LATER) * 10);

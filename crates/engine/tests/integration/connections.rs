@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, Null, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, StandardRules, Stop, Unreachable, run};
+use engine::{Drivers, Failed, LaneOutlet, NoListener, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -71,8 +71,7 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
         let plan = plan(pacing, 0.0, 10.0, 4);
         let outages = vec![Stamp(2_000_000_000)..Stamp(3_000_000_000)];
         let server = Simulated::new(Config { outages, ..constant(10_000, None) }, plan.seed);
-        let (totals, _) =
-            run_on::<_, StandardRules>(&plan, Crowded(server), &virtually(1), &Stop::default());
+        let (totals, _) = run_on(&plan, Crowded(server), &virtually(1), &Stop::default());
         let intervals = &totals.account(JOB).intervals;
         assert_eq!(intervals[3].1.completed, 0, "others have all connections");
         assert!(intervals[8].1.completed > 90, "it goes on: {intervals:?}");
@@ -93,7 +92,7 @@ fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
     let config = Config { outages, max_connections: Some(12), ..constant(10_000, None) };
     let server = Simulated::new(config, plan.seed);
     // Without a pause, this never ends.
-    let (totals, _) = run_on::<_, StandardRules>(&plan, server, &virtually(2), &Stop::default());
+    let (totals, _) = run_on(&plan, server, &virtually(2), &Stop::default());
     let counts = totals.account(JOB).window.counts;
     assert_eq!(counts.arrivals, counts.balance.scheduled());
     let ended = totals.events.iter().filter(|event| event.kind == EventKind::OutageEnded);
@@ -112,8 +111,7 @@ fn job_grows_for_waiting_requests_after_its_schedule() {
         let connect = Nanos::from_millis(5);
         let config = Config { connect, ..constant(1_000_000, None) };
         let server = Simulated::new(config, plan.seed);
-        let (totals, _) =
-            run_on::<_, StandardRules>(&plan, server, &virtually(1), &Stop::default());
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
         totals.account(JOB).window.histograms.of(Kind::Wait).max()
     };
     let second = Nanos::from_secs(1).0;
@@ -131,8 +129,7 @@ fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
             let config = Config { outages, ..constant(1_000, None) };
             let server = Simulated::new(config, plan.seed);
             let no_stop = Stop::default();
-            let (_, finished) =
-                run_on::<_, StandardRules>(&plan, server, &virtually(threads), &no_stop);
+            let (_, finished) = run_on(&plan, server, &virtually(threads), &no_stop);
             !finished.measured.expect("it was measured").lost.is_empty()
         };
         for threads in [1, 2, 3] {
@@ -244,7 +241,7 @@ fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
     let plan = plan_of(file);
     let inner = Simulated::new(constant(1_000, None), plan.seed);
     let server = Sleepy { inner, asked: Arc::default() };
-    let (_, finished) = run_on::<_, StandardRules>(&plan, server, &virtually(1), &Stop::default());
+    let (_, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
     let table = &finished.loaded[0];
     assert_eq!(table.rows, 3_000);
     assert!(table.took > Nanos::from_secs(8), "{table:?}");
@@ -255,7 +252,7 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
     let plan = plan_of("duration = 5s\n[a]\nquery = select 1\nconcurrency = 8\ncount = 100\n");
     let config = Config { max_connections: Some(5), ..constant(1_000, None) };
     let server = Simulated::new(config, plan.seed);
-    let (totals, _) = run_on::<_, StandardRules>(&plan, server, &virtually(1), &Stop::default());
+    let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
     // Every eighth number belongs to each client.
     assert_eq!(totals.account(JOB).window.counts.balance.completed(), 5 * 13 - 1);
     let text = &totals.events[0].text;
@@ -322,7 +319,7 @@ impl Connection for Keeping {
 #[test]
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");
-    let (totals, _) = run_on::<_, StandardRules>(&plan, Forgetful, &virtually(1), &Stop::default());
+    let (totals, _) = run_on(&plan, Forgetful, &virtually(1), &Stop::default());
     let window = &totals.account(JOB).window;
     let completed = window.counts.balance.completed();
     assert_eq!((completed, window.counts.balance.errors()), (90, 10));

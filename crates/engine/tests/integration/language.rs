@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
-use engine::{Finished, Options, StandardRules, Stop};
+use engine::{Finished, Options, Stop};
 use record::{EndKind, Kind, Totals};
 use sim::{Config, Service};
 use workload::Plan;
@@ -23,7 +23,7 @@ fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
     let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
     let options = Options { files: folder.into(), ..virtually(threads) };
     let server = Simulated::new(config, plan.seed);
-    run_on::<_, StandardRules>(&plan, server, &options, &Stop::default())
+    run_on(&plan, server, &options, &Stop::default())
 }
 
 /// Returns the scheduled, completed and unsent requests of a job.
@@ -177,8 +177,7 @@ fn separate_statement_is_sent_after_one_that_failed() {
     for (flow, sent) in [("multi-query-mode = multi-connection\n", 3), ("", 1)] {
         let plan = plan(&format!("[a]\nquery = a\nquery = b\nquery = c\ncount = 5\n{flow}"));
         let server = Simulated::new(config.clone(), plan.seed);
-        let (totals, _) =
-            run_on::<_, StandardRules>(&plan, server, &virtually(1), &Stop::default());
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
         let window = &totals.account(AccountId(0)).window;
         assert_eq!(window.counts.balance.errors(), 5, "{flow}");
         let took = window.histograms.of(Kind::Error).max() as f64 / 1e6;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, StandardRules, Stop, run};
+use engine::{Drivers, Failed, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -97,7 +97,7 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
             asked: Arc::default(),
         };
         let options = virtually(threads);
-        let (totals, _) = run_on::<_, StandardRules>(&plan, driver, &options, &Stop::default());
+        let (totals, _) = run_on(&plan, driver, &options, &Stop::default());
         let window = |job| &totals.account(job).window;
         let (whole, nodes) = (window(JOB), [window(AccountId(1)), window(AccountId(2))]);
         let completed = nodes.map(|node| node.counts.balance.completed());
@@ -124,8 +124,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
             next: Arc::default(),
             asked: Arc::default(),
         };
-        let (totals, finished) =
-            run_on::<_, StandardRules>(&plan, driver, &virtually(1), &Stop::default());
+        let (totals, finished) = run_on(&plan, driver, &virtually(1), &Stop::default());
         assert_eq!(finished.measured.expect("it was measured").lost, []);
         let of = |kind| totals.events.iter().filter(move |event| event.kind == kind);
         let began: Vec<_> = of(EventKind::OutageBegan).collect();

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, StandardRules, Stop,
-    Unreachable, run,
+    Drivers, Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, Stop, Unreachable, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -115,8 +114,7 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         // A network that drops all packets.
         let silent = Stamp(5_000_000_000)..Stamp(15_000_000_000);
         let server = Silent { inner, silent, lets_in: false };
-        let (totals, _) =
-            run_on::<_, StandardRules>(&plan, server, &virtually(1), &Stop::default());
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
         let at_s = |kind| {
             let events = totals.events.iter().filter(move |event| event.kind == kind);
             events.map(|event| event.at.as_secs_f64()).collect::<Vec<_>>()
@@ -303,7 +301,7 @@ fn target_whose_sessions_end_one_after_another_is_lost() {
         let plan = plan(pacing, 0.0, 8.0, 4);
         let inner = Simulated::new(constant(10_000, None), plan.seed);
         let server = Closing { inner, sessions: Arc::default(), spares };
-        let ends = run_on::<_, StandardRules>(&plan, server, &virtually(threads), &Stop::default());
+        let ends = run_on(&plan, server, &virtually(threads), &Stop::default());
         ends.1.measured.expect("it was measured").lost
     };
     for threads in [1, 2] {

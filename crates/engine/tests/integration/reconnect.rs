@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{AccountId, Class, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, StandardRules, Stop, run};
+use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -128,8 +128,7 @@ fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, Deeds)
     let deeds = Deeds::default();
     let driver = Watched(Simulated::new(config, plan.seed), deeds.clone());
     let no_stop = Stop::default();
-    let (totals, finished) =
-        run_on::<_, StandardRules>(plan, driver, &virtually(threads), &no_stop);
+    let (totals, finished) = run_on(plan, driver, &virtually(threads), &no_stop);
     assert_eq!(number(&deeds.open), 0, "no connection is left");
     (totals, finished, deeds)
 }

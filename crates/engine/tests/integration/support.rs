@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
-use engine::{
-    Drivers, Finished, LaneOutlet, NoListener, Options, Rules, StandardRules, Stop, run_by,
-};
+use engine::{Drivers, Finished, LaneOutlet, NoListener, Options, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
@@ -106,23 +104,23 @@ pub(crate) fn virtually(threads: u16) -> Options {
     Options { threads, ..Options::simulated() }
 }
 
-/// Runs a plan against a simulated server by the honest rules and returns its record.
+/// Runs a plan against a simulated server and returns its record.
 pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
     let server = Simulated::new(config.clone(), plan.seed);
-    run_on::<_, StandardRules>(plan, server, &virtually(1), &Stop::default())
+    run_on(plan, server, &virtually(1), &Stop::default())
 }
 
 /// Runs a plan against its main target.
-pub(crate) fn run_on<D: Driver, R: Rules>(
+pub(crate) fn run_on<D: Driver>(
     plan: &Plan,
     driver: D,
     options: &Options,
     stop: &Stop,
 ) -> (Totals, Finished) {
-    run_on_all::<D, R>(plan, Drivers::only(driver), options, stop)
+    run_on_all(plan, Drivers::only(driver), options, stop)
 }
 
-pub(crate) fn run_on_all<D: Driver, R: Rules>(
+pub(crate) fn run_on_all<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,
     options: &Options,
@@ -135,7 +133,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     statements.resize(statements.len() + nodes.len(), 0);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let finished = run_by::<D, R>(plan, drivers, options, outlet, stop, Arc::new(NoListener))
+    let finished = run(plan, drivers, options, outlet, stop, Arc::new(NoListener))
         .expect("a simulated run does not fail");
     let totals = memory.totals().clone();
     (totals, finished)

@@ -2,7 +2,7 @@
 
 use base::{AccountId, Stamp};
 use driver::{Either, Null, Simulated};
-use engine::{Drivers, Finished, StandardRules, Stop};
+use engine::{Drivers, Finished, Stop};
 use record::{EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan, TargetId};
@@ -32,7 +32,7 @@ fn server(config: &Config, plan: &Plan) -> Simulated {
 fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals, Finished) {
     let named = vec![Some(server(slow, plan))];
     let drivers = Drivers { main: Some(server(main, plan)), named, programs: None };
-    run_on_all::<_, StandardRules>(plan, drivers, &virtually(threads), &Stop::default())
+    run_on_all(plan, drivers, &virtually(threads), &Stop::default())
 }
 
 /// Returns the errors, completions and response times of a job.
@@ -52,7 +52,7 @@ fn each_jobs_numbers_are_those_of_a_run_on_its_own_server_alone() {
         alone.jobs = vec![plan.jobs[usize::from(job.0)].clone()];
         alone.jobs[0].target = JobTarget::Main;
         let server = server(config, &plan);
-        let (only, _) = run_on::<_, StandardRules>(&alone, server, &virtually(1), &Stop::default());
+        let (only, _) = run_on(&alone, server, &virtually(1), &Stop::default());
         assert!(numbers(&totals, job) == numbers(&only, JOB), "{job:?}");
     }
     let mean = |job| numbers(&totals, job).2.mean();
@@ -107,8 +107,7 @@ fn targets_of_two_kinds_are_asked_in_one_run() {
         named: vec![Some(Either::Right(server(&constant(20_000, None), &plan)))],
         programs: None,
     };
-    let (totals, _) =
-        run_on_all::<_, StandardRules>(&plan, drivers, &virtually(1), &Stop::default());
+    let (totals, _) = run_on_all(&plan, drivers, &virtually(1), &Stop::default());
     assert!(numbers(&totals, JOB).2.max() < 1_000, "the null driver answers at once");
     assert!(numbers(&totals, OTHER).2.min() >= 19_900_000, "the other server takes 20 ms");
 }
@@ -119,7 +118,6 @@ fn unused_main_target_needs_no_driver() {
     plan.jobs.remove(0);
     let named = vec![Some(server(&constant(1_000, None), &plan))];
     let drivers = Drivers { main: None, named, programs: None };
-    let (totals, _) =
-        run_on_all::<_, StandardRules>(&plan, drivers, &virtually(1), &Stop::default());
+    let (totals, _) = run_on_all(&plan, drivers, &virtually(1), &Stop::default());
     assert!(numbers(&totals, JOB).1 > 0);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Target};
 use driver::{Driver, Simulated};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
+use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::Config;
 use workload::{Overrides, Plan};
@@ -50,33 +50,36 @@ pub(super) enum Time {
     Real(u16),
 }
 
-fn options(time: Time) -> Options {
+fn options(rules: Rules, time: Time) -> Options {
     match time {
-        Time::Virtual => Options::simulated(),
-        Time::Real(threads) => Options { threads, ..Options::in_real_time() },
+        Time::Virtual => Options { rules, ..Options::simulated() },
+        Time::Real(threads) => Options { threads, rules, ..Options::in_real_time() },
     }
 }
 
 /// Runs a plan in virtual time by the given rules, into the caller's outlet.
-pub(super) fn simulate_into<R: Rules>(
+pub(super) fn simulate_into(
+    rules: Rules,
     plan: &Plan,
     config: &Config,
     outlet: impl Fn() -> LaneOutlet,
 ) {
     let drivers = Drivers::only(Simulated::new(config.clone(), plan.seed));
-    let (options, stop, listener) = (options(Time::Virtual), Stop::default(), Arc::new(NoListener));
-    run_by::<_, R>(plan, drivers, &options, |_| outlet(), &stop, listener)
+    let options = options(rules, Time::Virtual);
+    let (stop, listener) = (Stop::default(), Arc::new(NoListener));
+    run(plan, drivers, &options, |_| outlet(), &stop, listener)
         .expect("a simulated run does not fail");
 }
 
 /// Runs a plan in virtual time by the given rules and returns the recorded totals.
-pub(super) fn simulate<R: Rules>(plan: &Plan, config: &Config) -> Totals {
+pub(super) fn simulate(rules: Rules, plan: &Plan, config: &Config) -> Totals {
     let driver = Simulated::new(config.clone(), plan.seed);
-    run_on::<_, R>(plan, driver, Time::Virtual).expect("a simulated run does not fail")
+    run_on(rules, plan, driver, Time::Virtual).expect("a simulated run does not fail")
 }
 
 /// Runs a plan against a driver and returns the recorded totals.
-pub(super) fn run_on<D: Driver, R: Rules>(
+pub(super) fn run_on<D: Driver>(
+    rules: Rules,
     plan: &Plan,
     driver: D,
     time: Time,
@@ -84,7 +87,7 @@ pub(super) fn run_on<D: Driver, R: Rules>(
     let memory = memory(plan);
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (drivers, stop) = (Drivers::only(driver), Stop::default());
-    run_by::<D, R>(plan, drivers, &options(time), outlet, &stop, Arc::new(NoListener))?;
+    run(plan, drivers, &options(rules, time), outlet, &stop, Arc::new(NoListener))?;
     let totals = memory.totals().clone();
     Ok(totals)
 }

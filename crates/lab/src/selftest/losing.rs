@@ -1,6 +1,6 @@
 //! A planted fault: a record that misses one request.
 
-use engine::{LaneOutlet, StandardRules};
+use engine::{LaneOutlet, Rules};
 use record::{Balance, Delivery, MemoryOutlet, Outlet, Returned};
 
 use super::course::{JOB, Span, memory, plan, server, simulate_into};
@@ -41,7 +41,7 @@ pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
     let span = Span { warmup_s: 0.0, window_s: 60.0 };
     let (plan, config) = (plan(ONE_SERVER.workload, span, 1), server(ONE_SERVER.server));
     let memory = memory(&plan);
-    simulate_into::<StandardRules>(&plan, &config, || {
+    simulate_into(Rules::STANDARD, &plan, &config, || {
         Box::new(LossyOutlet { next: memory.clone(), to_lose }) as LaneOutlet
     });
     let counts = memory.totals().account(JOB).window.counts;

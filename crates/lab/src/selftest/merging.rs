@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use base::{Nanos, Stamp};
-use engine::{LaneOutlet, StandardRules};
+use engine::{LaneOutlet, Rules};
 use record::{
     Delivery, Histograms, Interval, Kind, Life, Outcome, Outlet, RequestWork, Returned, Sample,
     Tally,
@@ -25,7 +25,7 @@ pub(super) enum Merging {
 /// Measures an honest run of the stall with intervals merged by the given method.
 pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
     let intervals = IntervalOutlet::default();
-    stall.measure_into::<StandardRules>(|| Box::new(intervals.clone()) as LaneOutlet);
+    stall.measure_into(Rules::STANDARD, || Box::new(intervals.clone()) as LaneOutlet);
     stall.judge(&intervals.window(merging))
 }
 

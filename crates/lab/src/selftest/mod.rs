@@ -28,7 +28,7 @@ mod tests;
 mod twins;
 mod wire;
 
-use engine::StandardRules;
+use engine::Rules;
 
 pub use depth::Depth;
 pub use finding::{Allowed, Finding, Scatter};
@@ -41,16 +41,16 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for oracle in &oracles::ORACLES {
         tell(oracle.name);
-        findings.extend(oracle.findings::<StandardRules>(depth));
+        findings.extend(oracle.findings(Rules::STANDARD, depth));
     }
     for stall in stall::STALLS {
         tell(stall.name);
-        findings.extend(stall.findings::<StandardRules>());
+        findings.extend(stall.findings(Rules::STANDARD));
     }
     tell(scaling::NAME);
-    findings.extend(scaling::findings::<StandardRules>());
+    findings.extend(scaling::findings(Rules::STANDARD));
     tell("backlog");
-    findings.extend(stall::backlog::<StandardRules>());
+    findings.extend(stall::backlog(Rules::STANDARD));
     findings
 }
 

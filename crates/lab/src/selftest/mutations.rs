@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use base::{Nanos, Rate, Seed, Stream};
-use engine::StandardRules;
+use engine::Rules;
 use workload::shape::Recorded;
 use workload::{Pacing, Plan, Schedule};
 
@@ -16,8 +16,8 @@ use super::losing;
 use super::merging::{self, Merging};
 use super::oracles::{CONSTANT_SERVER, FOUR_WORKERS, ONE_SERVER, TIMEOUTS};
 use super::rules::{
-    ByACoarseClock, DroppingTimeouts, EmptyingTheQueue, FromTheActualSend, RestartingTheSchedule,
-    SkippingMissedTicks,
+    BY_A_COARSE_CLOCK, DROPPING_TIMEOUTS, EMPTYING_THE_QUEUE, FROM_THE_ACTUAL_SEND,
+    SKIPPING_MISSED_TICKS, restarting_the_schedule,
 };
 use super::stall::{HALF_BUSY, backlog};
 
@@ -66,13 +66,13 @@ const BEHIND_MS: u64 = 15;
 pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "recording from the actual send",
-        honest: |_| HALF_BUSY.findings::<StandardRules>(),
-        faulty: |_| HALF_BUSY.findings::<FromTheActualSend>(),
+        honest: |_| HALF_BUSY.findings(Rules::STANDARD),
+        faulty: |_| HALF_BUSY.findings(FROM_THE_ACTUAL_SEND),
     },
     Fault {
         name: "skipping missed ticks",
-        honest: |_| HALF_BUSY.findings::<StandardRules>(),
-        faulty: |_| HALF_BUSY.findings::<SkippingMissedTicks>(),
+        honest: |_| HALF_BUSY.findings(Rules::STANDARD),
+        faulty: |_| HALF_BUSY.findings(SKIPPING_MISSED_TICKS),
     },
     Fault {
         name: "averaging percentiles",
@@ -81,33 +81,33 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
     Fault {
         name: "dropping timeouts",
-        honest: |depth| TIMEOUTS.findings::<StandardRules>(depth),
-        faulty: |depth| TIMEOUTS.findings::<DroppingTimeouts>(depth),
+        honest: |depth| TIMEOUTS.findings(Rules::STANDARD, depth),
+        faulty: |depth| TIMEOUTS.findings(DROPPING_TIMEOUTS, depth),
     },
     Fault {
         name: "emptying the queue when the warm-up ends",
-        honest: |_| backlog::<StandardRules>(),
-        faulty: |_| backlog::<EmptyingTheQueue>(),
+        honest: |_| backlog(Rules::STANDARD),
+        faulty: |_| backlog(EMPTYING_THE_QUEUE),
     },
     Fault {
         name: "restarting the schedule when far behind",
-        honest: |depth| FOUR_WORKERS.findings::<StandardRules>(depth),
-        faulty: |depth| FOUR_WORKERS.findings::<RestartingTheSchedule<BEHIND_MS>>(depth),
+        honest: |depth| FOUR_WORKERS.findings(Rules::STANDARD, depth),
+        faulty: |depth| FOUR_WORKERS.findings(restarting_the_schedule::<BEHIND_MS>(), depth),
     },
     Fault {
         name: "arrivals at the ticks of a 1 ms timer",
-        honest: |depth| CONSTANT_SERVER.findings::<StandardRules>(depth),
-        faulty: |depth| CONSTANT_SERVER.findings_of::<StandardRules>(depth, at_ticks),
+        honest: |depth| CONSTANT_SERVER.findings(Rules::STANDARD, depth),
+        faulty: |depth| CONSTANT_SERVER.findings_of(Rules::STANDARD, depth, at_ticks),
     },
     Fault {
         name: "stamps of a 1 ms clock",
-        honest: |depth| ONE_SERVER.findings::<StandardRules>(depth),
-        faulty: |depth| ONE_SERVER.findings::<ByACoarseClock>(depth),
+        honest: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
+        faulty: |depth| ONE_SERVER.findings(BY_A_COARSE_CLOCK, depth),
     },
     Fault {
         name: "a rate 2 % too low",
-        honest: |depth| ONE_SERVER.findings::<StandardRules>(depth),
-        faulty: |depth| ONE_SERVER.findings_of::<StandardRules>(depth, slower),
+        honest: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
+        faulty: |depth| ONE_SERVER.findings_of(Rules::STANDARD, depth, slower),
     },
     Fault {
         name: "one lost request",

@@ -214,20 +214,21 @@ impl Oracle {
     }
 
     /// Measures the oracle in replications with different seeds, by the given rules.
-    pub(super) fn findings<R: Rules>(&self, depth: Depth) -> Vec<Finding> {
-        self.findings_of::<R>(depth, |plan| plan)
+    pub(super) fn findings(&self, rules: Rules, depth: Depth) -> Vec<Finding> {
+        self.findings_of(rules, depth, |plan| plan)
     }
 
     /// Measures the oracle with plans altered by `alter`.
-    pub(super) fn findings_of<R: Rules>(
+    pub(super) fn findings_of(
         &self,
+        rules: Rules,
         depth: Depth,
         alter: impl Fn(Plan) -> Plan + Sync,
     ) -> Vec<Finding> {
         let config = server(self.server);
         let measured = at_once(REPLICATIONS, |seed| {
             let plan = alter(self.plan(depth, seed));
-            Replication::of(&simulate::<R>(&plan, &config), &plan)
+            Replication::of(&simulate(rules, &plan, &config), &plan)
         });
         let expected = recursion::replicate(&self.plan(depth, 0), &config, self.think_s);
         let estimates = |runs: &[Replication], quantity| -> Vec<f64> {

@@ -5,61 +5,51 @@ use engine::Rules;
 use record::{Dispatch, Request};
 
 /// Counts from the actual send, which omits waits caused by a slow server.
-pub(super) struct FromTheActualSend;
-
-impl Rules for FromTheActualSend {
-    fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
-        match dispatch {
-            Some(dispatch) => request.with_intended_start(dispatch.assigned),
-            None => request,
-        }
-    }
-}
+pub(super) const FROM_THE_ACTUAL_SEND: Rules =
+    Rules { recorded: Some(from_the_actual_send), ..Rules::STANDARD };
 
 /// Sends nothing for arrivals that found no free worker.
-pub(super) struct SkippingMissedTicks;
-
-impl Rules for SkippingMissedTicks {
-    const MAKES_UP_MISSED_ARRIVALS: bool = false;
-}
+pub(super) const SKIPPING_MISSED_TICKS: Rules =
+    Rules { makes_up_missed_arrivals: false, ..Rules::STANDARD };
 
 /// Gives requests that timed out no response time.
-pub(super) struct DroppingTimeouts;
-
-impl Rules for DroppingTimeouts {
-    const TIMEOUTS_HAVE_LATENCIES: bool = false;
-}
+pub(super) const DROPPING_TIMEOUTS: Rules =
+    Rules { timeouts_have_latencies: false, ..Rules::STANDARD };
 
 /// Empties the queue at the end of the warm-up: the window starts with an idle server.
-pub(super) struct EmptyingTheQueue;
-
-impl Rules for EmptyingTheQueue {
-    const QUEUES_SURVIVE_THE_WARM_UP: bool = false;
-}
-
-/// Restarts the schedule when too far behind, as if the requests had been due later.
-pub(super) struct RestartingTheSchedule<const MILLIS: u64>;
-
-impl<const MILLIS: u64> Rules for RestartingTheSchedule<MILLIS> {
-    fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
-        match dispatch {
-            Some(dispatch)
-                if dispatch.assigned.since(request.intended()) > Nanos::from_millis(MILLIS) =>
-            {
-                request.with_intended_start(dispatch.assigned)
-            }
-            _ => request,
-        }
-    }
-}
+pub(super) const EMPTYING_THE_QUEUE: Rules =
+    Rules { queues_survive_the_warm_up: false, ..Rules::STANDARD };
 
 /// Reads intended starts from a clock that ticks once per millisecond.
-pub(super) struct ByACoarseClock;
+pub(super) const BY_A_COARSE_CLOCK: Rules =
+    Rules { recorded: Some(by_a_coarse_clock), ..Rules::STANDARD };
 
-impl Rules for ByACoarseClock {
-    fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
-        let tick = Nanos::from_millis(1).0;
-        let meant = Stamp(request.intended().0 / tick * tick);
-        request.with_intended_start(meant)
+/// Restarts the schedule when further behind than some milliseconds, as if the requests had been
+/// due later.
+pub(super) const fn restarting_the_schedule<const MILLIS: u64>() -> Rules {
+    Rules { recorded: Some(restarted::<MILLIS>), ..Rules::STANDARD }
+}
+
+fn from_the_actual_send(request: Request, dispatch: Option<Dispatch>) -> Request {
+    match dispatch {
+        Some(dispatch) => request.with_intended_start(dispatch.assigned),
+        None => request,
     }
+}
+
+fn restarted<const MILLIS: u64>(request: Request, dispatch: Option<Dispatch>) -> Request {
+    match dispatch {
+        Some(dispatch)
+            if dispatch.assigned.since(request.intended()) > Nanos::from_millis(MILLIS) =>
+        {
+            request.with_intended_start(dispatch.assigned)
+        }
+        _ => request,
+    }
+}
+
+fn by_a_coarse_clock(request: Request, _dispatch: Option<Dispatch>) -> Request {
+    let tick = Nanos::from_millis(1).0;
+    let meant = Stamp(request.intended().0 / tick * tick);
+    request.with_intended_start(meant)
 }

@@ -24,15 +24,15 @@ const CLIENTS: [u32; 5] = [1, 8, 32, 70, 140];
 const EXACTNESS: f64 = 0.001;
 
 /// Compares runs with each number of clients with the law.
-pub(super) fn findings<R: Rules>() -> Vec<Finding> {
-    CLIENTS.into_iter().flat_map(of::<R>).collect()
+pub(super) fn findings(rules: Rules) -> Vec<Finding> {
+    CLIENTS.into_iter().flat_map(|clients| of(rules, clients)).collect()
 }
 
-fn of<R: Rules>(clients: u32) -> [Finding; 2] {
+fn of(rules: Rules, clients: u32) -> [Finding; 2] {
     let name = format!("{NAME}, N = {clients}");
     let workload = format!("[read]\nquery = select 1\nconcurrency = {clients}\n");
     let span = Span { warmup_s: 1.0, window_s: 10.0 };
-    let totals = simulate::<R>(&plan(&workload, span, 1), &server(SERVER));
+    let totals = simulate(rules, &plan(&workload, span, 1), &server(SERVER));
     let window = &totals.account(JOB).window;
     let per_s = window.ends.completed as f64 / span.window_s;
     let mean_s = Estimate::Mean.of_histogram(&window.histograms.of(Kind::Response));

@@ -51,14 +51,14 @@ impl Stalled {
     }
 
     /// Measures the stall by the given rules.
-    pub(super) fn findings<R: Rules>(self) -> Vec<Finding> {
-        let totals = simulate::<R>(&Self::plan(), &self.config());
+    pub(super) fn findings(self, rules: Rules) -> Vec<Finding> {
+        let totals = simulate(rules, &Self::plan(), &self.config());
         self.judge(&totals.account(JOB).window)
     }
 
     /// Runs the stall by the given rules, into the caller's outlet.
-    pub(super) fn measure_into<R: Rules>(self, outlet: impl Fn() -> LaneOutlet) {
-        simulate_into::<R>(&Self::plan(), &self.config(), outlet);
+    pub(super) fn measure_into(self, rules: Rules, outlet: impl Fn() -> LaneOutlet) {
+        simulate_into(rules, &Self::plan(), &self.config(), outlet);
     }
 
     /// Judges both clocks: the response time shows the stall, and the service time is what a closed
@@ -110,11 +110,11 @@ impl ClosedForm for Backlog {
 }
 
 /// Measures a backlog from the warm-up by the given rules.
-pub(super) fn backlog<R: Rules>() -> Vec<Finding> {
+pub(super) fn backlog(rules: Rules) -> Vec<Finding> {
     let workload = "[read]\nquery = select 1\nrate = 500\narrival = uniform\nconcurrency = 1\n";
     let config = server("sim:md1?service=1ms&servers=unlimited&stall=2s&stall-every=1000s");
     let plan = plan(workload, Span { warmup_s: 2.0, window_s: BACKLOG_WINDOW_S }, 1);
-    let totals = simulate::<R>(&plan, &config);
+    let totals = simulate(rules, &plan, &config);
     let responses = totals.account(JOB).window.histograms.of(Kind::Response);
     let estimates = [Estimate::Mean, Estimate::Quantile(0.9), Estimate::Quantile(0.99)];
     let judge = |estimate: Estimate| {

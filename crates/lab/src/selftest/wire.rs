@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use base::{Nanos, Seed, Target};
 use driver::{Mysql, Postgres};
-use engine::{Failed, StandardRules};
+use engine::{Failed, Rules};
 use record::{Kind, Totals};
 use sim::closed_form::{ClosedLoop, MDc, MH21, MMc, Stall};
 use testbed::wire_server::{Simulation, WireServer};
@@ -184,11 +184,11 @@ impl Real {
         let run = match protocol.kind {
             testbed::Kind::Postgres => {
                 let driver = Postgres::open(&target).map_err(WireProblem::Driver)?;
-                run_on::<_, StandardRules>(plan, driver, time)
+                run_on(Rules::STANDARD, plan, driver, time)
             }
             testbed::Kind::Mariadb | testbed::Kind::Mysql => {
                 let driver = Mysql::open(&target, PathBuf::new()).map_err(WireProblem::Driver)?;
-                run_on::<_, StandardRules>(plan, driver, time)
+                run_on(Rules::STANDARD, plan, driver, time)
             }
         };
         run.map_err(WireProblem::Run)
@@ -207,7 +207,7 @@ impl Real {
         let vanished = (Quantity::Unaccounted, 0.0);
         findings.push(Finding::within(name, vanished, unaccounted, Allowed::NOTHING));
         if self.has_twin {
-            let twin = PooledRuns::of(&[simulate::<StandardRules>(plan, &config)]);
+            let twin = PooledRuns::of(&[simulate(Rules::STANDARD, plan, &config)]);
             findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));
         }
         findings

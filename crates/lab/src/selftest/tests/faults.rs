@@ -6,7 +6,7 @@ use crate::selftest::Depth;
 use crate::selftest::mutations::{FAULTS, Mutation};
 use crate::selftest::oracles::FOUR_WORKERS;
 use crate::selftest::quantity::{Estimate, Quantity};
-use crate::selftest::rules::RestartingTheSchedule;
+use crate::selftest::rules::restarting_the_schedule;
 
 const P99: Quantity = Quantity::Time(Kind::Response, Estimate::Quantile(0.99));
 
@@ -57,7 +57,7 @@ fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
 /// One request in a thousand waits that long, so only the rarest quantile shows it.
 #[test]
 fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
-    let findings = FOUR_WORKERS.findings::<RestartingTheSchedule<33>>(Depth::Thorough);
+    let findings = FOUR_WORKERS.findings(restarting_the_schedule::<33>(), Depth::Thorough);
     let red = findings.iter().filter(|finding| !finding.passed());
     let red: Vec<Quantity> = red.map(|finding| finding.quantity).collect();
     assert_eq!(red, [Quantity::response(Estimate::Quantile(0.999))], "{findings:#?}");

@@ -1,7 +1,7 @@
 //! Tests that the engine measures the closed forms of the simulated servers, up to p99.9.
 
 use base::Nanos;
-use engine::StandardRules;
+use engine::Rules;
 use sim::closed_form::loss;
 use workload::Plan;
 
@@ -16,7 +16,7 @@ use crate::selftest::scaling;
 #[track_caller]
 fn check(name: &str) {
     let oracle = ORACLES.iter().find(|oracle| oracle.name == name).unwrap();
-    assert_green(&oracle.findings::<StandardRules>(Depth::Thorough));
+    assert_green(&oracle.findings(Rules::STANDARD, Depth::Thorough));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_timeout_has_a_latency_too() {
 fn a_server_with_another_number_of_places_is_noticed() {
     let ten = ORACLES.into_iter().find(|oracle| oracle.name == "O8 M/M/1/10").unwrap();
     let oracle = Oracle { exact: || vec![(Quantity::Loss, loss(9, 0.9))], ..ten };
-    let findings = oracle.findings::<StandardRules>(Depth::Thorough);
+    let findings = oracle.findings(Rules::STANDARD, Depth::Thorough);
     let judged = findings.iter().find(|finding| finding.quantity == Quantity::Loss).unwrap();
     assert!(!judged.is_close(), "{findings:#?}");
 }
@@ -98,7 +98,7 @@ fn a_server_with_another_number_of_places_is_noticed() {
 #[track_caller]
 fn assert_no_column_scatters_as_expected(alter: impl Fn(Plan) -> Plan + Sync) {
     let oracle = Oracle { span: Span { warmup_s: 10.0, window_s: 240.0 }, ..ONE_SERVER };
-    let findings = oracle.findings_of::<StandardRules>(Depth::Thorough, alter);
+    let findings = oracle.findings_of(Rules::STANDARD, Depth::Thorough, alter);
     let judged: Vec<&Finding> = findings.iter().filter(|found| found.scatter.is_some()).collect();
     assert!(judged.iter().all(|finding| !finding.scatters_as_expected()), "{judged:#?}");
 }
@@ -118,5 +118,5 @@ fn runs_that_are_shorter_than_they_should_be_are_noticed() {
 
 #[test]
 fn contended_server_is_measured_below_at_and_beyond_its_peak() {
-    assert_green(&scaling::findings::<StandardRules>());
+    assert_green(&scaling::findings(Rules::STANDARD));
 }

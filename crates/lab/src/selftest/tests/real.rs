@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use base::{Nanos, Stamp};
 use driver::Simulated;
-use engine::{Rules, StandardRules};
+use engine::Rules;
 use record::{Dispatch, Kind, Request};
 use sim::closed_form::{ClosedForm, Stall};
 use workload::Plan;
@@ -13,7 +13,7 @@ use workload::Plan;
 use crate::selftest::course::{Span, Time, plan, run_on, server, simulate};
 use crate::selftest::finding::Finding;
 use crate::selftest::quantity::{Estimate, Quantity};
-use crate::selftest::rules::{DroppingTimeouts, FromTheActualSend, SkippingMissedTicks};
+use crate::selftest::rules::{DROPPING_TIMEOUTS, FROM_THE_ACTUAL_SEND, SKIPPING_MISSED_TICKS};
 use crate::selftest::twins::{PooledRuns, compare};
 
 /// Number of concurrent runs, each with its own seed and server: at a rate that leaves the machine
@@ -39,16 +39,16 @@ impl Twins {
 
     fn virtually(&self, seeds: Range<u64>) -> PooledRuns {
         let config = server(self.server);
-        let run = |seed| simulate::<StandardRules>(&self.plan(seed), &config);
+        let run = |seed| simulate(Rules::STANDARD, &self.plan(seed), &config);
         PooledRuns::of(&seeds.map(run).collect::<Vec<_>>())
     }
 
-    fn really<R: Rules>(&self, url: &str) -> PooledRuns {
+    fn really(&self, rules: Rules, url: &str) -> PooledRuns {
         let config = server(url);
         let run = |seed| {
             let plan = self.plan(seed);
             let driver = Simulated::new(config.clone(), plan.seed);
-            run_on::<_, R>(&plan, driver, Time::Real(self.threads)).unwrap()
+            run_on(rules, &plan, driver, Time::Real(self.threads)).unwrap()
         };
         let runs = std::thread::scope(|scope| {
             let run = &run;
@@ -66,13 +66,13 @@ impl Twins {
     }
 
     /// Compares a real run by the given rules with the twin; returns the differences.
-    fn differences<R: Rules>(&self) -> Vec<Finding> {
-        self.differences_against::<R>(self.server)
+    fn differences(&self, rules: Rules) -> Vec<Finding> {
+        self.differences_against(rules, self.server)
     }
 
     /// Compares a real run against another server with the twin; returns the differences.
-    fn differences_against<R: Rules>(&self, url: &str) -> Vec<Finding> {
-        self.compare(&self.really::<R>(url), &self.virtually(0..RUNS))
+    fn differences_against(&self, rules: Rules, url: &str) -> Vec<Finding> {
+        self.compare(&self.really(rules, url), &self.virtually(0..RUNS))
     }
 }
 
@@ -107,23 +107,22 @@ const ONE_SERVER: Twins = Twins {
 const WITH_TIMEOUTS: Twins =
     Twins { workload: "[read]\nquery = select 1\nrate = 30\ntimeout = 40ms\n", ..ONE_SERVER };
 
-struct FromTheSecondBefore;
+const FROM_THE_SECOND_BEFORE: Rules =
+    Rules { recorded: Some(from_the_second_before), ..Rules::STANDARD };
 
-impl Rules for FromTheSecondBefore {
-    /// Moves the intended start one second back, as if schedule and answers used different clocks.
-    fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
-        let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
-        request.with_intended_start(earlier)
-    }
+/// Moves the intended start one second back, as if schedule and answers used different clocks.
+fn from_the_second_before(request: Request, _dispatch: Option<Dispatch>) -> Request {
+    let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
+    request.with_intended_start(earlier)
 }
 
 #[test]
 fn poisson_arrivals_at_one_exponential_server_in_real_time() {
     let [honest, too_early, patient, dropping] = side_by_side([
-        &|| ONE_SERVER.differences::<StandardRules>(),
-        &|| ONE_SERVER.differences::<FromTheSecondBefore>(),
-        &|| WITH_TIMEOUTS.differences::<StandardRules>(),
-        &|| WITH_TIMEOUTS.differences::<DroppingTimeouts>(),
+        &|| ONE_SERVER.differences(Rules::STANDARD),
+        &|| ONE_SERVER.differences(FROM_THE_SECOND_BEFORE),
+        &|| WITH_TIMEOUTS.differences(Rules::STANDARD),
+        &|| WITH_TIMEOUTS.differences(DROPPING_TIMEOUTS),
     ]);
     assert_eq!(honest, []);
     assert!(too_early.iter().any(is_too_long), "{too_early:#?}");
@@ -152,13 +151,13 @@ const ONE_WORKER: Twins = Twins {
 #[test]
 fn even_arrivals_for_one_worker_in_real_time() {
     let [honest, omitting, skipping, instant] = side_by_side([
-        &|| ONE_WORKER.differences::<StandardRules>(),
-        &|| ONE_WORKER.differences::<FromTheActualSend>(),
-        &|| ONE_WORKER.differences::<SkippingMissedTicks>(),
+        &|| ONE_WORKER.differences(Rules::STANDARD),
+        &|| ONE_WORKER.differences(FROM_THE_ACTUAL_SEND),
+        &|| ONE_WORKER.differences(SKIPPING_MISSED_TICKS),
         // A driver that does not wait for the answer.
         &|| {
             ONE_WORKER
-                .differences_against::<StandardRules>("sim:md1?service=10us&servers=unlimited")
+                .differences_against(Rules::STANDARD, "sim:md1?service=10us&servers=unlimited")
         },
     ]);
     assert_eq!(honest, []);
@@ -190,8 +189,8 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
         // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
-    let [honest, omitting] = side_by_side([&|| STALLED.differences::<StandardRules>(), &|| {
-        STALLED.differences::<FromTheActualSend>()
+    let [honest, omitting] = side_by_side([&|| STALLED.differences(Rules::STANDARD), &|| {
+        STALLED.differences(FROM_THE_ACTUAL_SEND)
     }]);
     assert_eq!(honest, []);
     for q in [0.9, 0.95, 0.99] {

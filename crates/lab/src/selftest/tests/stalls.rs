@@ -1,6 +1,6 @@
 //! Tests of the deterministic oracles of coordinated omission.
 
-use engine::StandardRules;
+use engine::Rules;
 
 use super::assert_green;
 use crate::selftest::course::{JOB, Span, plan, server, simulate};
@@ -10,19 +10,19 @@ use crate::selftest::stall::{STALLS, backlog};
 #[test]
 fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
     for stall in STALLS {
-        assert_green(&stall.findings::<StandardRules>());
+        assert_green(&stall.findings(Rules::STANDARD));
     }
 }
 
 #[test]
 fn a_backlog_of_the_warm_up_is_measured_in_the_window() {
-    assert_green(&backlog::<StandardRules>());
+    assert_green(&backlog(Rules::STANDARD));
 }
 
 #[test]
 fn timeout_is_the_only_error() {
     let plan = plan(TIMEOUTS.workload, Span { warmup_s: 0.0, window_s: 20.0 }, 1);
-    let totals = simulate::<StandardRules>(&plan, &server(TIMEOUTS.server));
+    let totals = simulate(Rules::STANDARD, &plan, &server(TIMEOUTS.server));
     let counts = &totals.account(JOB).window.counts;
     assert!(counts.timeouts > 0, "{counts:?}");
     assert_eq!(counts.timeouts, counts.balance.errors());
