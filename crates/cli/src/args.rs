@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Repeat(RepeatArgs),
     /// Add a note to a record; every answer from it shows the note.
     Note(NoteArgs),
+    /// Write a folder to pass on: a record with its answer, files and checksums.
+    Publish(PublishArgs),
     /// Explain a check, a limiter, a metric or an exit code.
     Explain(ExplainArgs),
     /// Write a record in an open format.
@@ -448,6 +450,16 @@ pub(crate) struct NoteArgs {
     /// The name of the author. Default: that of the user.
     #[arg(long, value_name = "NAME")]
     pub(crate) author: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PublishArgs {
+    /// The record of a run or an experiment that has ended.
+    #[arg(value_name = "R.assay")]
+    pub(crate) record: PathBuf,
+    /// The folder; it must not exist. Default: `./R-published`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -16,6 +16,7 @@ pub(crate) mod load;
 pub(crate) mod note;
 pub(crate) mod observe;
 pub(crate) mod order;
+pub(crate) mod publish;
 pub(crate) mod remedy;
 pub(crate) mod repeat;
 pub(crate) mod report;

@@ -62,6 +62,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => commands::serve::serve(&serve),
         Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
         Command::Note(note) => commands::note::note(&note),
+        Command::Publish(publish) => commands::publish::publish(&publish),
         Command::Explain(explain) => commands::explain::explain(&explain),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),

@@ -688,6 +688,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
         "serve",
         "repeat",
         "note",
+        "publish",
         "explain",
         "export",
         "doctor",

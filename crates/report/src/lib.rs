@@ -13,6 +13,7 @@
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
 //! numbers that would mislead are withheld with the reason.
 
+mod bundle;
 mod cases;
 mod charts;
 mod experiment;
@@ -34,6 +35,7 @@ mod text;
 mod view;
 mod words;
 
+pub use bundle::{BundleView, BundledInput, bundle_readme};
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{

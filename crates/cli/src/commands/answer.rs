@@ -8,7 +8,7 @@ use analyze::TimeCourse;
 use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
-use record::EndKind;
+use record::{EndKind, InputFile};
 use report::{Environment, Page, RunDetails, Style, TestSuite, View};
 use serde_json::Value;
 
@@ -191,8 +191,13 @@ fn width(told: Option<u16>, set: Option<&str>) -> Option<usize> {
 
 /// Writes a document to stdout.
 pub(crate) fn print_document(document: &Value) -> Result<(), Complaint> {
+    print(&document_text(document)?)
+}
+
+/// Formats a document.
+pub(crate) fn document_text(document: &Value) -> Result<String, Complaint> {
     let text = serde_json::to_string_pretty(document).map_err(|error| Complaint::of(&error))?;
-    print(&format!("{}\n", printable_json(&text)))
+    Ok(format!("{}\n", printable_json(&text)))
 }
 
 /// Opens a record, or a run in that of an experiment.
@@ -218,6 +223,11 @@ impl RecordedRun {
     /// Reads the times of its jobs over the run.
     pub(crate) fn courses(&self) -> Result<Vec<TimeCourse>, RecordError> {
         lab::time_courses(&self.archive, &self.view.evidence)
+    }
+
+    /// Reads the files that were read before the run.
+    pub(crate) fn inputs(&self) -> Result<Vec<InputFile>, RecordError> {
+        self.archive.files()
     }
 }
 

@@ -46,6 +46,7 @@ mod pipelines;
 mod pipelines_of_ci;
 mod plans;
 mod poolers;
+mod publish;
 mod pull_requests;
 mod quiet;
 mod reconnect;

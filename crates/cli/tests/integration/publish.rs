@@ -1,0 +1,117 @@
+//! Bundles of a record and its answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::example::assert_keeps_to;
+use crate::support::{MM1, Place};
+
+/// A workload whose own URL has a password, and that reads a file.
+const READ: &str = "url = postgres://ann:hunter2@db1/shop\nduration = 2s\n[read]\n\
+    query = select ?\nquery-args-file = data/ids.csv\nconcurrency = 2\n";
+
+const PLAIN: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const EXPERIMENT: &str = "[question]\nask = Is slow slower?\nworkload = plain.ini\nrounds = 6\n\
+    [arm plain]\n[arm slow]\noption.service = 1.25ms\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("plain.ini", PLAIN);
+    place.write("e.ini", EXPERIMENT);
+    for (file, record) in [("plain.ini", "r.assay"), ("e.ini", "e.assay")] {
+        let line = ["run", file, "--virtual", "--quiet", "--url", MM1, "--out", record];
+        place.assay(&line).expect(0);
+    }
+    place
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> =
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
+    all.sort();
+    all
+}
+
+/// Returns the output of `sha256sum`, and true if all sums are right.
+fn checked(folder: &Path) -> (String, bool) {
+    let mut command = Command::new("sha256sum");
+    let ran = command.args(["--check", "SHA256SUMS"]).current_dir(folder).output().unwrap();
+    (String::from_utf8(ran.stdout).unwrap(), ran.status.success())
+}
+
+#[test]
+fn bundle_has_record_answer_files_and_right_checksums() {
+    let place = place();
+    for (record, schema, input) in
+        [("r.assay", "summary", "plain.ini"), ("e.assay", "experiment", "e.ini")]
+    {
+        place.assay(&["note", record, "looks right", "--author", "ann"]).expect(0);
+        let name = record.replace(".assay", "-published");
+        let ran = place.assay(&["publish", record]).expect(0);
+        assert_eq!(ran.stdout, format!("{name}\n"));
+        let folder = place.at(&name);
+        let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+        let readme = read("README.md");
+        for words in ["VALID", "sha256sum --check", "looks right", "assay run", "assay repeat"] {
+            assert!(readme.contains(words), "{words}: {readme}");
+        }
+        assert!(read(&format!("files/{input}")) == fs::read_to_string(place.at(input)).unwrap());
+        let document = serde_json::from_str(&read("answer.json")).unwrap();
+        assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+        assert!(read("answer.txt").contains("looks right"));
+        assert!(read("page.html").contains("looks right"));
+        assert_eq!(fs::read(folder.join(record)).unwrap(), fs::read(place.at(record)).unwrap());
+        let (output, is_right) = checked(&folder);
+        assert!(is_right, "{output}");
+        assert_eq!(output.lines().count() + 1, files(&folder).len(), "{output}");
+        // No file names the place where it was made.
+        let made_at = place.path().display().to_string();
+        for path in files(&folder).iter().filter(|path| !path.ends_with(record)) {
+            assert!(!fs::read_to_string(path).unwrap().contains(&made_at), "{path:?}");
+        }
+        fs::write(folder.join("answer.txt"), "better").unwrap();
+        assert!(!checked(&folder).1, "a changed file is noticed");
+    }
+}
+
+#[test]
+fn password_is_in_no_file_of_a_bundle() {
+    let place = Place::with(READ);
+    fs::create_dir(place.at("data")).unwrap();
+    place.write("data/ids.csv", "1\n2\n");
+    let line = ["run", "w.ini", "--virtual", "--quiet", "--url", MM1, "--out", "r.assay"];
+    place.assay(&line).expect(0);
+    place.assay(&["publish", "r.assay", "--out", "bundle"]).expect(0);
+    let files = files(&place.at("bundle"));
+    for path in &files {
+        let bytes = fs::read(path).unwrap();
+        assert!(!bytes.windows(7).any(|part| part == b"hunter2"), "{path:?}");
+    }
+    assert!(files.contains(&place.at("bundle/files/data/ids.csv")), "{files:?}");
+    assert!(!files.contains(&place.at("bundle/files/w.ini")), "{files:?}");
+    let readme = fs::read_to_string(place.at("bundle/README.md")).unwrap();
+    assert!(readme.contains("| `w.ini` | **not included**"), "{readme}");
+}
+
+#[test]
+fn bundle_overwrites_nothing_and_has_an_end() {
+    let place = place();
+    fs::create_dir(place.at("there")).unwrap();
+    place.assay(&["publish", "r.assay", "--out", "there"]).refuses(&["`there` exists already"]);
+    assert_eq!(fs::read_dir(place.at("there")).unwrap().count(), 0);
+    place
+        .assay(&["publish", "r.assay", "--out", "no/where"])
+        .refuses(&["cannot create the folder"]);
+    place.assay(&["publish", "no.assay"]).refuses(&["there is no file `no.assay`"]);
+    place.assay(&["publish", "plain.ini"]).refuses(&["is not a record of Assay"]);
+    let sql = "delete from meta where key in ('ended', 'ended_at_ns', 'ended_because');";
+    rusqlite::Connection::open(place.at("r.assay")).unwrap().execute_batch(sql).unwrap();
+    place.assay(&["publish", "r.assay"]).refuses(&["has not ended, or was killed"]);
+    let sql = "update experiment set value = 'running' where key = 'state'";
+    rusqlite::Connection::open(place.at("e.assay")).unwrap().execute_batch(sql).unwrap();
+    place.assay(&["publish", "e.assay"]).refuses(&["has not ended", "--resume"]);
+    assert!(!place.at("r-published").exists() && !place.at("e-published").exists());
+}
