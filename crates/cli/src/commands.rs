@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod dbbench;
 pub(crate) mod doctor;
 pub(crate) mod experiment;
+mod experiment_progress;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod false_alarms;

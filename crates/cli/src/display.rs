@@ -4,6 +4,7 @@
 //! influence either.
 
 mod course;
+mod experiment;
 mod picture;
 mod plain;
 mod state;
@@ -28,6 +29,8 @@ pub(crate) use watcher::Watcher;
 pub(crate) struct Display {
     shared: Arc<Shared>,
     painter: Mutex<Option<JoinHandle<()>>>,
+    /// State of the run of an experiment that is to begin.
+    next: Mutex<Option<State>>,
 }
 
 /// The form in which progress is shown.
@@ -51,6 +54,32 @@ impl Display {
         Display::of(shown, State { jobs: Vec::new(), ..State::of(order) })
     }
 
+    /// Creates the display of an experiment, for its pages alone.
+    pub(crate) fn of_experiment(ask: &str) -> Display {
+        Display::of(ProgressStyle::Nothing, State::of_experiment(ask))
+    }
+
+    /// Takes note of the run of an experiment that is to begin.
+    pub(crate) fn expect_run(&self, order: &Order) {
+        *self.next.lock().expect("nothing panics here") = Some(State::of(order));
+    }
+
+    /// Shows the run that was expected, with its live figures.
+    pub(crate) fn watch_run(&self, live: LiveView) {
+        let next = self.next.lock().expect("nothing panics here").take();
+        if let Some(next) = next {
+            self.shared.lock().begin_run(next, live);
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// Shows a line about the experiment; `runs` are the number of the run that begins and the most
+    /// runs, if it is known.
+    pub(crate) fn tell(&self, line: String, runs: Option<(u32, u32)>) {
+        self.shared.lock().tell(line, runs);
+        self.shared.changed.notify_all();
+    }
+
     fn of(shown: ProgressStyle, state: State) -> Display {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let painter = match shown {
@@ -65,7 +94,7 @@ impl Display {
                 plain::start(Arc::clone(&shared))
             }
         };
-        Display { shared, painter: Mutex::new(painter) }
+        Display { shared, painter: Mutex::new(painter), next: Mutex::default() }
     }
 
     /// Returns a view of the run for its pages.

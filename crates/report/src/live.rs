@@ -9,7 +9,8 @@ pub struct LiveRunView {
     pub doing: String,
     /// Progress from 0 to 1, if it is known.
     pub progress: Option<f64>,
-    /// Remarks: the busiest component, and pipes that the run waits for.
+    /// Remarks: the busiest component, pipes that the run waits for, and earlier runs of an
+    /// experiment.
     pub notes: Vec<String>,
     /// Titles of the columns; the first is that of the job.
     pub columns: Vec<&'static str>,

@@ -1,18 +1,16 @@
 //! `assay run` of an experiment file, and the answer of its record.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
-use analyze::compare::RunFigures;
 use archive::{Phase, RecordErrorKind};
 use base::units::grouped;
-use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
+use base::{Class, Nanos, Seed, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
-    ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
-    ExperimentOrder, INVALID_ARM, Problem, RecordedSearch, RecordedTrial, RunMaker, STATE,
-    UndeclaredDifference, canary_length, design, run_experiment, search_facts, search_order,
+    ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM, Problem,
+    RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference, canary_length, design,
+    run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{
@@ -20,10 +18,11 @@ use report::{
     RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
-use workload::question::{Arm, Restore, SaturateQuestion, Saturated, VariedLoad};
+use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
+use crate::commands::experiment_progress::Progress;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, calibrate, false_alarms, order};
 use crate::complain::Complaint;
@@ -67,7 +66,15 @@ pub(crate) fn execute(
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
     let stop = Stop::default();
-    let runs = Runs { file, overrides: &overrides, options, command: &command, stop: &stop };
+    let progress = Progress::start(args, file, &record)?;
+    let runs = Runs {
+        file,
+        progress: &progress,
+        overrides: &overrides,
+        options,
+        command: &command,
+        stop: &stop,
+    };
     let search = search(args, file);
     if !args.quiet {
         stderr::line(&match &search {
@@ -100,11 +107,12 @@ pub(crate) fn execute(
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
-    let progress = Progress { is_quiet: args.quiet, secrets: secrets(file), pace: Cell::default() };
-    match run_experiment(&experiment_order, &progress) {
+    let ended = run_experiment(&experiment_order, &progress);
+    progress.finish();
+    match ended {
         Ok(end) => Ok(Ok(Executed { record, end })),
         Err(error) => {
-            let complaint = complaint(&error, file, &record).without(&progress.secrets);
+            let complaint = complaint(&error, file, &record).without(progress.secrets());
             let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
             complaint.print();
             if record.exists() {
@@ -324,12 +332,7 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
             trust::refuse_programs_of_arm(&workload, arm, is_url_typed(arm, &args.file))?;
         }
     }
-    let unsupported = [
-        ("--loaded", args.loaded),
-        ("--op-log", args.op_log.is_some()),
-        ("--serve", args.serve.is_some()),
-        ("--metrics", args.metrics.is_some()),
-    ];
+    let unsupported = [("--loaded", args.loaded), ("--op-log", args.op_log.is_some())];
     if let Some((option, _)) = unsupported.into_iter().find(|(_, is_given)| *is_given) {
         return refuse(format!("an experiment has no {option}"), "leave it out");
     }
@@ -508,14 +511,10 @@ fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     Some(order::complaint(&workload, cause, SkipsLoads::No))
 }
 
-/// Returns the secrets of all arms, which a database may repeat.
-fn secrets(file: &ExperimentFile) -> Secrets {
-    Secrets::of_all(file.experiment.cells().iter().map(|arm| arm.plan.secrets()))
-}
-
 /// The source of the orders of an experiment's runs.
 struct Runs<'a> {
     file: &'a ExperimentFile,
+    progress: &'a Progress,
     overrides: &'a Overrides,
     options: Options,
     command: &'a str,
@@ -534,118 +533,8 @@ impl RunMaker for Runs<'_> {
         let options = Options { started, files: workload.files.clone(), ..self.options.clone() };
         let place = RecordPlace::Exactly(PathBuf::new());
         let (path, command) = (workload.path.clone(), self.command.to_owned());
-        Some(order::order(&workload, &path, options, place, command, self.stop.clone()))
-    }
-}
-
-/// The progress of an experiment on stderr: a line for each run.
-struct Progress {
-    is_quiet: bool,
-    secrets: Secrets,
-    /// Number of the first run, and the time when it began.
-    pace: Cell<Option<(u32, Stamp)>>,
-}
-
-impl Progress {
-    /// Returns the time that is left before a run, at the pace of the runs so far; empty before the
-    /// first one has ended.
-    fn left(&self, number: u32, most: u32) -> String {
-        let now = Monotonic.now();
-        let Some((first, begin)) = self.pace.get() else {
-            self.pace.set(Some((number, now)));
-            return String::new();
-        };
-        let made = number.saturating_sub(first);
-        let coming = most.saturating_sub(number) + 1;
-        format!(", at most {} left", time_left(now.since(begin), made, coming))
-    }
-}
-
-/// Returns the time that runs will take at the pace of those that were made, in whole seconds: a
-/// fraction would pretend to be exact.
-fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
-    let each = passed.0 / u64::from(made.max(1));
-    let left = each.saturating_mul(u64::from(coming));
-    Nanos::from_secs(left.div_ceil(1_000_000_000).max(1))
-}
-
-impl ExperimentListener for Progress {
-    fn on_event(&self, event: &ExperimentEvent<'_>) {
-        if let ExperimentEvent::Warning { sentence } = event {
-            return Complaint::warning(sentence).without(&self.secrets).print();
-        }
-        if self.is_quiet {
-            return;
-        }
-        stderr::line(&match event {
-            ExperimentEvent::Starting => "starting servers".to_owned(),
-            ExperimentEvent::TryingSettings { arm } => {
-                format!("restarting the server with the settings of [arm {arm}]")
-            }
-            ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
-            ExperimentEvent::Running { number, most, round, arm } => {
-                let left = self.left(*number, *most);
-                format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
-            }
-            ExperimentEvent::Stepping { number, step, most, attempt, vary, value } => {
-                let again = if *attempt > 0 { ", again" } else { "" };
-                let step = step + 1;
-                format!("run {number}: step {step} of at most {most}, {vary} = {value}{again}")
-            }
-            ExperimentEvent::Saturated { vary, value } => {
-                format!("all arms run at {vary} = {value}")
-            }
-            ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
-            ExperimentEvent::Trying { number, vary, value, phase, left } => {
-                let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
-                let value = value_of_trial(vary, *value);
-                format!("trial {number}: {value}, {}, {seconds} of the budget left", phase.name())
-            }
-            ExperimentEvent::Tried { number, outcome } => {
-                format!("trial {number}: {}", outcome.name())
-            }
-            ExperimentEvent::Warning { .. } => return,
-            ExperimentEvent::Repeating { round } => {
-                format!("round {} is repeated: the load generator or the machine failed", round + 1)
-            }
-            ExperimentEvent::Looked { pairs, is_decided } => {
-                let word = if *is_decided { "decided" } else { "not decided yet" };
-                format!("look at {pairs} pairs: {word}")
-            }
-        });
-    }
-}
-
-fn value_of_trial(vary: &VariedLoad, value: f64) -> String {
-    match vary {
-        VariedLoad::Rate { .. } => format!("{value:.1}/s"),
-        VariedLoad::Concurrency { .. } => format!("{value} clients"),
-    }
-}
-
-fn told(figures: &RunFigures) -> String {
-    let checks: Vec<&str> =
-        figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
-    let word = figures.verdict.status().verdict();
-    match checks.is_empty() {
-        true => word.to_owned(),
-        false => format!("{word} ({})", checks.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_that_is_left_is_that_of_the_coming_runs_at_the_pace_so_far() {
-        for (passed, made, coming, expected) in [
-            (Nanos::from_secs(60), 2, 10, "5m"),
-            (Nanos::from_millis(2_500), 1, 1, "3s"),
-            (Nanos::from_millis(10), 4, 2, "1s"),
-            (Nanos(0), 0, 5, "1s"),
-        ] {
-            assert_eq!(time_left(passed, made, coming).to_string(), expected, "{passed}");
-        }
+        let order = order::order(&workload, &path, options, place, command, self.stop.clone());
+        self.progress.expect_run(&order);
+        Some(order)
     }
 }

@@ -212,6 +212,7 @@ pub(super) mod tests {
             is_painted: false,
             ending: None,
             live: None,
+            experiment: None,
             complaints: Vec::new(),
             secrets: Secrets::default(),
             finished: false,

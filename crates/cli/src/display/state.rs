@@ -8,6 +8,8 @@ use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use lab::Order;
 use workload::{Job, JobOrPart, JobTarget, Warmup};
 
+use super::experiment::ExperimentCourse;
+
 /// Refresh interval of the display.
 const REFRESH: Duration = Duration::from_millis(250);
 
@@ -52,6 +54,8 @@ pub(super) struct State {
     /// True if a painter owns the last lines of the terminal and overwrites other output there.
     pub(super) is_painted: bool,
     pub(super) live: Option<LiveView>,
+    /// The course of the experiment that the run is part of, if there is one.
+    pub(super) experiment: Option<ExperimentCourse>,
     /// The requested end of the run, if the picture shows it.
     pub(super) ending: Option<Interruption>,
     /// Failures that did not stop the run, printed at the end.
@@ -133,10 +137,53 @@ impl State {
             is_painted: false,
             ending: None,
             live: None,
+            experiment: None,
             complaints: Vec::new(),
             secrets: order.plan.secrets(),
             finished: false,
         }
+    }
+
+    /// Returns the state of an experiment before its first run.
+    pub(super) fn of_experiment(ask: &str) -> State {
+        State {
+            title: ask.to_owned(),
+            jobs: Vec::new(),
+            warmup: Warmup::default(),
+            duration: None,
+            ends_by_itself: false,
+            is_virtual: false,
+            reports: Reports::Never,
+            phase: Phase::Starting,
+            awaited: Vec::new(),
+            is_painted: false,
+            ending: None,
+            live: None,
+            experiment: Some(ExperimentCourse::default()),
+            complaints: Vec::new(),
+            secrets: Secrets::default(),
+            finished: false,
+        }
+    }
+
+    /// Begins a run of an experiment.
+    pub(super) fn begin_run(&mut self, run: State, live: LiveView) {
+        let State { jobs, warmup, duration, ends_by_itself, .. } = run;
+        (self.jobs, self.warmup) = (jobs, warmup);
+        (self.duration, self.ends_by_itself) = (duration, ends_by_itself);
+        self.phase = Phase::Running { zero: Monotonic.now() };
+        self.live = Some(live);
+        if let Some(course) = &mut self.experiment {
+            course.is_running = true;
+        }
+    }
+
+    /// Adds a line about an experiment, which ends the run before it.
+    pub(super) fn tell(&mut self, line: String, runs: Option<(u32, u32)>) {
+        if let Some(course) = &mut self.experiment {
+            course.tell(line, runs);
+        }
+        (self.phase, self.live) = (Phase::Starting, None);
     }
 
     /// Records the way in which the run will end; returns the line to print if no picture shows it.
@@ -161,10 +208,10 @@ impl State {
         })
     }
 
-    /// Returns the time since time zero, if the run has begun; in virtual time, that of the latest
-    /// figures.
+    /// Returns the time since time zero, if the run has begun. In virtual time and in experiments,
+    /// whose runs do not report time zero, it is that of the latest figures.
     pub(super) fn elapsed(&self) -> Option<Nanos> {
-        match (&self.phase, self.is_virtual) {
+        match (&self.phase, self.is_virtual || self.experiment.is_some()) {
             (Phase::Running { zero }, false) => Some(Monotonic.now().since(*zero)),
             (Phase::Running { .. }, true) => {
                 let latest = self.live.as_ref().and_then(LiveView::latest);

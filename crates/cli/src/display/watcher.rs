@@ -40,11 +40,17 @@ impl Watcher {
 
 fn view(state: &State) -> LiveRunView {
     let picture = Picture::of(state);
+    let words = state.experiment.as_ref();
+    let words = words.map(|course| course.words(&picture.doing, picture.progress));
+    let (doing, progress, earlier) = match words {
+        Some(words) => (words.doing, words.progress, words.earlier),
+        None => (picture.doing, picture.progress, Vec::new()),
+    };
     LiveRunView {
         title: picture.title,
-        doing: picture.doing,
-        progress: picture.progress,
-        notes: picture.busiest.into_iter().chain(picture.awaited).collect(),
+        doing,
+        progress,
+        notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
         columns: COLUMNS.to_vec(),
         rows: picture.rows.into_iter().map(Vec::from).collect(),
     }

@@ -95,6 +95,50 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     live.ends();
 }
 
+const EXPERIMENT: &str = "[question]\nask = Is <b>slow</b> slower?\nworkload = w.ini\nrounds = 6\n\
+    [arm plain]\n[arm slow]\noption.service = 2ms\n";
+
+#[test]
+fn experiment_shows_its_runs_arms_and_figures() {
+    let place = Place::with(&format!("duration = 4s\n{READ}"));
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--quiet", "--url", MM1, "--out", "e.assay"];
+    let pages = ["--serve=127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+    let mut run = place.start(&[&line[..], &pages].concat());
+    let address = RefCell::new(Vec::new());
+    for words in ["the run is shown at", "its metrics are at"] {
+        run.says_what(words, |line| {
+            let url = line.split_once("http://").filter(|_| line.contains(words));
+            url.map(|(_, url)| address.borrow_mut().push(url.to_owned())).is_some()
+        });
+    }
+    let [page, metrics] = &address.into_inner()[..] else { panic!("two addresses") };
+    let get = |url: &str| {
+        let (host, path) = url.split_once('/').unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    // The second run, with the result of the first one and figures of its own.
+    let text = loop {
+        let text = get(page);
+        if text.contains(">run 2 of at most ") && text.contains("<td class=\"number\">") {
+            break text;
+        }
+        std::thread::yield_now();
+    };
+    for words in ["Is &lt;b&gt;slow&lt;/b&gt; slower?", "round 1, ", "run 1: ", "re&lt;b&gt;ad"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(text.contains("; measuring, 00:0"), "{text}");
+    assert!(get(metrics).contains("assay_requests_total{job=\"re<b>ad\""), "{}", get(metrics));
+    run.signal(Signal::SIGINT);
+    assert_eq!(run.ends().code, 130);
+}
+
 /// Most viewers of a run at once.
 const MOST_VIEWERS: usize = 16;
 

@@ -1,0 +1,189 @@
+//! The progress of an experiment on stderr, and in a browser.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use analyze::compare::RunFigures;
+use archive::LiveView;
+use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
+use lab::Order;
+use lab::experiment::{ExperimentEvent, ExperimentListener};
+use workload::question::VariedLoad;
+
+use crate::args::RunArgs;
+use crate::complain::Complaint;
+use crate::display::Display;
+use crate::experiment_file::ExperimentFile;
+use crate::live_pages::{LiveServers, LiveViewers};
+use crate::stderr;
+
+/// The progress of an experiment: lines on stderr, and its pages.
+pub(super) struct Progress {
+    is_quiet: bool,
+    secrets: Secrets,
+    /// Number of the first run, and the time when it began.
+    pace: Cell<Option<(u32, Stamp)>>,
+    display: Display,
+    has_metrics: bool,
+    viewers: LiveViewers,
+}
+
+impl Progress {
+    /// Listens at the addresses of the pages, if the options ask for any.
+    ///
+    /// # Errors
+    /// An address cannot be used.
+    pub(super) fn start(
+        args: &RunArgs,
+        file: &ExperimentFile,
+        record: &Path,
+    ) -> Result<Progress, Complaint> {
+        let servers = LiveServers::bind(args)?;
+        let display = Display::of_experiment(&file.experiment.ask);
+        let has_metrics = servers.have_metrics();
+        let viewers = servers.start(&display, record)?;
+        let (is_quiet, secrets) = (args.quiet, secrets(file));
+        Ok(Progress { is_quiet, secrets, pace: Cell::default(), display, has_metrics, viewers })
+    }
+
+    /// Takes note of the run that is to begin.
+    pub(super) fn expect_run(&self, order: &Order) {
+        self.display.expect_run(order);
+    }
+
+    /// Returns the secrets of all arms.
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Ends the pages.
+    pub(super) fn finish(&self) {
+        self.display.finish();
+        self.viewers.take_leave();
+    }
+
+    /// Returns the time that is left before a run, at the pace of the runs so far; empty before the
+    /// first one has ended.
+    fn left(&self, number: u32, most: u32) -> String {
+        let now = Monotonic.now();
+        let Some((first, begin)) = self.pace.get() else {
+            self.pace.set(Some((number, now)));
+            return String::new();
+        };
+        let made = number.saturating_sub(first);
+        let coming = most.saturating_sub(number) + 1;
+        format!(", at most {} left", time_left(now.since(begin), made, coming))
+    }
+}
+
+/// Returns the time that runs will take at the pace of those that were made, in whole seconds: a
+/// fraction would pretend to be exact.
+fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
+    let each = passed.0 / u64::from(made.max(1));
+    let left = each.saturating_mul(u64::from(coming));
+    Nanos::from_secs(left.div_ceil(1_000_000_000).max(1))
+}
+
+impl ExperimentListener for Progress {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        let runs = match event {
+            ExperimentEvent::Running { number, most, .. } => Some((*number, *most)),
+            _ => None,
+        };
+        let line = self.line(event);
+        match event {
+            ExperimentEvent::Warning { .. } => Complaint::warning(line.as_str()).print(),
+            _ if !self.is_quiet => stderr::line(&line),
+            _ => {}
+        }
+        self.display.tell(line, runs);
+    }
+
+    fn watch(&self, live: LiveView) {
+        if self.has_metrics {
+            live.count_times();
+        }
+        self.display.watch_run(live);
+    }
+}
+
+impl Progress {
+    /// Returns the line about an event.
+    fn line(&self, event: &ExperimentEvent<'_>) -> String {
+        match event {
+            ExperimentEvent::Starting => "starting servers".to_owned(),
+            ExperimentEvent::TryingSettings { arm } => {
+                format!("restarting the server with the settings of [arm {arm}]")
+            }
+            ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
+            ExperimentEvent::Running { number, most, round, arm } => {
+                let left = self.left(*number, *most);
+                format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
+            }
+            ExperimentEvent::Stepping { number, step, most, attempt, vary, value } => {
+                let again = if *attempt > 0 { ", again" } else { "" };
+                let step = step + 1;
+                format!("run {number}: step {step} of at most {most}, {vary} = {value}{again}")
+            }
+            ExperimentEvent::Saturated { vary, value } => {
+                format!("all arms run at {vary} = {value}")
+            }
+            ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
+            ExperimentEvent::Trying { number, vary, value, phase, left } => {
+                let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
+                let value = value_of_trial(vary, *value);
+                format!("trial {number}: {value}, {}, {seconds} of the budget left", phase.name())
+            }
+            ExperimentEvent::Tried { number, outcome } => {
+                format!("trial {number}: {}", outcome.name())
+            }
+            ExperimentEvent::Warning { sentence } => self.secrets.hide(sentence),
+            ExperimentEvent::Repeating { round } => {
+                format!("round {} is repeated: the load generator or the machine failed", round + 1)
+            }
+            ExperimentEvent::Looked { pairs, is_decided } => {
+                let word = if *is_decided { "decided" } else { "not decided yet" };
+                format!("look at {pairs} pairs: {word}")
+            }
+        }
+    }
+}
+
+fn value_of_trial(vary: &VariedLoad, value: f64) -> String {
+    match vary {
+        VariedLoad::Rate { .. } => format!("{value:.1}/s"),
+        VariedLoad::Concurrency { .. } => format!("{value} clients"),
+    }
+}
+
+fn told(figures: &RunFigures) -> String {
+    let checks: Vec<&str> =
+        figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+    let word = figures.verdict.status().verdict();
+    match checks.is_empty() {
+        true => word.to_owned(),
+        false => format!("{word} ({})", checks.join(", ")),
+    }
+}
+
+/// Returns the secrets of all arms, which a database may repeat.
+fn secrets(file: &ExperimentFile) -> Secrets {
+    Secrets::of_all(file.experiment.cells().iter().map(|arm| arm.plan.secrets()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_is_left_is_that_of_the_coming_runs_at_the_pace_so_far() {
+        for (passed, made, coming, expected) in [
+            (Nanos::from_secs(60), 2, 10, "5m"),
+            (Nanos::from_millis(2_500), 1, 1, "3s"),
+            (Nanos::from_millis(10), 4, 2, "1s"),
+            (Nanos(0), 0, 5, "1s"),
+        ] {
+            assert_eq!(time_left(passed, made, coming).to_string(), expected, "{passed}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The course of an experiment, for its pages.
+
+use std::collections::VecDeque;
+
+/// Most lines that a page has.
+const MOST_LINES: usize = 8;
+
+/// The course of an experiment: its latest lines, and how many runs were made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ExperimentCourse {
+    /// Latest lines, the oldest first.
+    lines: VecDeque<String>,
+    /// Number of the run that is made, from 1, and the most runs, if it is known.
+    runs: Option<(u32, u32)>,
+    /// True while a run is measured.
+    pub(super) is_running: bool,
+}
+
+/// The words of an experiment in a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ExperimentWords {
+    /// Activity at this moment.
+    pub(super) doing: String,
+    /// Progress from 0 to 1, if it is known.
+    pub(super) progress: Option<f64>,
+    /// Earlier lines, the latest first.
+    pub(super) earlier: Vec<String>,
+}
+
+impl ExperimentCourse {
+    pub(super) fn tell(&mut self, line: String, runs: Option<(u32, u32)>) {
+        if self.lines.len() == MOST_LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+        self.runs = runs.or(self.runs);
+        self.is_running = false;
+    }
+
+    /// Returns the words about the experiment, with the phase and the progress of its run.
+    pub(super) fn words(&self, phase: &str, progress: Option<f64>) -> ExperimentWords {
+        let latest = self.lines.back().cloned().unwrap_or_else(|| "starting".to_owned());
+        let doing = match self.is_running {
+            true => format!("{latest}; {phase}"),
+            false => latest,
+        };
+        let within = progress.filter(|_| self.is_running).unwrap_or_default();
+        let progress = self.runs.map(|(number, most)| {
+            let made = f64::from(number.saturating_sub(1)) + within;
+            (made / f64::from(most.max(1))).min(1.0)
+        });
+        let earlier = self.lines.iter().rev().skip(1).cloned().collect();
+        ExperimentWords { doing, progress, earlier }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_the_run_its_phase_and_the_lines_before() {
+        let words = |course: &ExperimentCourse| course.words("measuring", Some(0.5));
+        let mut course = ExperimentCourse::default();
+        assert_eq!(words(&course).doing, "starting");
+        assert_eq!(words(&course).progress, None);
+        course.tell("run 2 of at most 4".to_owned(), Some((2, 4)));
+        assert_eq!(words(&course).progress, Some(0.25));
+        course.is_running = true;
+        let now = words(&course);
+        assert_eq!(now.doing, "run 2 of at most 4; measuring");
+        assert_eq!(now.progress, Some(0.375));
+        course.tell("run 2: VALID".to_owned(), None);
+        let now = words(&course);
+        assert_eq!((now.doing.as_str(), now.progress), ("run 2: VALID", Some(0.25)));
+        assert_eq!(now.earlier, ["run 2 of at most 4"]);
+        (0..100).for_each(|n| course.tell(n.to_string(), None));
+        assert_eq!(words(&course).earlier.len(), MOST_LINES - 1);
+    }
+}
