@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 use workload::question::{BestRule, Direction};
 
 use super::point::{CurvePoint, Unusable};
-use crate::compare::{ChangeInterval, OrderModel, Pair, PairOrder, Paired};
+use crate::compare::{ChangeInterval, OrderModel, Pair, PairOrder, Paired, RepetitionOutcome};
 
 /// The best point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +66,26 @@ impl BestPoint {
     /// Returns true if every other point was compared with a claim: several repeats that scatter.
     pub fn is_tested(&self) -> bool {
         self.others.iter().all(|other| other.standing != Standing::Unproven)
+    }
+}
+
+/// Compares the best point of a sweep with that of its repetition, by indices of the same values.
+///
+/// The answer holds if the best point of each sweep is, in the other one, the best or not worse
+/// than it, and is contradicted if both are shown to be worse, or cannot be used, in the other one.
+/// It is undecided between, and where a sweep has no best point or makes no claim about others.
+pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
+    let (Some(before), Some(now)) = (first.best, second.best) else {
+        return RepetitionOutcome::Undecided;
+    };
+    let is_among = |of: &BestPoint, point| {
+        of.best == Some(point) || { of.not_worse() }.any(|other| other == point)
+    };
+    let is_tested = first.is_tested() && second.is_tested();
+    match (is_among(second, before), is_among(first, now)) {
+        (true, true) if is_tested => RepetitionOutcome::Holds,
+        (false, false) => RepetitionOutcome::Contradicts,
+        _ => RepetitionOutcome::Undecided,
     }
 }
 
@@ -193,6 +213,24 @@ mod tests {
             assert_eq!(found.not_worse().count(), 1, "{found:?}");
             assert!(found.is_tested());
         }
+    }
+
+    #[test]
+    fn repeated_sweep_holds_if_its_best_points_are_as_good_in_the_first() {
+        let of = |throughputs, repeats| {
+            judged(&sweep(throughputs, repeats), Direction::Higher, "throughput(read)")
+        };
+        let first = of([500.0, 900.0, 1_000.0, 1_005.0], 3);
+        let repeated = |second: &BestPoint| repeat_best(&first, second);
+        // 4 and 8 are as good as each other in the first one.
+        assert_eq!(repeated(&of([500.0, 900.0, 1_005.0, 1_000.0], 3)), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&of([900.0, 500.0, 400.0, 400.0], 3)), RepetitionOutcome::Contradicts);
+        // 4 is the best now, and 8, the best before, is worse.
+        assert_eq!(repeated(&of([500.0, 900.0, 1_005.0, 700.0], 3)), RepetitionOutcome::Undecided);
+        let single = of([500.0, 900.0, 1_000.0, 1_005.0], 1);
+        assert_eq!(repeated(&single), RepetitionOutcome::Undecided);
+        let nothing = BestPoint { best: None, others: Vec::new(), unusable: Vec::new() };
+        assert_eq!(repeated(&nothing), RepetitionOutcome::Undecided);
     }
 
     /// The change of the second point against the third is 900/1000 with the noise's means.

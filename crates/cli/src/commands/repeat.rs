@@ -39,7 +39,7 @@ fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
         Err(exit) => return Ok(exit),
     };
     let mut second = executed.view(&run, &file)?;
-    if second.sweep.is_some() {
+    if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
         // Its answer is a curve, which is not judged as holding or not.
         experiment::give(&second, &args.answer)?;
         return Ok(executed.exit(&second, &args.answer));

@@ -46,6 +46,23 @@ fn repetition_with_another_seed_confirms_the_answer() {
     assert!(!report.contains("first answer"), "{report}");
 }
 
+/// Of two clients that wait for one server, one is as fast as two: more of them gain nothing.
+#[test]
+fn best_point_of_a_sweep_is_repeated() {
+    let place = Place::new();
+    place.write("read.ini", format!("url = {URL}\nduration = 10s\n[read]\nquery = select 1\n"));
+    let question = "[question]\nask = ?\nworkload = read.ini\n[sweep]\n\
+                    vary = concurrency(read): 1, 2, 4\nbest = lowest response.mean(read)\n";
+    place.write("sweep.ini", question);
+    place.assay(&["run", "sweep.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    let line = ["repeat", "r.assay", "--seed", "8", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&[&line[..], &["--junit", "r.xml"]].concat()).expect(0);
+    let words = "\nThe first answer holds (r.assay)\n  best point: first 1, now 1: holds\n";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let xml = fs::read_to_string(place.at("r.xml")).unwrap();
+    assert!(xml.contains("classname=\"assay.repetition\" name=\"best point\""), "{xml}");
+}
+
 /// The answer of a repetition names the folder that the first command named.
 #[test]
 fn experiment_of_a_folder_is_repeated_under_its_name() {

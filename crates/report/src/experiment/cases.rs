@@ -154,7 +154,16 @@ pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase
         result: repeated(it.outcome, false),
         text: format!("first {}, now {}", it.first, it.second),
     });
-    of_metrics.chain(of_search)
+    let of_best = view.best.iter().map(|it| TestCase {
+        group: TestGroup::Repetition,
+        name: match it.arm.is_empty() {
+            true => "best point".to_owned(),
+            false => format!("{}: best point", it.arm),
+        },
+        result: repeated(it.outcome, false),
+        text: it.line(),
+    });
+    of_metrics.chain(of_best).chain(of_search)
 }
 
 fn repeated(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {

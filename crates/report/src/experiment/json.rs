@@ -10,7 +10,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::capacity_json;
-use super::repetition::{RepeatedMetric, RepetitionView};
+use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::saturation_json;
 use super::sentence;
 use super::sweep_json;
@@ -227,6 +227,14 @@ fn false_alarms(alarms: &FalseAlarms) -> Value {
 }
 
 pub(super) fn repetition(view: &RepetitionView) -> Value {
+    let best = |it: &RepeatedBest| {
+        json!({
+            "arm": it.arm,
+            "first": it.first,
+            "now": it.second,
+            "outcome": it.outcome.name(),
+        })
+    };
     let metric = |one: &RepeatedMetric| {
         let (first, second) = (one.first.as_ref(), one.second.as_ref());
         let difference = one.repetition.as_ref();
@@ -248,6 +256,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
         "outcome": view.outcome().name(),
         "alpha": view.alpha,
         "metrics": view.metrics.iter().map(metric).collect::<Vec<Value>>(),
+        "best": view.best.iter().map(best).collect::<Vec<Value>>(),
         "capacity": view.capacity.as_ref().map(|it| json!({
             "first": it.first,
             "now": it.second,

@@ -2,10 +2,11 @@
 
 use analyze::capacity::repeat_capacity;
 use analyze::compare::{Compared, MetricChange, Repetition, repeat};
+use analyze::curve::{ArmCurve, repeat_best};
 use workload::question::RunMetric;
 
 use super::capacity::CapacityView;
-use super::repetition::{RepeatedCapacity, RepeatedMetric, RepetitionView};
+use super::repetition::{RepeatedBest, RepeatedCapacity, RepeatedMetric, RepetitionView};
 use super::view::ExperimentView;
 
 /// Probability with which an interval of the whole answer errs.
@@ -45,7 +46,36 @@ impl RepetitionView {
         let metrics = declared.iter().map(metric).collect();
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
         let capacity = searches.and_then(|(first, second)| repeated(first, second));
-        RepetitionView { record: first.record.clone(), alpha, metrics, capacity, loads }
+        let best = best_points(first, second);
+        RepetitionView { record: first.record.clone(), alpha, metrics, best, capacity, loads }
+    }
+}
+
+/// Compares the best points of the arms of two sweeps; nothing without a rule for the best point.
+fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedBest> {
+    let Some((one, other)) = first.sweep.as_ref().zip(second.sweep.as_ref()) else {
+        return Vec::new();
+    };
+    let arms = one.curves.iter().zip(&other.curves).zip(&first.arms);
+    let compared = arms.filter_map(|((before, now), arm)| {
+        let outcome = repeat_best(before.best.as_ref()?, now.best.as_ref()?);
+        let is_single = one.curves.len() == 1;
+        let arm = if is_single { String::new() } else { arm.name.clone() };
+        let [first, second] = [before, now].map(in_words);
+        Some(RepeatedBest { arm, first, second, outcome })
+    });
+    compared.collect()
+}
+
+/// Returns the value of the best point and of those that may be as good.
+fn in_words(curve: &ArmCurve) -> String {
+    let value = |point: usize| curve.points[point].value.as_str();
+    let Some(best) = &curve.best else { return "none".to_owned() };
+    let others: Vec<&str> = best.not_worse().map(value).collect();
+    match (best.best.map(value), others.is_empty()) {
+        (None, _) => "none".to_owned(),
+        (Some(best), true) => best.to_owned(),
+        (Some(best), false) => format!("{best} (or {})", others.join(", ")),
     }
 }
 

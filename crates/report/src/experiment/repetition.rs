@@ -14,6 +14,8 @@ pub struct RepetitionView {
     pub alpha: f64,
     /// Metrics that were declared.
     pub metrics: Vec<RepeatedMetric>,
+    /// The best points of the arms of two sweeps.
+    pub best: Vec<RepeatedBest>,
     /// The results of two capacity searches.
     pub capacity: Option<RepeatedCapacity>,
     /// The loads of both experiments, if both searched for one and found it.
@@ -39,6 +41,19 @@ pub enum LoadDifference {
     Value,
     /// Their values are equal, and the baseline was saturated in one of the experiments only.
     Saturation,
+}
+
+/// The best points of an arm in a sweep and in its repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepeatedBest {
+    /// Name of the arm.
+    pub arm: String,
+    /// The best value of the first sweep and those that may be as good, in words.
+    pub first: String,
+    /// Those of the repetition.
+    pub second: String,
+    /// The outcome.
+    pub outcome: RepetitionOutcome,
 }
 
 /// The results of a capacity search and of its repetition.
@@ -71,19 +86,21 @@ impl RepetitionView {
     /// Returns the outcome over all metrics: the first answer holds if all of it does.
     pub fn outcome(&self) -> RepetitionOutcome {
         let outcomes = self.metrics.iter().map(RepeatedMetric::outcome);
+        let outcomes = outcomes.chain(self.best.iter().map(|it| it.outcome));
         let outcomes = outcomes.chain(self.capacity.iter().map(|it| it.outcome));
         outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
     }
 
-    /// Returns a line for each metric, or for the search.
+    /// Returns a line for each metric, each best point, or for the search.
     pub(super) fn lines(&self) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
         let of_search = self.capacity.iter().map(|it| {
             let RepeatedCapacity { first, second, outcome } = it;
             format!("estimate: first {first}, now {second}: {}", outcome.name())
         });
+        let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
-        of_metrics.chain(of_search).chain(of_loads).collect()
+        of_metrics.chain(of_best).chain(of_search).chain(of_loads).collect()
     }
 
     /// Returns the sentence about the first answer.
@@ -121,6 +138,15 @@ impl RepeatedLoads {
             None => "",
         };
         format!("load: first {first}, now {second}{difference}")
+    }
+}
+
+impl RepeatedBest {
+    /// Returns the line with both best points.
+    pub(super) fn line(&self) -> String {
+        let RepeatedBest { arm, first, second, outcome } = self;
+        let of_arm = if arm.is_empty() { String::new() } else { format!(" of {arm}") };
+        format!("best point{of_arm}: first {first}, now {second}: {}", outcome.name())
     }
 }
 
