@@ -54,16 +54,16 @@ pub struct TimeClass {
 }
 
 /// The histograms of a column.
-#[derive(Debug)]
-pub struct ColumnTimes {
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnTimes<'a> {
     /// Response times.
-    pub response: Histogram<u64>,
+    pub response: &'a Histogram<u64>,
     /// Service times.
-    pub service: Histogram<u64>,
+    pub service: &'a Histogram<u64>,
     /// Waits.
-    pub wait: Histogram<u64>,
+    pub wait: &'a Histogram<u64>,
     /// Send lags.
-    pub send_lag: Histogram<u64>,
+    pub send_lag: &'a Histogram<u64>,
 }
 
 impl TimeColumn {
@@ -71,7 +71,7 @@ impl TimeColumn {
     pub fn of(
         steps: &Steps,
         part: Range<usize>,
-        times: &ColumnTimes,
+        times: ColumnTimes<'_>,
         errors: Vec<(Class, u64)>,
     ) -> TimeColumn {
         let mean = |times: &Histogram<u64>| (!times.is_empty()).then(|| times.mean());
@@ -79,11 +79,11 @@ impl TimeColumn {
             from: steps.start(part.start),
             to: steps.start(part.end),
             steps: part,
-            response: Distribution::of(&times.response),
-            service: Distribution::of(&times.service),
-            wait_mean_ns: mean(&times.wait),
-            send_lag_mean_ns: mean(&times.send_lag),
-            classes: classes(&times.response),
+            response: Distribution::of(times.response),
+            service: Distribution::of(times.service),
+            wait_mean_ns: mean(times.wait),
+            send_lag_mean_ns: mean(times.send_lag),
+            classes: classes(times.response),
             errors,
         }
     }

@@ -103,35 +103,45 @@ pub(crate) fn add_to_times(
 }
 
 /// The sum of many histograms of one kind, added by index, which is several times faster than by
-/// value.
+/// value. Its memory serves several sums, one after the other.
+#[derive(Debug)]
 pub(crate) struct Sum {
     kind: Kind,
     counts: Vec<u64>,
+    /// End of the counters that may be nonzero.
+    end: usize,
 }
 
 impl Sum {
     /// Creates an empty sum.
     pub(crate) fn new(kind: Kind) -> Sum {
-        Sum { kind, counts: vec![0; Scale::of(kind).places()] }
+        Sum { kind, counts: vec![0; Scale::of(kind).places()], end: 0 }
+    }
+
+    /// Empties the sum.
+    pub(crate) fn clear(&mut self) {
+        self.counts[..self.end].fill(0);
+        self.end = 0;
     }
 
     /// Adds the histogram in `bytes`.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<HistogramSummary, RowError> {
-        decode(bytes, self.kind, |place, count| {
-            let counter = &mut self.counts[place];
+        let Sum { kind, counts, end } = self;
+        decode(bytes, *kind, |place, count| {
+            let counter = &mut counts[place];
             *counter = counter.saturating_add(count);
+            *end = (*end).max(place + 1);
             Ok(())
         })
     }
 
-    /// Returns the sum as a histogram.
-    pub(crate) fn histogram(&self) -> Histogram<u64> {
+    /// Adds the sum to a histogram of its kind.
+    pub(crate) fn add_to(&self, histogram: &mut Histogram<u64>) {
         let scale = Scale::of(self.kind);
-        let mut histogram = self.kind.histogram();
-        for (place, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let counts = self.counts[..self.end].iter().enumerate();
+        for (place, &count) in counts.filter(|(_, count)| **count > 0) {
             histogram.saturating_record_n(scale.bucket(place).lowest, count);
         }
-        histogram
     }
 }
 
@@ -247,8 +257,13 @@ mod tests {
         let mut added = kind.histogram();
         let mut sum = Sum::new(kind);
         let held = add_to(&mut added, bytes, kind)?;
-        assert_eq!(sum.add(bytes)?, held);
-        assert_eq!(sum.histogram(), added);
+        for _ in 0..2 {
+            sum.clear();
+            assert_eq!(sum.add(bytes)?, held);
+            let mut summed = kind.histogram();
+            sum.add_to(&mut summed);
+            assert_eq!(summed, added);
+        }
         let mut times = Times::new(kind);
         if let Ok(same) = add_to_times(&mut times, bytes, kind) {
             assert_eq!(same, held);

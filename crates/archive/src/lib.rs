@@ -32,7 +32,7 @@ pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
-    SeriesReadings,
+    RangeHistogram, SeriesReadings,
 };
 pub use recorder::{LiveView, Notes, Recorder, RecorderOutlet};
 pub use review::add_note;

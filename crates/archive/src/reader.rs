@@ -33,6 +33,22 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
+/// The times of a range of intervals, and the memory for reading those of another one.
+#[derive(Debug)]
+pub struct RangeHistogram {
+    kind: Kind,
+    sum: Sum,
+    /// The times of the last range.
+    pub histogram: Histogram<u64>,
+}
+
+impl RangeHistogram {
+    /// Creates an empty histogram of a kind.
+    pub fn new(kind: Kind) -> RangeHistogram {
+        RangeHistogram { kind, sum: Sum::new(kind), histogram: kind.histogram() }
+    }
+}
+
 /// The counters of one account in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalCounts {
@@ -449,9 +465,48 @@ impl Archive {
         kind: Kind,
         range: Range<Interval>,
     ) -> Result<Histogram<u64>, RecordError> {
-        let mut sum = Sum::new(kind);
-        self.each_row(account, kind, range, |row| compare(row, sum.add(row.bytes)?))?;
-        Ok(sum.histogram())
+        let mut sum = RangeHistogram::new(kind);
+        self.histogram_into(account, range, &mut sum)?;
+        Ok(sum.histogram)
+    }
+
+    /// Reads the same times as [`Archive::histogram`] into memory that serves several ranges.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn histogram_into(
+        &self,
+        account: AccountId,
+        range: Range<Interval>,
+        into: &mut RangeHistogram,
+    ) -> Result<(), RecordError> {
+        let RangeHistogram { kind, sum, histogram } = into;
+        sum.clear();
+        histogram.reset();
+        self.each_row(account, *kind, range, |row| compare(row, sum.add(row.bytes)?))?;
+        sum.add_to(histogram);
+        Ok(())
+    }
+
+    /// Reads much of a complete record in one transaction: thousands of short reads would each lock
+    /// the file and look for a writer.
+    ///
+    /// # Errors
+    /// Those of `read`, or the record cannot be locked.
+    pub fn at_once<T>(
+        &self,
+        read: impl FnOnce() -> Result<T, RecordError>,
+    ) -> Result<T, RecordError> {
+        // A recorder that is active could not write during a long transaction.
+        if self.end.is_none() || !self.connection.is_autocommit() {
+            return read();
+        }
+        let begun = self.connection.unchecked_transaction();
+        let failed = |error| RowError::from(error).into_read_error(&self.path, "its first page");
+        let transaction = begun.map_err(failed)?;
+        let found = read()?;
+        transaction.finish().map_err(failed)?;
+        Ok(found)
     }
 
     /// Calls `show` with the histogram rows of a range of intervals, in order.

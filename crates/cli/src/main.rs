@@ -22,6 +22,7 @@ mod inputs;
 mod kept_files;
 mod listening;
 mod live_pages;
+mod memory;
 mod outputs;
 mod read_files;
 mod reading;

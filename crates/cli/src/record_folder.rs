@@ -14,6 +14,7 @@ use record::EndKind;
 use record::environment::{LABEL, known};
 
 use crate::complain::Complaint;
+use crate::memory;
 use crate::recorded_experiment::RecordedExperiment;
 
 /// End of the names of records.
@@ -113,7 +114,7 @@ impl RecordFolder {
     pub(crate) fn read(folder: &Path) -> Result<RecordFolder, Complaint> {
         let mut found = RecordFolder::default();
         let paths = files(folder)?;
-        keep_memory();
+        memory::keep();
         let all = lab::at_once(paths.len() as u64, |place| {
             let path = &paths[place as usize];
             let file = path.strip_prefix(folder).unwrap_or(path).display().to_string();
@@ -135,17 +136,6 @@ impl RecordFolder {
             .sort_by(|one, other| (one.started, &one.file).cmp(&(other.started, &other.file)));
         Ok(found)
     }
-}
-
-/// Size of the block whose release makes the allocator keep freed memory.
-const KEPT: usize = 16 << 20;
-
-/// Makes the allocator keep the memory of a record for the next one. The C library returns freed
-/// memory to the system above a limit, which it raises to twice the size of the largest block that
-/// was mapped and freed (mallopt(3), `M_MMAP_THRESHOLD`); the histograms of a thousand records
-/// would otherwise spend half of the time in page faults.
-pub(crate) fn keep_memory() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT)));
 }
 
 /// Returns the files that have the name of a record, sorted by path.

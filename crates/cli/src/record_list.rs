@@ -16,7 +16,8 @@ use report::{FolderRow, Page, RowState, RunDetails, View};
 
 use crate::commands::experiment;
 use crate::complain::Complaint;
-use crate::record_folder::{Skip, SkipReason, files, keep_memory};
+use crate::memory;
+use crate::record_folder::{Skip, SkipReason, files};
 use crate::record_index::{FileKey, IndexFile, RecordIndex};
 
 /// The records of a folder.
@@ -79,7 +80,7 @@ impl RecordList {
         };
         let new: Vec<&FoundFile> = found.iter().filter(|file| !is_known(file)).collect();
         if !new.is_empty() {
-            keep_memory();
+            memory::keep();
         }
         let rows = lab::at_once(new.len() as u64, |place| {
             let file = new[place as usize];

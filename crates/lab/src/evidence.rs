@@ -59,6 +59,14 @@ pub(crate) fn evidence_after(
     known: Option<EndKind>,
     warmup: Nanos,
 ) -> Result<Evidence, RecordError> {
+    archive.at_once(|| read_evidence(archive, known, warmup))
+}
+
+fn read_evidence(
+    archive: &Archive,
+    known: Option<EndKind>,
+    warmup: Nanos,
+) -> Result<Evidence, RecordError> {
     let header = archive.header();
     let (plan, unread_plan) = plan(archive);
     let end = match archive.end() {
@@ -353,6 +361,18 @@ pub(crate) fn counted(
     Ok(counted)
 }
 
+/// Reads the requests that a killed run left open; other runs have none.
+pub(crate) fn given_up(
+    archive: &Archive,
+    run: &Evidence,
+    account: AccountId,
+) -> Result<OpenAtKill, RecordError> {
+    match was_killed(run) {
+        true => Ok(counted(archive, run, account)?.given_up),
+        false => Ok(OpenAtKill::default()),
+    }
+}
+
 /// Returns true if the generator ended without recording the outcome of open requests.
 fn was_killed(run: &Evidence) -> bool {
     matches!(run.ended, None | Some(EndKind::InternalError))
@@ -391,7 +411,7 @@ impl OpenAtKill {
     }
 
     /// Adds the ages of the requests of some intervals to their response times.
-    fn add(&self, intervals: Range<Interval>, response: &mut Histogram<u64>) {
+    pub(crate) fn add(&self, intervals: Range<Interval>, response: &mut Histogram<u64>) {
         for (_, age, open) in self.0.iter().filter(|(at, ..)| intervals.contains(at)) {
             response.saturating_record_n(age.0, *open);
         }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use analyze::{ColumnTimes, Evidence, TimeColumn, TimeCourse, time_columns};
-use archive::{Archive, RecordError};
+use archive::{Archive, RangeHistogram, RecordError};
 use base::{AccountId, Class};
 use record::{Interval, Kind};
 
-use crate::evidence::{Responses, counted};
+use crate::evidence::given_up;
 
 /// Reads the times of every job and part of a run, in the order of their accounts. `evidence` is
 /// that of the same record.
@@ -18,7 +18,8 @@ pub fn time_courses(
     archive: &Archive,
     evidence: &Evidence,
 ) -> Result<Vec<TimeCourse>, RecordError> {
-    evidence.accounts().map(|account| time_course(archive, evidence, account)).collect()
+    let course = |account| time_course(archive, evidence, account);
+    archive.at_once(|| evidence.accounts().map(course).collect())
 }
 
 fn time_course(
@@ -26,24 +27,24 @@ fn time_course(
     evidence: &Evidence,
     account: AccountId,
 ) -> Result<TimeCourse, RecordError> {
-    let given_up = counted(archive, evidence, account)?.given_up;
-    let responses = Responses { archive, account, given_up };
+    let given_up = given_up(archive, evidence, account)?;
+    let mut read =
+        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag].map(RangeHistogram::new);
     let mut columns = Vec::new();
     for part in time_columns(&evidence.steps) {
         let intervals = evidence.steps.intervals(part.clone());
-        let of = |kind| archive.histogram(account, kind, intervals.clone());
-        let times = ColumnTimes {
-            response: responses.of(intervals.clone())?,
-            service: of(Kind::Service)?,
-            wait: of(Kind::Wait)?,
-            send_lag: of(Kind::SendLag)?,
-        };
+        for times in &mut read {
+            archive.histogram_into(account, intervals.clone(), times)?;
+        }
+        given_up.add(intervals.clone(), &mut read[0].histogram);
+        let [response, service, wait, send_lag] = read.each_ref().map(|it| &it.histogram);
+        let times = ColumnTimes { response, service, wait, send_lag };
         let has_errors = evidence.jobs[account.index()].counts(part.clone()).balance.errors() > 0;
         let errors = match has_errors {
             true => errors(archive, account, intervals)?,
             false => Vec::new(),
         };
-        columns.push(TimeColumn::of(&evidence.steps, part, &times, errors));
+        columns.push(TimeColumn::of(&evidence.steps, part, times, errors));
     }
     Ok(TimeCourse { columns })
 }

@@ -16,7 +16,7 @@ use crate::args::AnswerArgs;
 use crate::beside::folder_of;
 use crate::complain::{Complaint, is_styled};
 use crate::exit::Exit;
-use crate::outputs;
+use crate::{memory, outputs};
 
 /// The width of an answer outside a terminal, and the most on one. Longer lines are hard to read,
 /// and tables need no more.
@@ -241,6 +241,7 @@ fn read_as(
     run: Option<u32>,
     end: Option<EndKind>,
 ) -> Result<RecordedRun, RecordError> {
+    memory::keep();
     let archive = open(path, run)?;
     let evidence = match run {
         Some(run) => lab::experiment::evidence_of_run(path, run)?,
