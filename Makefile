@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build dist test lint tidy clippy gated bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test lint tidy clippy gated pages browser bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -37,8 +37,9 @@ dist:
 test:
 	@scripts/setup test
 	$(MAKE) tidy
-	target/debug/xtask test $(MAKE) clippy gated
+	target/debug/xtask test $(MAKE) pages clippy gated
 	target/debug/xtask gate
+	$(MAKE) browser
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
 lint:
@@ -57,6 +58,14 @@ clippy:
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
 		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+
+# The scripts of pages: types, lints, unit tests, and the bytes in the tree. `cd web && npm run build` makes them.
+pages:
+	cd web && npm test --silent
+
+# The pages of records in a browser, with the program as it is installed.
+browser:
+	cd web && npm run --silent browser ../$(ASSAY)
 
 # The programs that the gates measure, as they are installed.
 gated:

@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind};
 
-use report::{SCRIPT_SOURCE, STYLE_SOURCE};
-use serve::{Limits, ListenAddress, Policy, Server, Settings, Token};
+use report::{FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE};
+use serve::{Limits, ListenAddress, Policy, Script, Server, Settings, Token};
 
 use crate::complain::Complaint;
 
@@ -28,6 +28,17 @@ impl Served {
             Served::Records | Served::RecordsToRead => "--listen",
             Served::Run => "--serve",
             Served::Metrics => "--metrics",
+        }
+    }
+
+    /// Returns the script that its pages may have.
+    fn script(self) -> Option<Script> {
+        match self {
+            Served::Records | Served::RecordsToRead => {
+                Some(Script { source: FIGURES_SCRIPT_SOURCE, may_connect: false })
+            }
+            Served::Run => Some(Script { source: LIVE_SCRIPT_SOURCE, may_connect: true }),
+            Served::Metrics => None,
         }
     }
 
@@ -63,8 +74,7 @@ pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Com
     let token = (served != Served::Metrics).then(Token::random).transpose();
     let token = token
         .map_err(|error| Complaint::new(format!("cannot draw a token from the kernel: {error}")))?;
-    let script = (served == Served::Run).then_some(SCRIPT_SOURCE);
-    let policy = Policy { style: Some(STYLE_SOURCE), script };
+    let policy = Policy { style: Some(STYLE_SOURCE), script: served.script() };
     let limits = Limits { connections: served.connections(), ..Limits::default() };
     let takes_forms = served == Served::Records;
     let settings = Settings { listen: listen.clone(), limits, token, policy, takes_forms };

@@ -51,7 +51,10 @@ pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,
 };
-pub use html::{SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html, live_json, notes_html};
+pub use html::{
+    FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html,
+    live_json, notes_html,
+};
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
 pub use live::LiveRunView;

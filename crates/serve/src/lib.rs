@@ -25,7 +25,7 @@ mod token;
 
 pub use address::{AddressError, ListenAddress};
 pub use events::{Event, EventSource};
-pub use policy::Policy;
+pub use policy::{Policy, Script};
 pub use response::{Answer, Response, Status};
 pub use route::{Fields, Pages, Route};
 pub use server::{Server, Settings, Viewers};

@@ -8,8 +8,17 @@ use std::fmt;
 pub struct Policy {
     /// Style, by its hash: `'sha256-…'`.
     pub style: Option<&'static str>,
-    /// Script, by its hash. A script may connect to this server.
-    pub script: Option<&'static str>,
+    /// Script.
+    pub script: Option<Script>,
+}
+
+/// A script that pages may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Its hash: `'sha256-…'`.
+    pub source: &'static str,
+    /// True if it may connect to this server.
+    pub may_connect: bool,
 }
 
 impl fmt::Display for Policy {
@@ -18,8 +27,11 @@ impl fmt::Display for Policy {
         if let Some(style) = self.style {
             write!(f, "style-src {style}; ")?;
         }
-        if let Some(script) = self.script {
-            write!(f, "script-src {script}; connect-src 'self'; ")?;
+        if let Some(Script { source, may_connect }) = self.script {
+            write!(f, "script-src {source}; ")?;
+            if may_connect {
+                f.write_str("connect-src 'self'; ")?;
+            }
         }
         f.write_str("base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
     }

@@ -172,9 +172,13 @@ fn record_has_its_page_in_place() {
     let served = Served::start(&place, "records", &[]);
     let page = served.get("report/r.assay").expect(200, &["<h2 id=\"figures-heading\">"]);
     assert!(page.head.contains("\r\nContent-Type: text/html; charset=utf-8"), "{}", page.head);
-    let meta = page.body.split("content=\"default-src 'none'; style-src '").nth(1).unwrap();
-    let hash = meta.split('\'').next().unwrap();
-    let allowed = format!("style-src '{hash}'; base-uri 'none'; form-action 'self'");
+    let hash = |of: &str| {
+        let meta = page.body.split(&format!("{of}-src '")).nth(1).unwrap();
+        meta.split('\'').next().unwrap().to_owned()
+    };
+    let (style, script) = (hash("style"), hash("script"));
+    let allowed =
+        format!("style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'self'");
     assert!(page.head.contains(&allowed), "{}", page.head);
     place.assay(&["report", "records/r.assay", "--html", "r.html"]).expect(0);
     assert_eq!(page.body, fs::read_to_string(place.at("r.html")).unwrap());

@@ -10,6 +10,8 @@ pub struct Axis {
     pub title: String,
     /// Mapping of values to places.
     pub scale: Scale,
+    /// Unit of the values of a linear or logarithmic axis.
+    pub unit: Unit,
     /// Value at the left or lower end.
     pub from: f64,
     /// Value at the right or upper end.
@@ -61,7 +63,7 @@ impl Axis {
         let number = ((to - from) / step).round() as usize;
         let values: Vec<f64> = (0..=number).map(|n| from + n as f64 * step).collect();
         let ticks = ticks::labelled(unit, &values, step);
-        Axis { title: title.to_owned(), scale: Scale::Linear, from, to, ticks }
+        Axis { title: title.to_owned(), scale: Scale::Linear, unit, from, to, ticks }
     }
 
     /// Sets the ends of the axis; ticks beyond them are left out.
@@ -75,20 +77,22 @@ impl Axis {
         let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
         let low = low.clamp(high / 10f64.powf(MOST_DECADES), high);
         let (from, to, ticks) = ticks::logarithmic(unit, low, high);
-        Axis { title: title.to_owned(), scale: Scale::Logarithmic, from, to, ticks }
+        Axis { title: title.to_owned(), scale: Scale::Logarithmic, unit, from, to, ticks }
     }
 
     /// Creates an axis of the fractions from zero to that of the largest of `count` values.
     pub(crate) fn tail(title: &str, count: u64) -> Axis {
         let to = 1.0 - 1.0 / (count.max(10) as f64);
-        Axis { title: title.to_owned(), scale: Scale::Tail, from: 0.0, to, ticks: ticks::tail(to) }
+        let (title, ticks) = (title.to_owned(), ticks::tail(to));
+        Axis { title, scale: Scale::Tail, unit: Unit::Share, from: 0.0, to, ticks }
     }
 
     /// Creates an axis of the time since time zero, in seconds.
     pub(crate) fn time(from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
         let (form, ticks) = ticks::time(from, to);
-        Axis { title: format!("time since the start{form}"), scale: Scale::Time, from, to, ticks }
+        let (title, unit) = (format!("time since the start{form}"), Unit::Number);
+        Axis { title, scale: Scale::Time, unit, from, to, ticks }
     }
 
     /// Creates an axis of names; the first has the value 0, and is at the top.
@@ -97,6 +101,7 @@ impl Axis {
         Axis {
             title: title.to_owned(),
             scale: Scale::Category,
+            unit: Unit::Number,
             from: names.len().max(1) as f64 - 0.5,
             to: -0.5,
             ticks: names.iter().enumerate().map(tick).collect(),
@@ -123,7 +128,7 @@ impl Axis {
             }
         };
         let ticks = values.iter().map(|(at, label)| Tick::new(*at, *label)).collect();
-        Axis { title: title.to_owned(), scale, from, to, ticks }
+        Axis { title: title.to_owned(), scale, unit: Unit::Number, from, to, ticks }
     }
 
     /// Creates a horizontal axis of names; the first has the value 0, and is at the left.
@@ -132,6 +137,7 @@ impl Axis {
         Axis {
             title: title.to_owned(),
             scale: Scale::Category,
+            unit: Unit::Number,
             from: -0.5,
             to: names.len().max(1) as f64 - 0.5,
             ticks: names.iter().enumerate().map(tick).collect(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv, link};
-use super::style::{PageKind, STYLE, policy, referrer};
+use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
 use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
@@ -16,6 +16,7 @@ const MOST_ROWS: usize = 400;
 /// A document in the making.
 pub(crate) struct Document {
     out: String,
+    kind: PageKind,
     figures: usize,
     sections: Vec<Section>,
 }
@@ -67,14 +68,20 @@ impl Document {
             out.push_str("</ul>\n</nav>\n");
         }
         out.push_str("<main>\n");
-        Document { out, figures: 0, sections: sections.to_vec() }
+        Document { out, kind, figures: 0, sections: sections.to_vec() }
     }
 
     /// Ends the document with a line about its origin.
     pub(crate) fn into_text(mut self, origin: &str) -> String {
         let origin = shown(origin);
-        let _ =
-            write!(self.out, "</main>\n<footer>\n<p>{origin}</p>\n</footer>\n</body>\n</html>\n");
+        let script = match self.kind {
+            PageKind::File => format!("<script>{FIGURES_SCRIPT}</script>\n"),
+            PageKind::Forms | PageKind::Live => String::new(),
+        };
+        let _ = write!(
+            self.out,
+            "</main>\n<footer>\n<p>{origin}</p>\n</footer>\n{script}</body>\n</html>\n"
+        );
         self.out
     }
 

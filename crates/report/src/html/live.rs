@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::document::{Document, Section, shown};
-use super::style::{PageKind, SCRIPT};
+use super::style::{LIVE_SCRIPT, PageKind};
 use crate::live::LiveRunView;
 
 /// The only section.
@@ -21,7 +21,7 @@ pub fn live_html(view: &LiveRunView) -> String {
         out.markup(&format!(
             "<p id=\"connection\" class=\"note\" role=\"status\"></p>\n\
              <noscript><p><a href=\"./\">Reload</a> to see new numbers.</p></noscript>\n\
-             <script>{SCRIPT}</script>\n"
+             <script>{LIVE_SCRIPT}</script>\n"
         ));
     });
     out.into_text("Made by assay while the run goes on. The figures are those of the last second.")

@@ -1,5 +1,5 @@
-//! The painter of pages as HTML: one file without scripts, without network, and complete where
-//! styles are forbidden too.
+//! The painter of pages as HTML: one file without network, and complete where scripts and styles
+//! are forbidden.
 //!
 //! Figures are inline SVG with presentation attributes. The one style element only arranges and
 //! colours. Every text is escaped, and the bytes depend on the page alone.
@@ -18,4 +18,4 @@ pub use folder::folder_html;
 pub use live::{live_html, live_json};
 pub use notes::notes_html;
 pub use run::html;
-pub use style::{SCRIPT_SOURCE, STYLE_SOURCE};
+pub use style::{FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE};

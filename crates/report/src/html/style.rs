@@ -1,21 +1,29 @@
-//! The style of pages, and the policy that allows it and nothing else.
+//! The style and the scripts of pages, and the policy that allows them and nothing else.
+//!
+//! The scripts are built from `web/`, where a test compares them with their source.
 
 /// The style: one element, so that a page needs no other file.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-rCRjPSibGSVVRejSqbH1N2buZUzUf2iE5+gl26vkuFI='";
+pub const STYLE_SOURCE: &str = "'sha256-4lUHFnaWz1vUb2J/1RiYXTpb4FSSZSoIlw2aE1RZCw0='";
+
+/// The script of pages with figures: cursor, zoom, hiding of series, and other axes.
+pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
+
+/// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
+pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-0Dm0tRn5IN5V1zNcDAzdNKuFraibbKKnOTiH1f7o79M='";
 
 /// The script of the page of a run that goes on.
-pub(super) const SCRIPT: &str = include_str!("live.js");
+pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
-/// The source of [`SCRIPT`] for a content security policy: its SHA-256.
-pub const SCRIPT_SOURCE: &str = "'sha256-/1A6z5YH7BBbJ4PNyYjsqJCZc7f+NYQixmV9Uh6zteg='";
+/// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
+pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-705Z+8csknEn0nwlOLowglLHYn7CmpnExJbjHQh6dec='";
 
 /// The kind of a page, which decides about its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageKind {
-    /// A file: complete in itself.
+    /// A file: complete in itself, with a script for its figures that connects to nothing.
     File,
     /// A page with forms for the server that it comes from.
     Forms,
@@ -27,10 +35,10 @@ pub(super) enum PageKind {
 /// kind, and no style but [`STYLE`].
 pub(super) fn policy(kind: PageKind) -> String {
     let more = match kind {
-        PageKind::File => "form-action 'none'".to_owned(),
+        PageKind::File => format!("form-action 'none'; script-src {FIGURES_SCRIPT_SOURCE}"),
         PageKind::Forms => "form-action 'self'".to_owned(),
         PageKind::Live => {
-            format!("form-action 'none'; script-src {SCRIPT_SOURCE}; connect-src 'self'")
+            format!("form-action 'none'; script-src {LIVE_SCRIPT_SOURCE}; connect-src 'self'")
         }
     };
     format!("default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; {more}")

@@ -4,11 +4,14 @@ use std::fmt::Write as _;
 
 use super::escape::escaped;
 use super::ground::Ground;
+use super::path::{Path, Place};
 use crate::figure::Figure;
 
 /// An SVG document in the making.
 pub(super) struct Canvas {
     out: String,
+    /// True within a page, whose script finds the parts of the figure by their attributes.
+    is_in_page: bool,
 }
 
 /// The horizontal alignment of a text at its place.
@@ -17,13 +20,6 @@ pub(super) enum Anchor {
     Start,
     Middle,
     End,
-}
-
-/// A place in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
-    pub(super) x: f64,
-    pub(super) y: f64,
 }
 
 /// The size of a document, in pixels.
@@ -40,7 +36,8 @@ pub(super) const TEXT: f64 = 13.0;
 pub(super) const TITLE: f64 = 15.0;
 
 impl Canvas {
-    pub(super) fn new(figure: &Figure, size: Size, ground: Ground<'_>) -> Canvas {
+    /// Begins a document; `more` has further attributes of its element.
+    pub(super) fn new(figure: &Figure, size: Size, ground: Ground<'_>, more: &str) -> Canvas {
         let (width, height) = (number(size.width), number(size.height));
         let id = match ground {
             Ground::File => "figure",
@@ -50,9 +47,8 @@ impl Canvas {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-desc\" font-family=\"sans-serif\" \
-             font-size=\"{}\" fill=\"currentColor\"{}>",
+             font-size=\"{}\" fill=\"currentColor\"{more}>",
             number(TEXT),
-            if ground == Ground::File { " color=\"#1a1a1a\"" } else { "" },
         );
         let _ = write!(out, "<title id=\"{id}-title\">{}</title>", escaped(&figure.title));
         let described = description(figure);
@@ -60,7 +56,7 @@ impl Canvas {
         if ground == Ground::File {
             let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
         }
-        Canvas { out }
+        Canvas { out, is_in_page: ground != Ground::File }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -70,6 +66,17 @@ impl Canvas {
     /// Writes markup that is made of numbers and constants.
     pub(super) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
+    }
+
+    /// Writes a part of the figure. Within a page it is a group with these attributes.
+    pub(super) fn part(&mut self, attributes: &str, write: impl FnOnce(&mut Canvas)) {
+        if self.is_in_page {
+            let _ = write!(self.out, "<g {attributes}>");
+        }
+        write(self);
+        if self.is_in_page {
+            self.out.push_str("</g>");
+        }
     }
 
     /// Writes a text with further attributes.
@@ -86,8 +93,10 @@ impl Canvas {
 
     /// Writes a straight line.
     pub(super) fn line(&mut self, from: Place, to: Place, attributes: &str) {
-        let path = format!("M{}L{}", pair(from), pair(to));
-        self.path(&path, attributes);
+        let mut path = Path::default();
+        path.move_to(from);
+        path.line_to(to);
+        self.path(&path.into_text(), attributes);
     }
 
     /// Writes a path without filling, unless the attributes have one.
@@ -126,9 +135,4 @@ pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
-}
-
-/// Formats a place of a path.
-pub(super) fn pair(place: Place) -> String {
-    format!("{} {}", number(place.x), number(place.y))
 }

@@ -1,8 +1,10 @@
 //! The frame of a figure: headings, grid, ticks, titles, labels and legend.
 
-use super::canvas::{Anchor, Canvas, Place, TEXT, TITLE, number};
+use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
+use super::data;
 use super::layout::{LINE, Layout, SWATCH, WIDEST, WIDTH, cut, width, wrapped};
 use super::palette::{PLAIN, color};
+use super::path::Place;
 use super::shapes;
 use crate::figure::{Figure, Ink, Mark, Scale};
 
@@ -39,23 +41,29 @@ pub(super) fn write_reason(canvas: &mut Canvas, figure: &Figure, layout: &Layout
 /// Writes the grid, the ticks and the titles of both axes.
 pub(super) fn write_axes(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
     let grid = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.14\"");
+    canvas.part("data-part=\"y\"", |canvas| write_ticks_of_y(canvas, figure, layout, &grid));
+    canvas.part("data-part=\"x\"", |canvas| write_ticks_of_x(canvas, figure, layout, &grid));
+    let axis = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.6\"");
+    let corner = Place { x: layout.left, y: layout.bottom };
+    canvas.line(corner, Place { x: layout.right, ..corner }, &axis);
+    canvas.part("data-part=\"title\"", |canvas| {
+        canvas.text(layout.title_of_y, Anchor::Start, QUIET, &figure.y.title);
+    });
+    let below = Place { x: layout.right, y: layout.bottom + 2.0 * LINE + 2.0 };
+    if !figure.x.title.is_empty() {
+        canvas.text(below, Anchor::End, QUIET, &figure.x.title);
+    }
+}
+
+fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid: &str) {
     for tick in &figure.y.ticks {
         let Some(y) = layout.y(figure, tick.at) else { continue };
         if figure.y.scale != Scale::Category {
             let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
-            canvas.line(from, to, &grid);
+            canvas.line(from, to, grid);
         }
         let place = Place { x: layout.left - 6.0, y: y + 4.0 };
         canvas.text(place, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
-    }
-    write_ticks_of_x(canvas, figure, layout, &grid);
-    let axis = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.6\"");
-    let corner = Place { x: layout.left, y: layout.bottom };
-    canvas.line(corner, Place { x: layout.right, ..corner }, &axis);
-    canvas.text(layout.title_of_y, Anchor::Start, QUIET, &figure.y.title);
-    let below = Place { x: layout.right, y: layout.bottom + 2.0 * LINE + 2.0 };
-    if !figure.x.title.is_empty() {
-        canvas.text(below, Anchor::End, QUIET, &figure.x.title);
     }
 }
 
@@ -97,15 +105,20 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
             Mark::Level { ink, at, label } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
                 let place = Place { x: layout.right - 2.0, y: y - 3.0 };
-                canvas.text(place, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
+                canvas.part(&data::of_label(None, Some(y)), |canvas| {
+                    canvas.text(place, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
+                });
             }
             Mark::Text { ink, at, is_below, text } => {
                 let place = layout.x(figure, at.x).zip(layout.y(figure, at.y));
                 let Some((x, y)) = place else { continue };
+                let moved = data::of_label(Some(x), Some(y));
                 let text = cut(text, SMALL, layout.right - layout.left);
                 let x = x.min(layout.right - width(&text, SMALL)).max(layout.left);
                 let y = if *is_below { y + 20.0 } else { y - 13.0 };
-                canvas.text(Place { x, y }, Anchor::Start, &small(*ink), &text);
+                canvas.part(&moved, |canvas| {
+                    canvas.text(Place { x, y }, Anchor::Start, &small(*ink), &text);
+                });
             }
             _ => {}
         }
@@ -148,7 +161,9 @@ impl Rules<'_> {
         let Some(row) = free.iter().position(|free| *free <= begin) else { return };
         free[row] = begin + needed;
         let place = Place { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
-        canvas.text(place, Anchor::Start, &small(ink), &text);
+        canvas.part(&data::of_label(Some(x), None), |canvas| {
+            canvas.text(place, Anchor::Start, &small(ink), &text);
+        });
     }
 }
 
@@ -165,8 +180,10 @@ fn small(ink: Ink) -> String {
 /// Writes the legend.
 pub(super) fn write_legend(canvas: &mut Canvas, layout: &Layout) {
     for (place, entry, text) in &layout.legend {
-        shapes::write_swatch(canvas, *place, entry);
-        let place = Place { x: place.x + SWATCH + 5.0, ..*place };
-        canvas.text(place, Anchor::Start, "", text);
+        canvas.part("data-part=\"entry\"", |canvas| {
+            shapes::write_swatch(canvas, *place, entry);
+            let place = Place { x: place.x + SWATCH + 5.0, ..*place };
+            canvas.text(place, Anchor::Start, "", text);
+        });
     }
 }

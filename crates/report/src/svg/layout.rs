@@ -2,8 +2,9 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::canvas::{Place, Size, TEXT, TITLE};
+use super::canvas::{Size, TEXT, TITLE};
 use super::ground::Ground;
+use super::path::Place;
 use crate::figure::{Figure, LegendEntry, Scale};
 
 /// Width of every figure, in pixels. A narrow one keeps its texts legible on a phone.

@@ -1,16 +1,21 @@
 //! The painter of figures: SVG with presentation attributes only, so that a page may forbid styles
 //! and scripts.
 //!
+//! Within a page, attributes say what the parts of a figure are, for the script of the page
+//! ([`data`]).
+//!
 //! Text stays text. The bytes depend on the figure alone: numbers have fixed decimals, and nothing
 //! is measured or drawn at random. Inside a page, the ink of texts and lines is that of the page
 //! (`currentColor`); a figure alone has a white ground, for documents and wikis.
 
 mod canvas;
+mod data;
 mod escape;
 mod frame;
 mod ground;
 mod layout;
 mod palette;
+mod path;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -31,7 +36,11 @@ pub fn svg(figure: &Figure) -> String {
 /// Paints a figure.
 pub(crate) fn painted(figure: &Figure, ground: Ground<'_>) -> String {
     let layout = Layout::of(figure, ground);
-    let mut canvas = Canvas::new(figure, layout.size, ground);
+    let attributes = match ground {
+        Ground::File => " color=\"#1a1a1a\"".to_owned(),
+        Ground::Page(_) => data::of_figure(figure, &layout),
+    };
+    let mut canvas = Canvas::new(figure, layout.size, ground, &attributes);
     if ground == Ground::File {
         frame::write_headings(&mut canvas, &layout);
     }
@@ -39,8 +48,15 @@ pub(crate) fn painted(figure: &Figure, ground: Ground<'_>) -> String {
         frame::write_reason(&mut canvas, figure, &layout);
     } else {
         frame::write_axes(&mut canvas, figure, &layout);
-        figure.marks.iter().for_each(|mark| shapes::write(&mut canvas, figure, &layout, mark));
-        frame::write_labels(&mut canvas, figure, &layout);
+        canvas.part("data-part=\"marks\"", |canvas| {
+            for mark in &figure.marks {
+                let attributes = data::of_mark(figure, mark);
+                canvas.part(&attributes, |canvas| shapes::write(canvas, figure, &layout, mark));
+            }
+        });
+        canvas.part("data-part=\"labels\"", |canvas| {
+            frame::write_labels(canvas, figure, &layout);
+        });
         frame::write_legend(&mut canvas, &layout);
     }
     canvas.into_text()

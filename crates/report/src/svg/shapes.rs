@@ -1,8 +1,9 @@
 //! The shapes of marks.
 
-use super::canvas::{Canvas, Place, number, pair};
+use super::canvas::{Canvas, number};
 use super::layout::{Layout, SWATCH};
 use super::palette::color;
+use super::path::{Path, Place};
 use crate::figure::{
     Bar, Extent, Figure, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol,
 };
@@ -41,9 +42,10 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
         }
         Mark::Dots { ink, points } => dots(canvas, &plot, *ink, points),
         Mark::Symbols { ink, symbol, points } => {
+            let mut path = Path::default();
             let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
-            let path: String = places.map(|place| shape(place, *symbol, 1.0)).collect();
-            canvas.path(&path, &shaped(*ink, *symbol));
+            places.for_each(|place| path.around(place, &outline(*symbol, 1.0)));
+            canvas.path(&path.into_text(), &shaped(*ink, *symbol));
         }
         Mark::ErrorBars { ink, extents } => {
             canvas.path(&error_bars(&plot, extents), &stroked(*ink, Stroke::Solid));
@@ -101,29 +103,27 @@ fn filled(ink: Ink, opacity: &str) -> String {
 
 /// Returns the path of a line; missing points are gaps, and a point between two gaps is a dot.
 fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
-    let mut path = String::new();
+    let mut path = Path::default();
     let mut before: Option<Place> = None;
     let mut is_alone = false;
     for point in points {
         let place = plot.place(point.x, point.y);
         match (place, before) {
-            (Some(place), Some(before)) if has_steps => {
-                path.push_str(&format!("H{}", number(place.x)));
-                if number(place.y) != number(before.y) {
-                    path.push_str(&format!("V{}", number(place.y)));
+            (Some(place), Some(before)) => {
+                if has_steps {
+                    path.line_to(Place { y: before.y, ..place });
+                }
+                if !has_steps || number(place.y) != number(before.y) {
+                    path.line_to(place);
                 }
                 is_alone = false;
             }
-            (Some(place), Some(_)) => {
-                path.push_str(&format!("L{}", pair(place)));
-                is_alone = false;
-            }
             (Some(place), None) => {
-                path.push_str(&format!("M{}", pair(place)));
+                path.move_to(place);
                 is_alone = true;
             }
             (None, _) if is_alone => {
-                path.push_str("h0");
+                path.dot();
                 is_alone = false;
             }
             (None, _) => {}
@@ -131,14 +131,14 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
         before = place;
     }
     if is_alone {
-        path.push_str("h0");
+        path.dot();
     }
-    path
+    path.into_text()
 }
 
-/// Returns the path of a band: each stretch without gaps is one area.
+/// Returns the path of a band: each stretch without gaps is one area, its upper edge first.
 fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
-    let mut path = String::new();
+    let mut path = Path::default();
     let places = extents.iter().map(|extent| {
         Some((plot.place(extent.at, extent.low)?, plot.place(extent.at, extent.high)?))
     });
@@ -147,21 +147,26 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
         let upper = stretch.iter().flatten().map(|(_, high)| *high);
         let lower = stretch.iter().rev().flatten().map(|(low, _)| *low);
         for (number, place) in upper.chain(lower).enumerate() {
-            path.push_str(if number == 0 { "M" } else { "L" });
-            path.push_str(&pair(place));
+            if number == 0 {
+                path.move_to(place);
+            } else {
+                path.line_to(place);
+            }
         }
         if !stretch.is_empty() {
-            path.push('Z');
+            path.close();
         }
     }
-    path
+    path.into_text()
 }
 
 fn dots(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, points: &[Point]) {
-    let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
-    // A stroke of length zero with round ends is a dot.
-    let path: String = places.map(|place| format!("M{}h0", pair(place))).collect();
-    canvas.path(&path, &dotted(ink));
+    let mut path = Path::default();
+    for place in points.iter().filter_map(|point| plot.place(point.x, point.y)) {
+        path.move_to(place);
+        path.dot();
+    }
+    canvas.path(&path.into_text(), &dotted(ink));
 }
 
 fn dotted(ink: Ink) -> String {
@@ -172,69 +177,69 @@ fn dotted(ink: Ink) -> String {
 }
 
 fn boxes(plot: &Plot<'_>, bars: &[Bar]) -> String {
-    let area = |bar: &Bar| {
-        let (from, to) = (plot.place(bar.from, bar.high)?, plot.place(bar.to, bar.low)?);
+    let mut path = Path::default();
+    for bar in bars {
+        let ends = plot.place(bar.from, bar.high).zip(plot.place(bar.to, bar.low));
+        let Some((from, to)) = ends else { continue };
         // Half a pixel between bars keeps them apart.
-        let right = (to.x - 0.5).max(from.x);
-        Some(rectangle([from.x, right], [from.y, to.y]))
-    };
-    bars.iter().filter_map(area).collect()
+        path.rectangle([from.x, (to.x - 0.5).max(from.x)], [from.y, to.y]);
+    }
+    path.into_text()
 }
 
-fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
-    format!(
-        "M{} {}H{}V{}H{}Z",
-        number(left),
-        number(top),
-        number(right),
-        number(bottom),
-        number(left)
-    )
+fn rectangle(across: [f64; 2], down: [f64; 2]) -> String {
+    let mut path = Path::default();
+    path.rectangle(across, down);
+    path.into_text()
 }
 
 fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
-    let whole = |extent: &Extent| {
-        let low = plot.place(extent.low, extent.at)?;
-        let high = plot.place(extent.high, extent.at)?;
-        let (top, length) = (number(low.y - END), number(2.0 * END));
-        let (left, right, y) = (number(low.x), number(high.x), number(low.y));
-        Some(format!("M{left} {top}v{length}M{left} {y}H{right}M{right} {top}v{length}"))
-    };
-    extents.iter().filter_map(whole).collect()
+    let mut path = Path::default();
+    for extent in extents {
+        let low = plot.place(extent.low, extent.at);
+        let Some((low, high)) = low.zip(plot.place(extent.high, extent.at)) else { continue };
+        path.move_to(low);
+        path.line_to(high);
+        for end in [low, high] {
+            path.move_to(Place { y: end.y - END, ..end });
+            path.line_to(Place { y: end.y + END, ..end });
+        }
+    }
+    path.into_text()
 }
 
 fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
-    let whole = |extent: &Extent| {
-        let low = plot.place(extent.at, extent.low)?;
-        let high = plot.place(extent.at, extent.high)?;
-        let end = |value: f64, place: Place| match plot.figure.y.has(value) {
-            true => format!("M{} {}h{}", number(place.x - END), number(place.y), number(2.0 * END)),
-            false => String::new(),
-        };
-        let line = format!("M{}V{}", pair(low), number(high.y));
-        Some(line + &end(extent.low, low) + &end(extent.high, high))
-    };
-    extents.iter().filter_map(whole).collect()
+    let mut path = Path::default();
+    for extent in extents {
+        let low = plot.place(extent.at, extent.low);
+        let Some((low, high)) = low.zip(plot.place(extent.at, extent.high)) else { continue };
+        path.move_to(low);
+        path.line_to(high);
+        for (value, end) in [(extent.low, low), (extent.high, high)] {
+            if plot.figure.y.has(value) {
+                path.move_to(Place { x: end.x - END, ..end });
+                path.line_to(Place { x: end.x + END, ..end });
+            }
+        }
+    }
+    path.into_text()
 }
 
-/// Returns the path of a symbol at a place, of its usual size times `scale`.
-fn shape(Place { x, y }: Place, symbol: Symbol, scale: f64) -> String {
-    let circle = |radius: f64| {
-        let (left, r, width) = (number(x - radius), number(radius), number(2.0 * radius));
-        format!("M{left} {}a{r} {r} 0 1 0 {width} 0a{r} {r} 0 1 0 -{width} 0Z", number(y))
-    };
+/// Returns the outline of a symbol around its place, of its usual size times `scale`.
+fn outline(symbol: Symbol, scale: f64) -> String {
     let size = scale * size(symbol);
     let (s, d) = (number(size), number(2.0 * size));
-    let (left, top) = (number(x - size), number(y - size));
     match symbol {
-        Symbol::Disc | Symbol::HollowDisc | Symbol::Ring => circle(size),
-        Symbol::Square => format!("M{left} {top}h{d}v{d}h-{d}Z"),
-        Symbol::Cross => format!("M{left} {top}l{d} {d}m-{d} 0l{d} -{d}"),
-        Symbol::Diamond | Symbol::HollowDiamond => {
-            format!("M{left} {}l{s} -{s}l{s} {s}l-{s} {s}Z", number(y))
+        Symbol::Disc | Symbol::HollowDisc | Symbol::Ring => {
+            format!("m-{s},0a{s},{s},0,1,0,{d},0a{s},{s},0,1,0-{d},0z")
         }
-        Symbol::Triangle => format!("M{left} {}h{d}l-{s} -{d}Z", number(y + size)),
-        Symbol::Down | Symbol::HollowDown => format!("M{left} {top}h{d}l-{s} {d}Z"),
+        Symbol::Square => format!("m-{s}-{s}h{d}v{d}h-{d}z"),
+        Symbol::Cross => format!("m-{s}-{s}l{d},{d}m-{d},0l{d}-{d}"),
+        Symbol::Diamond | Symbol::HollowDiamond => {
+            format!("m-{s},0l{s}-{s}l{s},{s}l-{s},{s}z")
+        }
+        Symbol::Triangle => format!("m-{s},{s}h{d}l-{s}-{d}z"),
+        Symbol::Down | Symbol::HollowDown => format!("m-{s}-{s}h{d}l-{s},{d}z"),
     }
 }
 
@@ -261,29 +266,27 @@ fn shaped(ink: Ink, symbol: Symbol) -> String {
 }
 
 fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
-    let whole = |extent: &Extent| {
-        let low = plot.place(extent.low, extent.at)?;
-        let high = plot.place(extent.high, extent.at)?;
-        Some(rectangle([low.x, high.x], [low.y - STRIPE, low.y + STRIPE]))
-    };
-    extents.iter().filter_map(whole).collect()
+    let mut path = Path::default();
+    for extent in extents {
+        let low = plot.place(extent.low, extent.at);
+        let Some((low, high)) = low.zip(plot.place(extent.high, extent.at)) else { continue };
+        path.rectangle([low.x, high.x], [low.y - STRIPE, low.y + STRIPE]);
+    }
+    path.into_text()
 }
 
-/// Writes a heat map: one path for each intensity, and one box for neighbours of the same.
+/// Writes a heat map: one path for each intensity.
 fn heat(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, cells: &[HeatCell]) {
     for level in 1..=HeatCell::LEVELS {
-        let path: String = cells
-            .iter()
-            .filter(|cell| cell.level == level)
-            .filter_map(|cell| {
-                let low = plot.place(cell.x[0], cell.y[0])?;
-                let high = plot.place(cell.x[1], cell.y[1])?;
-                Some(rectangle([low.x, high.x], [high.y, low.y]))
-            })
-            .collect();
+        let mut path = Path::default();
+        for cell in cells.iter().filter(|cell| cell.level == level) {
+            let low = plot.place(cell.x[0], cell.y[0]);
+            let Some((low, high)) = low.zip(plot.place(cell.x[1], cell.y[1])) else { continue };
+            path.rectangle([low.x, high.x], [high.y, low.y]);
+        }
         if !path.is_empty() {
             let opacity = format!("{:.2}", f64::from(level) / f64::from(HeatCell::LEVELS));
-            canvas.path(&path, &filled(ink, &opacity));
+            canvas.path(&path.into_text(), &filled(ink, &opacity));
         }
     }
 }
@@ -326,7 +329,9 @@ pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntr
                 | Symbol::HollowDown => 1.0,
             };
             let at = Place { x: left + SWATCH / 2.0, y: middle };
-            canvas.path(&shape(at, symbol, shown), &shaped(entry.ink, symbol));
+            let mut path = Path::default();
+            path.around(at, &outline(symbol, shown));
+            canvas.path(&path.into_text(), &shaped(entry.ink, symbol));
         }
         Swatch::ErrorBar => {
             let x = left + SWATCH / 2.0;

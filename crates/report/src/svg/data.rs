@@ -1,0 +1,129 @@
+//! Attributes that say what the parts of a figure in a page are: the script of the page moves a
+//! cursor over them, shows a part of the time, hides series and draws them on another axis. The
+//! figure is complete without them.
+
+use super::layout::Layout;
+use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Scale, Stroke, Swatch, Unit};
+
+/// Returns the attributes of a figure: the edges of its plot in pixels, and its axes as scale, unit
+/// and ends. Empty for a figure without data.
+pub(super) fn of_figure(figure: &Figure, layout: &Layout) -> String {
+    if figure.missing.is_some() {
+        return String::new();
+    }
+    let Layout { left, top, right, bottom, .. } = layout;
+    format!(
+        " data-plot=\"{left:.2} {top:.2} {right:.2} {bottom:.2}\" data-x=\"{}\" data-y=\"{}\"",
+        axis(&figure.x),
+        axis(&figure.y)
+    )
+}
+
+fn axis(axis: &Axis) -> String {
+    let scale = match axis.scale {
+        Scale::Linear => "linear",
+        Scale::Logarithmic => "log",
+        Scale::Tail => "tail",
+        Scale::Time => "time",
+        Scale::Category => "names",
+    };
+    let unit = match axis.unit {
+        Unit::Number => "number",
+        Unit::Time => "ns",
+        Unit::Share => "share",
+        Unit::Change => "change",
+    };
+    format!("{scale} {unit} {} {}", axis.from, axis.to)
+}
+
+/// Returns the attributes of a label: its place in pixels along the axes that move it.
+pub(super) fn of_label(x: Option<f64>, y: Option<f64>) -> String {
+    let at = |name: &str, place: Option<f64>| {
+        place.map(|place| format!("data-at-{name}=\"{place:.2}\"")).unwrap_or_default()
+    };
+    [at("x", x), at("y", y)].join(" ")
+}
+
+/// Returns the attributes of a mark: its kind, and the number of its entry in the legend.
+pub(super) fn of_mark(figure: &Figure, mark: &Mark) -> String {
+    let kind = match mark {
+        Mark::Line { .. } => "line",
+        Mark::Steps { .. } => "steps",
+        Mark::Band { is_solid: true, .. } => "area",
+        Mark::Band { is_solid: false, .. } => "spread",
+        Mark::Dots { .. } => "dots",
+        Mark::Symbols { .. } => "symbols",
+        Mark::Bars { .. } => "bars",
+        Mark::Intervals { .. } => "intervals",
+        Mark::ErrorBars { .. } => "error-bars",
+        Mark::Ranges { .. } => "ranges",
+        Mark::Cells { .. } => "cells",
+        Mark::Text { .. } => "text",
+        Mark::Rule { .. } => "rule",
+        Mark::Level { .. } => "level",
+        Mark::Period { .. } => "period",
+    };
+    match entry_of(&figure.legend, mark) {
+        Some(entry) => format!("data-kind=\"{kind}\" data-entry=\"{entry}\""),
+        None => format!("data-kind=\"{kind}\""),
+    }
+}
+
+/// Returns the number of the entry of a legend that stands for a mark: the one that looks like it,
+/// or else the line of its ink, of which it is the spread, an interval or a run.
+fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
+    let (ink, swatch) = look(mark)?;
+    let looks = |as_it: Swatch| legend.iter().position(|it| it.ink == ink && it.swatch == as_it);
+    let of_ink = || legend.iter().position(|it| it.ink == ink);
+    looks(swatch).or_else(|| looks(Swatch::Line(Stroke::Solid))).or_else(of_ink)
+}
+
+/// Returns the ink of a mark and the sample that looks like it; `None` for what no legend names.
+fn look(mark: &Mark) -> Option<(Ink, Swatch)> {
+    Some(match mark {
+        Mark::Line { ink, stroke, .. } | Mark::Steps { ink, stroke, .. } => {
+            (*ink, Swatch::Line(*stroke))
+        }
+        Mark::Band { ink, is_solid: true, .. }
+        | Mark::Bars { ink, is_solid: true, .. }
+        | Mark::Cells { ink, .. } => (*ink, Swatch::Area),
+        Mark::Band { ink, .. } | Mark::Bars { ink, .. } | Mark::Ranges { ink, .. } => {
+            (*ink, Swatch::Spread)
+        }
+        Mark::Dots { ink, .. } => (*ink, Swatch::Dot),
+        Mark::Symbols { ink, symbol, .. } => (*ink, Swatch::Symbol(*symbol)),
+        Mark::ErrorBars { ink, .. } => (*ink, Swatch::ErrorBar),
+        Mark::Intervals { ink, .. } => (*ink, Swatch::Interval),
+        Mark::Text { .. } | Mark::Rule { .. } | Mark::Level { .. } | Mark::Period { .. } => {
+            return None;
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_of_a_line_belongs_to_the_entry_of_the_line() {
+        let ink = Ink::Series(0);
+        let entry = |swatch: Swatch, ink: Ink| LegendEntry::new(ink, swatch, "x");
+        let legend = [
+            entry(Swatch::Line(Stroke::Dotted), ink),
+            entry(Swatch::Line(Stroke::Solid), ink),
+            entry(Swatch::Area, Ink::Series(1)),
+        ];
+        let band = |ink: Ink, is_solid: bool| Mark::Band { ink, is_solid, extents: Vec::new() };
+        let line = |stroke: Stroke| Mark::Line { ink, stroke, points: Vec::new() };
+        for (mark, expected) in [
+            (line(Stroke::Dotted), Some(0)),
+            (line(Stroke::Solid), Some(1)),
+            (band(ink, false), Some(1)),
+            (band(Ink::Series(1), true), Some(2)),
+            (band(Ink::Series(1), false), Some(2)),
+            (band(Ink::Bad, true), None),
+        ] {
+            assert_eq!(entry_of(&legend, &mark), expected, "{mark:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Paths of shapes, in few bytes: places are relative to the last one where the script of a page
+//! maps every point to other axes, and a symbol is relative to its place.
+
+/// A place in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// Decimals of a pixel, as a power of ten: a page shows a part of a figure in its whole width.
+const PARTS: f64 = 100.0;
+
+/// The data of a path element in the making.
+#[derive(Default)]
+pub(super) struct Path {
+    out: String,
+    /// The last place, in parts of a pixel.
+    at: [i64; 2],
+    /// The place at which the last outline began.
+    begin: [i64; 2],
+    command: Option<char>,
+}
+
+impl Path {
+    pub(super) fn into_text(self) -> String {
+        self.out
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    /// Begins an outline.
+    pub(super) fn move_to(&mut self, place: Place) {
+        let to = parts(place);
+        self.command('M', &to);
+        self.at = to;
+        self.begin = to;
+    }
+
+    /// Draws a straight line.
+    pub(super) fn line_to(&mut self, place: Place) {
+        let to = parts(place);
+        let by = [to[0] - self.at[0], to[1] - self.at[1]];
+        match by {
+            [0, 0] => self.command('h', &[0]),
+            [across, 0] => self.command('h', &[across]),
+            [0, down] => self.command('v', &[down]),
+            both => self.command('l', &both),
+        }
+        self.at = to;
+    }
+
+    /// Draws a line of length zero, which round ends make a dot.
+    pub(super) fn dot(&mut self) {
+        self.command('h', &[0]);
+    }
+
+    /// Closes the outline.
+    pub(super) fn close(&mut self) {
+        self.command('z', &[]);
+        self.at = self.begin;
+    }
+
+    /// Draws a rectangle.
+    pub(super) fn rectangle(&mut self, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
+        self.move_to(Place { x: left, y: top });
+        self.line_to(Place { x: right, y: top });
+        self.line_to(Place { x: right, y: bottom });
+        self.line_to(Place { x: left, y: bottom });
+        self.close();
+    }
+
+    /// Draws an outline of relative commands around a place.
+    pub(super) fn around(&mut self, place: Place, outline: &str) {
+        self.move_to(place);
+        self.out.push_str(outline);
+        self.command = None;
+    }
+
+    fn command(&mut self, letter: char, numbers: &[i64]) {
+        let is_repeated = self.command == Some(letter) && letter != 'M' && letter != 'z';
+        if !is_repeated {
+            self.out.push(letter);
+        }
+        for (place, value) in numbers.iter().enumerate() {
+            let is_first = place == 0 && !is_repeated;
+            if !is_first && *value >= 0 {
+                self.out.push(',');
+            }
+            self.out.push_str(&number(*value));
+        }
+        self.command = Some(letter);
+    }
+}
+
+fn parts(place: Place) -> [i64; 2] {
+    [place.x, place.y].map(|value| (value * PARTS).round() as i64)
+}
+
+/// Formats a number of parts as pixels, without zeros that say nothing.
+fn number(parts: i64) -> String {
+    let sign = if parts < 0 { "-" } else { "" };
+    let (whole, rest) = (parts.unsigned_abs() / 100, parts.unsigned_abs() % 100);
+    let whole = if whole == 0 && rest > 0 { String::new() } else { whole.to_string() };
+    match rest {
+        0 => format!("{sign}{whole}"),
+        rest if rest.is_multiple_of(10) => format!("{sign}{whole}.{}", rest / 10),
+        rest => format!("{sign}{whole}.{rest:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_relative_and_short() {
+        let mut path = Path::default();
+        let place = |x, y| Place { x, y };
+        path.move_to(place(10.0, 20.0));
+        path.line_to(place(10.5, 17.75));
+        path.line_to(place(12.0, 18.0));
+        path.line_to(place(13.0, 18.0));
+        path.line_to(place(13.0, 9.004));
+        path.move_to(place(0.0, 0.0));
+        path.dot();
+        assert_eq!(path.into_text(), "M10,20l.5-2.25,1.5,.25h1v-9M0,0h0");
+    }
+
+    #[test]
+    fn rounding_does_not_add_up() {
+        let mut path = Path::default();
+        path.move_to(Place { x: 0.0, y: 0.0 });
+        for step in 1..=300 {
+            path.line_to(Place { x: f64::from(step) * 0.334, y: 1.0 });
+        }
+        assert_eq!(path.at, [10_020, 100]);
+    }
+
+    #[test]
+    fn closed_outline_ends_where_it_began() {
+        let mut path = Path::default();
+        path.rectangle([1.0, 3.0], [5.0, 9.0]);
+        assert_eq!(path.at, [100, 500]);
+        path.line_to(Place { x: 1.0, y: 6.0 });
+        assert_eq!(path.into_text(), "M1,5h2v4h-2zv1");
+    }
+}

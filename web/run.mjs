@@ -1,0 +1,9 @@
+// Bundles a test, so that any node from 18 on runs it, and runs it: `node run.mjs tests/unit.test.ts`.
+
+import { spawnSync } from "node:child_process";
+import { build } from "esbuild";
+
+const [file, ...rest] = process.argv.slice(2);
+const outfile = `out/${file.replace(/^.*\//, "").replace(/\.ts$/, ".mjs")}`;
+await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
+process.exitCode = spawnSync(process.execPath, [outfile, ...rest], { stdio: "inherit" }).status ?? 1;

@@ -1,0 +1,50 @@
+// The script of the page of a run that goes on: brings the page up to date by the events of the run.
+
+interface Run {
+  readonly doing: string;
+  readonly progress: number | null;
+  readonly notes: string[];
+  readonly rows: string[][];
+}
+
+function element(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no element ${id}`);
+  return found;
+}
+
+const progress = element("progress") as HTMLProgressElement;
+
+const say = (text: string): void => {
+  element("connection").textContent = text;
+};
+
+function cell(text: string, place: number): HTMLElement {
+  const made = document.createElement(place === 0 ? "th" : "td");
+  made.className = place === 0 ? "text" : "number";
+  made.textContent = text;
+  return made;
+}
+
+const source = new EventSource("events");
+source.onopen = () => say("updated while the run goes on");
+source.onerror = () => say("no connection to the run: it has ended, or cannot be reached");
+source.onmessage = (event: MessageEvent<string>) => {
+  const run = JSON.parse(event.data) as Run;
+  element("doing").textContent = run.doing;
+  progress.hidden = run.progress === null;
+  progress.value = run.progress ?? 0;
+  element("notes").textContent = run.notes.join(" · ");
+  const rows = run.rows.map((cells) => {
+    const row = document.createElement("tr");
+    row.append(...cells.map(cell));
+    return row;
+  });
+  element("rows").replaceChildren(...rows);
+};
+source.addEventListener("end", (event: MessageEvent<string>) => {
+  source.close();
+  element("doing").textContent = "the run has ended";
+  progress.hidden = true;
+  say(event.data);
+});

@@ -1,0 +1,300 @@
+// Pages of records in a browser: `npm run browser PROGRAM`. One browser serves all tests, and every page is watched for
+// messages on the console and for requests that leave it.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { NAMES, Records } from "./records.js";
+
+const PROGRAM = process.argv[2] ?? "../target/release/assay";
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: "light" };
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: "dark" };
+
+let browser: Browser;
+let records: Records;
+
+before(async () => {
+  records = new Records(PROGRAM);
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+  browser = await chromium.launch({ executablePath, args });
+  await records.make(NAMES);
+});
+
+after(async () => {
+  await browser.close();
+  for (const line of records.measures) console.log(`measure: ${line}`);
+  records.remove();
+});
+
+/** Opens a page, and complains of what it says and asks for after `use` has used it. */
+async function opened(address: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", ({ url }) => {
+    const { origin, protocol } = new URL(url());
+    const isOwn = protocol === "file:" ? url() === address : origin === new URL(address).origin;
+    if (!isOwn && protocol !== "data:") complaints.push(`request of ${url()}`);
+  });
+  try {
+    await page.goto(address);
+    await use(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const file = (name: string): string => `file://${records.path(`${name}.html`)}`;
+
+/** Asserts that axe finds nothing serious, and that nothing is wider than the screen. */
+async function isAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ["violations"] }),
+  );
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(
+    serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    [],
+  );
+  const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok((width ?? 0) <= (room ?? 0), `${width} pixels in ${room}`);
+}
+
+/** Returns the line of values below each figure over time. */
+const readouts = (page: Page): Promise<string[]> =>
+  page.locator("figure:has(svg[data-x^=time]) .readout").allTextContents();
+
+/** Returns the paths of all marks of a figure. */
+const paths = (page: Page, figure: string): Promise<string[]> =>
+  page
+    .locator(`${figure} [data-part=marks] path`)
+    .evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
+
+for (const name of NAMES) {
+  test(`${name}: figures are drawn, and the page is accessible on a desk and on a phone`, async () => {
+    await opened(file(name), DESKTOP, async (page) => {
+      const drawn = await page.evaluate(() =>
+        [...document.querySelectorAll("svg[data-plot]")].map((svg) => svg.querySelectorAll("[data-kind] path").length),
+      );
+      assert.ok(
+        drawn.every((marks) => marks > 0),
+        `${drawn}`,
+      );
+      const all = await page.locator("figure").count();
+      const silent = await page.locator("figure svg[role=img]:not([data-plot])").allTextContents();
+      assert.equal(drawn.length + silent.length, all);
+      assert.ok(
+        silent.every((text) => /\w+ .*\./.test(text)),
+        `an empty figure says why: ${silent}`,
+      );
+      if (name !== "empty") assert.ok(drawn.length > 0);
+      await isAccessible(page);
+    });
+    await opened(file(name), PHONE, isAccessible);
+  });
+}
+
+test("a page of an hour has at most 1 MB, and one of a week at most 3 MB", () => {
+  assert.ok(records.bytes("hour") <= 1e6, `${records.bytes("hour")}`);
+  assert.ok(records.bytes("week") <= 3e6, `${records.bytes("week")}`);
+});
+
+test("the cursor shows the values of one moment in all figures over time", async () => {
+  await opened(file("hour"), DESKTOP, async (page) => {
+    const box = await page.locator("svg[data-plot]").first().boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const texts = await readouts(page);
+    assert.ok(texts.length >= 8, `${texts.length}`);
+    const moments = new Set(texts.map((text) => /^at (\d+:\d\d):/.exec(text)?.[1]));
+    assert.equal(moments.size, 1, texts.join("\n"));
+    assert.match(texts[0] ?? "", /read: offered [\d.]+, read: completed [\d.]+ \([\d.]+ to [\d.]+\), write: offered/);
+    assert.match(texts[1] ?? "", /p50 1\.\d\d ms, p95 [4-9]\.\d\d ms, p99 [\d.]+ ms, max [\d.]+ ms/);
+    await page.mouse.move(2, 2);
+    assert.ok((await readouts(page)).every((text) => text === ""));
+  });
+});
+
+test("dragging shows a part of the run in all figures over time, and a double click all of it", async () => {
+  await opened(file("hour"), DESKTOP, async (page) => {
+    const box = await page.locator("svg[data-plot]").first().boundingBox();
+    assert.ok(box);
+    const whole = await paths(page, "#figure-2");
+    const [y, from, to] = [box.y + box.height / 2, box.x + box.width * 0.4, box.x + box.width * 0.6];
+    await page.mouse.move(from, y);
+    await page.mouse.down();
+    await page.mouse.move(to, y, { steps: 4 });
+    await page.mouse.up();
+    const shown = await page.locator(".status").textContent();
+    assert.match(shown ?? "", /^Time shown: 2[0-4]:\d\d to 3[4-8]:\d\d$/);
+    assert.notDeepEqual(await paths(page, "#figure-2"), whole);
+    const ticks = await page.locator("#figure-2 [data-part=x] text").allTextContents();
+    assert.ok(ticks.length > 3 && ticks.every((tick) => /^[23]\d:\d\d$/.test(tick)), `${ticks}`);
+    await page.mouse.dblclick(from, y);
+    assert.deepEqual(await paths(page, "#figure-2"), whole);
+    assert.equal(await page.locator("button:visible", { hasText: "whole run" }).count(), 0);
+  });
+});
+
+test("the keyboard moves the cursor, zooms and goes back", async () => {
+  await opened(file("hour"), DESKTOP, async (page) => {
+    const whole = await paths(page, "#figure-1");
+    const readout = page.locator("#figure-1 .readout");
+    await readout.focus();
+    const value = async () => Number(await readout.getAttribute("aria-valuenow"));
+    await page.keyboard.press("ArrowRight");
+    const first = await value();
+    await page.keyboard.press("Shift+ArrowRight");
+    const further = await value();
+    await page.keyboard.press("ArrowLeft");
+    assert.ok(first > 0 && (await value()) < further && further > 5 * first, `${first} ${further}`);
+    await page.keyboard.press("End");
+    assert.ok((await value()) > 3_580);
+    assert.match((await readout.getAttribute("aria-valuetext")) ?? "", /^at 59:\d\d: read: offered/);
+    await page.keyboard.press("+");
+    await page.keyboard.press("+");
+    assert.match((await page.locator(".status").textContent()) ?? "", /^Time shown: 4\d:\d\d to (59:5\d|60:00)$/);
+    await page.keyboard.press("-");
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await paths(page, "#figure-1"), whole);
+    const reached = new Set<string>();
+    for (let step = 0; step < 30; step++) {
+      await page.keyboard.press("Tab");
+      reached.add(await page.evaluate(() => document.activeElement?.textContent ?? ""));
+    }
+    assert.ok(reached.has("p99") && reached.has("logarithmic"), [...reached].join(", "));
+  });
+});
+
+test("a series is hidden by its name in the legend, and its values with it", async () => {
+  await opened(file("hour"), DESKTOP, async (page) => {
+    const button = page.locator("#figure-2 button", { hasText: "p99" });
+    const mark = page.locator("#figure-2 [data-kind=line]").nth(2);
+    await button.click();
+    assert.equal(await button.getAttribute("aria-pressed"), "false");
+    assert.equal(await mark.getAttribute("display"), "none");
+    await page.locator("#figure-2 .readout").focus();
+    await page.keyboard.press("ArrowRight");
+    const text = (await page.locator("#figure-2 .readout").textContent()) ?? "";
+    assert.ok(text.includes("p95") && !text.includes("p99"), text);
+    await button.press("Space");
+    assert.equal(await mark.getAttribute("display"), null);
+  });
+});
+
+test("the vertical axis is drawn from zero, near the values and logarithmically", async () => {
+  await opened(file("hour"), DESKTOP, async (page) => {
+    const labels = () => page.locator("#figure-2 [data-part=y] text").allTextContents();
+    const title = page.locator("#figure-2 [data-part=title]");
+    const [logarithmic, whole] = [await labels(), await paths(page, "#figure-2")];
+    const read = async () => {
+      await page.locator("#figure-2 .readout").focus();
+      return page.locator("#figure-2 .readout").textContent();
+    };
+    const before = await read();
+    await page.locator("#figure-2 button", { hasText: "logarithmic" }).click();
+    assert.equal((await labels())[0], "0 ms");
+    assert.equal(await title.textContent(), "response time");
+    assert.equal(await read(), before, "the values are the same on another axis");
+    await page.locator("#figure-2 button", { hasText: "from zero" }).click();
+    await page.locator("#figure-2 button", { hasText: "logarithmic" }).click();
+    assert.deepEqual([await labels(), await paths(page, "#figure-2")], [logarithmic, whole]);
+    const areas = page.locator("figure:has([data-kind=area]) button, figure:has([data-kind=bars]) button");
+    assert.ok(!(await areas.allTextContents()).includes("logarithmic"), "areas keep their axis");
+  });
+});
+
+test("the values at the cursor are those of the figure's own axis", async () => {
+  await opened(file("sweep"), DESKTOP, async (page) => {
+    await page.locator("#figure-1 .readout").focus();
+    await page.keyboard.press("Home");
+    const text = (await page.locator("#figure-1 .readout").textContent()) ?? "";
+    assert.match(text, /^1\.00: mean (9\d\d|1,0\d\d)/, "one client completes 1,000 requests per second at 1 ms each");
+  });
+});
+
+test("without scripts the page has its figures, legends and answer", async () => {
+  await opened(file("hour"), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+    assert.equal(await page.locator("button").count(), 0);
+    assert.ok((await page.locator("svg[data-plot] [data-part=entry]:visible").count()) > 10);
+    assert.ok(await page.locator(".badge").isVisible());
+  });
+});
+
+test("a page prints with its legends and without its controls", async () => {
+  await opened(file("run"), DESKTOP, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator(".axis:visible, .readout:visible, nav:visible").count(), 0);
+    assert.ok(await page.locator("#figure-1 .tools button").first().isVisible());
+    assert.ok((await page.pdf()).length > 20_000);
+  });
+});
+
+/** Starts the program, and waits for an address that it prints. */
+async function served(args: string[]): Promise<[ChildProcess, string]> {
+  const child = spawn(records.program, args, { cwd: records.folder, stdio: ["ignore", "pipe", "pipe"] });
+  const address = new Promise<string>((resolve, reject) => {
+    let printed = "";
+    const read = (text: Buffer) => {
+      printed += text;
+      const found = /http:\/\/\S+/.exec(printed);
+      if (found) resolve(found[0]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", () => reject(new Error(printed)));
+  });
+  return [child, await address];
+}
+
+test("the pages of a server have the same controls", async () => {
+  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  try {
+    await opened(`${address}report/run.assay`, DESKTOP, async (page) => {
+      assert.ok((await page.locator("#figure-1 .tools button").count()) > 3);
+      await page.locator("#figure-1 .readout").focus();
+      assert.match((await page.locator("#figure-1 .readout").textContent()) ?? "", /^at 0/);
+    });
+    await opened(address, PHONE, isAccessible);
+  } finally {
+    child.kill("SIGINT");
+  }
+});
+
+test("the page of a run that goes on is updated until it ends", async () => {
+  writeFileSync(records.path("live.ini"), "duration = 4s\n[read]\nquery = select 1\nrate = 50\n");
+  const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];
+  const [, address] = await served([...args, "--serve=127.0.0.1:0"]);
+  await opened(address, DESKTOP, async (page) => {
+    const doing = page.locator("#doing");
+    await page.locator("#rows td").first().waitFor();
+    const first = await doing.textContent();
+    await page.waitForFunction((text) => document.getElementById("doing")?.textContent !== text, first);
+    await isAccessible(page);
+    await doing.filter({ hasText: "the run has ended" }).waitFor();
+    assert.match((await page.locator("#connection").textContent()) ?? "", /assay report live\.assay/);
+  });
+});
+
+test("pages open and draw", async () => {
+  for (const name of ["hour", "week", "comparison"]) {
+    await opened(file(name), DESKTOP, async (page) => {
+      const ready = await page.evaluate(
+        () => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).domComplete,
+      );
+      const begin = performance.now();
+      await page.screenshot();
+      const drawn = performance.now() - begin;
+      records.measures.push(`${name}: read in ${(ready / 1000).toFixed(2)} s, drawn in ${(drawn / 1000).toFixed(2)} s`);
+      assert.ok(ready > 0);
+    });
+  }
+});

@@ -1,0 +1,160 @@
+// Records for the tests in a browser, made in virtual time, and their pages.
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const THREE_JOBS = (length: string, rate: number, think: string) => `duration = ${length}
+warmup = 1m
+[read]
+query = select 1
+rate = ${rate}
+[write]
+query = select 2
+rate = ${rate / 2}
+[scan]
+query = select 3
+concurrency = 1
+think = exp(${think})
+`;
+
+const CLOSED = (url: string, length: string) =>
+  `url = sim:${url}\nduration = ${length}\n[read]\nquery = select 1\nconcurrency = 2\n`;
+
+/** How a record is made. */
+interface Recipe {
+  readonly name: string;
+  /** Texts by name of the file; the first one is run. */
+  readonly files: Record<string, string>;
+  readonly more?: string[];
+}
+
+const MM1 = ["--url", "sim:mm1?service=2ms"];
+
+/** The records, those that take longest first. */
+const RECIPES: Recipe[] = [
+  { name: "week", files: { "week.ini": "duration = 168h\n[read]\nquery = select 1\nrate = 0.2\n" }, more: MM1 },
+  { name: "hour", files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") }, more: MM1 },
+  {
+    name: "run",
+    files: { "run.ini": THREE_JOBS("5m", 100, "20ms") },
+    more: ["--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"],
+  },
+  {
+    name: "failed",
+    files: { "over.ini": "duration = 20s\n[over]\nquery = select 1\nrate = 700\n" },
+    more: ["--url", "sim:mm1?service=2ms&outage=5s..8s"],
+  },
+  {
+    name: "empty",
+    files: { "empty.ini": "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n" },
+    more: [...MM1, "--seed", "3"],
+  },
+  {
+    name: "comparison",
+    files: {
+      "e.ini": `[question]
+ask = Is slow slower?
+workload = arms.ini
+bet = throughput(read) -40% .. -10%
+rounds = 12
+[arm plain]
+[arm slow]
+option.service = 1.25ms
+`,
+      "arms.ini": CLOSED("mm1?service=1ms", "20s"),
+    },
+  },
+  {
+    name: "sweep",
+    files: {
+      "s.ini": `[question]
+ask = How many clients?
+workload = curve.ini
+[sweep]
+vary = concurrency(read): 1..64 x2
+best = highest throughput(read)
+`,
+      "curve.ini": CLOSED("usl?service=1ms&contention=0.02&coherency=0.004", "5s"),
+    },
+  },
+  {
+    name: "capacity",
+    files: {
+      "c.ini": `[question]
+ask = How much is sustained?
+workload = open.ini
+[capacity]
+slo = p99(read) < 30ms
+vary = rate(read)
+trial = 20s
+budget = 30m
+hold = 20s
+`,
+      "open.ini": "url = sim:mm1?service=1ms\nduration = 5s\n[read]\nquery = select 1\nrate = 100\n",
+    },
+    more: ["--seed", "1"],
+  },
+];
+
+/** The names of all records. */
+export const NAMES = RECIPES.map(({ name }) => name);
+
+/** The program, and a folder for records and pages. */
+export class Records {
+  readonly folder = mkdtempSync(join(tmpdir(), "assay-pages-"));
+  /** Times and sizes, to be printed. */
+  readonly measures: string[] = [];
+  readonly program: string;
+
+  constructor(program: string) {
+    this.program = resolve(program);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+
+  path(file: string): string {
+    return join(this.folder, file);
+  }
+
+  /** Runs the program, and returns the seconds that it took. Codes 1 and 3 are answers about a run. */
+  private assay(args: string[]): Promise<number> {
+    const begin = performance.now();
+    return new Promise((resolve, reject) => {
+      execFile(this.program, args, { cwd: this.folder }, (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code);
+        if ([0, 1, 3].includes(code)) resolve((performance.now() - begin) / 1000);
+        else reject(new Error(`assay ${args.join(" ")}: ${error}\n${stdout}${stderr}`));
+      });
+    });
+  }
+
+  /** Makes a record of these files in virtual time, of which the first is run, and its page. */
+  private async record({ name, files, more = [] }: Recipe): Promise<void> {
+    for (const [file, text] of Object.entries(files)) writeFileSync(this.path(file), text);
+    const [first = ""] = Object.keys(files);
+    await this.assay(["run", first, "--virtual", "--quiet", "--out", `${name}.assay`, ...more]);
+    const seconds = await this.assay(["report", `${name}.assay`, "--html", `${name}.html`]);
+    const [record, page] = [`${name}.assay`, `${name}.html`].map((file) => statSync(this.path(file)).size / 1e6);
+    this.measures.push(
+      `${name}: page of ${page?.toFixed(2)} MB written in ${seconds.toFixed(2)} s, record of ${record?.toFixed(1)} MB`,
+    );
+  }
+
+  /** Makes the records of these names with their pages, two at a time. */
+  async make(names: readonly string[]): Promise<void> {
+    const waiting = RECIPES.filter(({ name }) => names.includes(name));
+    const work = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await this.record(next);
+    };
+    await Promise.all([work(), work()]);
+  }
+
+  /** Returns the bytes of a page. */
+  bytes(name: string): number {
+    return readFileSync(this.path(`${name}.html`)).length;
+  }
+}
