@@ -5,14 +5,16 @@ use std::path::Path;
 
 use base::Nanos;
 use lab::calibrate::{Calibration, CalibrationResult, Floor, Quantiles, title};
+use report::Style;
 
-use crate::findings::table;
+use crate::findings::{table, table_within};
 
 /// Returns the tables; the last line names the file in which the result is stored.
 pub(crate) fn text(
     calibrated: &CalibrationResult,
     target: Option<&str>,
     file: Option<&Path>,
+    style: &Style,
 ) -> String {
     let CalibrationResult { calibration, target: floor } = calibrated;
     let mut floors = vec![FLOOR.map(str::to_owned)];
@@ -25,8 +27,8 @@ pub(crate) fn text(
         Some(file) => format!("kept in {}: later runs on this machine refer to it", file.display()),
         None => "nothing was kept".to_owned(),
     };
-    let parts =
-        [table(&floors, &[0]), ceilings(calibration), others(calibration), doubt(calibration)];
+    let floors = table_within(style, &floors, &[0], &OMITTED);
+    let parts = [floors, ceilings(calibration), others(calibration), doubt(calibration)];
     parts.into_iter().filter(|part| !part.is_empty()).map(|part| part + "\n").collect::<String>()
         + &kept
         + "\n"
@@ -56,6 +58,9 @@ const FLOOR: [&str; 8] = [
     "p99",
     "p99.9",
 ];
+
+/// The columns that a narrow terminal lacks, the first to go first.
+const OMITTED: [usize; 4] = [1, 4, 7, 5];
 
 fn floor_row(name: &str, floor: &Floor) -> [String; 8] {
     let [response, service] = [floor.response, floor.service].map(quantiles);
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn calibration_tables_contain_every_figure() {
-        let text = text(&calibrated(Nanos::from_micros(199)), Some("sqlite:"), None);
+        let text = text(&calibrated(Nanos::from_micros(199)), Some("sqlite:"), None, &Style::PLAIN);
         for words in ["sqlite:", "20000  ", "21.00 µs", "61234", "24.5 ns", "nothing was kept"] {
             assert!(text.contains(words), "`{words}` is not in:\n{text}");
         }
@@ -159,7 +164,7 @@ mod tests {
     #[test]
     fn busy_machine_is_reported() {
         let file = Some(Path::new("/s/c.json"));
-        let text = text(&calibrated(Nanos::from_micros(201)), None, file);
+        let text = text(&calibrated(Nanos::from_micros(201)), None, file, &Style::PLAIN);
         assert!(text.contains("the machine was busy"), "{text}");
         assert!(text.ends_with("\nkept in /s/c.json: later runs on this machine refer to it\n"));
     }

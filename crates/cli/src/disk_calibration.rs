@@ -2,9 +2,10 @@
 
 use base::{Nanos, WallTime};
 use lab::calibrate::{DiskFigures, FlushFigures, WritePattern};
+use report::Style;
 use serde_json::{Value, json};
 
-use crate::findings::table;
+use crate::findings::table_within;
 
 /// The name and version of the document.
 const SCHEMA: &str = "assay.disk/1";
@@ -39,14 +40,18 @@ fn flush(figures: &FlushFigures) -> Value {
 }
 
 /// Returns the sentence with the most important figure, and the table of all.
-pub(crate) fn text(figures: &DiskFigures) -> String {
+pub(crate) fn text(figures: &DiskFigures, style: &Style) -> String {
     let DiskFigures { folder, file_system, device, .. } = figures;
     let first = figures.flushes.first().map(sentence).unwrap_or_default();
     let head = ["flush", "bytes", "flushes", "per second", "MB/s", "p50", "p99", "max"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(figures.flushes.iter().map(row));
-    format!("{first}\n{}: {file_system} on {device}\n\n{}", folder.display(), table(&rows, &[0]))
+    let table = table_within(style, &rows, &[0], &OMITTED);
+    format!("{first}\n{}: {file_system} on {device}\n\n{table}", folder.display())
 }
+
+/// The columns that a narrow terminal lacks, the first to go first.
+const OMITTED: [usize; 3] = [2, 4, 7];
 
 fn sentence(figures: &FlushFigures) -> String {
     let FlushFigures { bytes, per_s, p50, p99, .. } = figures;
@@ -104,7 +109,7 @@ mod tests {
             medium: "rotating".to_owned(),
             flushes: vec![flushes, append],
         };
-        let text = text(&figures);
+        let text = text(&figures, &Style::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         let sentence = "1480 durable flushes of 8 KiB per second: p50 0.612 ms, p99 1.900 ms";
         assert_eq!(lines[..3], [sentence, "/srv/pg: ext4 on /dev/sdb1", ""]);

@@ -1,6 +1,7 @@
 //! The results of a self-test, as a table for people and as a JSON document.
 
 use lab::selftest::{Depth, Finding, Mutation};
+use report::Style;
 use serde_json::{Value, json};
 
 /// The name and version of the document.
@@ -47,13 +48,14 @@ impl SelftestResult {
     }
 
     /// Returns the table; the last line says how many passed.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, style: &Style) -> String {
         let Count { passed, total } = self.count();
         match &self.found {
             Found::Oracles(findings) => {
                 let mut rows = vec![HEAD.map(str::to_owned)];
                 rows.extend(findings.iter().map(row));
-                format!("{}\n{passed} of {total} numbers passed\n", table(&rows, &[0, 1, 7]))
+                let table = table_within(style, &rows, &[0, 1, 7], &OMITTED);
+                format!("{table}\n{passed} of {total} numbers passed\n")
             }
             Found::Mutations(mutations) => {
                 let mut rows = vec![["fault", "result", "noticed by"].map(str::to_owned)];
@@ -87,6 +89,9 @@ impl SelftestResult {
 
 const HEAD: [&str; 8] =
     ["oracle", "quantity", "expected", "measured", "deviation", "std. errors", "allowed", "result"];
+
+/// The columns that a narrow terminal lacks, the first to go first.
+const OMITTED: [usize; 3] = [5, 6, 2];
 
 fn row(finding: &Finding) -> [String; 8] {
     let verdict = match (finding.is_close(), finding.scatters_as_expected()) {
@@ -149,23 +154,46 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
 /// Formats rows as aligned columns; the columns in `words` are left-aligned, the others
 /// right-aligned.
 pub(crate) fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
+    laid_out(rows, &Vec::from_iter(0..N), words)
+}
+
+/// Formats these columns of rows.
+fn laid_out<const N: usize>(rows: &[[String; N]], columns: &[usize], words: &[usize]) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
     };
-    let widths: [usize; N] = std::array::from_fn(width);
+    let widths: Vec<(usize, usize)> =
+        columns.iter().map(|column| (*column, width(*column))).collect();
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            if words.contains(&column) {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
+        let cells = widths.iter().map(|(column, width)| {
+            let (cell, width) = (&row[*column], *width);
+            match words.contains(column) {
+                true => format!("{cell:<width$}"),
+                false => format!("{cell:>width$}"),
             }
         });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Formats rows as [`table`] does, without the first columns of `omitted` for which the page has no
+/// room.
+pub(crate) fn table_within<const N: usize>(
+    style: &Style,
+    rows: &[[String; N]],
+    words: &[usize],
+    omitted: &[usize],
+) -> String {
+    let without = |columns: &[usize]| {
+        let kept: Vec<usize> = (0..N).filter(|column| !columns.contains(column)).collect();
+        laid_out(rows, &kept, words)
+    };
+    let is_narrow = |text: &String| text.lines().all(|line| line.chars().count() <= style.width);
+    let mut all = (0..=omitted.len()).map(|number| without(&omitted[..number]));
+    all.find(is_narrow).unwrap_or_else(|| without(omitted))
 }
 
 fn document(finding: &Finding) -> Value {
@@ -227,7 +255,7 @@ mod tests {
     #[test]
     fn selftest_table_shows_each_deviation() {
         let tested = tested(Found::Oracles(vec![finding(0.0153), finding(0.0170)]));
-        let text = tested.text();
+        let text = tested.text(&Style::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines[1].ends_with("15.3506 ms  15.3000 ms    -0.33 %         -0.2  ±6.51 %  PASS")
@@ -235,6 +263,21 @@ mod tests {
         assert!(lines[2].ends_with("+10.74 %         +6.6  ±6.51 %  FAIL"), "{text}");
         assert_eq!(*lines.last().unwrap(), "1 of 2 numbers passed");
         assert!(!tested.has_passed());
+    }
+
+    #[test]
+    fn narrow_terminal_has_fewer_columns() {
+        let tested = tested(Found::Oracles(vec![finding(0.0153)]));
+        let head = |width| {
+            let text = tested.text(&Style { color: false, width });
+            text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            head(100),
+            "oracle quantity expected measured deviation std. errors allowed result"
+        );
+        assert_eq!(head(80), "oracle quantity expected measured deviation allowed result");
+        assert_eq!(head(40), "oracle quantity measured deviation result");
     }
 
     #[test]
@@ -246,9 +289,11 @@ mod tests {
         };
         let noticed = tested(Found::Mutations(vec![mutation(vec![finding(0.017)])]));
         assert!(noticed.has_passed());
-        assert!(noticed.text().contains("response p99: 17.0000 ms instead of 15.3506 ms"));
+        assert!(
+            noticed.text(&Style::PLAIN).contains("response p99: 17.0000 ms instead of 15.3506 ms")
+        );
         let missed = tested(Found::Mutations(vec![mutation(vec![finding(0.0153)])]));
-        assert!(!missed.has_passed() && missed.text().contains("MISSED"));
+        assert!(!missed.has_passed() && missed.text(&Style::PLAIN).contains("MISSED"));
         assert!(!tested(Found::Oracles(Vec::new())).has_passed());
     }
 }

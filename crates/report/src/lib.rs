@@ -40,11 +40,11 @@ pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{
     ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
-    ExperimentView, FalseAlarms, LoadDifference, MachineView, ObjectionView, RepeatedCapacity,
-    RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView, SaturationStepView,
-    SaturationView, SweepView, TrialView, comparison_figures, comparison_html, comparison_json,
-    comparison_markdown, comparison_text, experiment_answers, experiment_figures, experiment_html,
-    experiment_json, experiment_markdown, experiment_text, two_runs,
+    ExperimentView, FalseAlarms, JobRemarks, LoadDifference, MachineView, ObjectionView,
+    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView,
+    SaturationStepView, SaturationView, SweepView, TrialView, comparison_figures, comparison_html,
+    comparison_json, comparison_markdown, comparison_text, experiment_answers, experiment_figures,
+    experiment_html, experiment_json, experiment_markdown, experiment_text, two_runs,
 };
 pub use folder::{FolderRow, FolderView, NotesView, RowState};
 pub use history::{

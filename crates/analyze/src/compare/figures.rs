@@ -13,8 +13,9 @@ use super::objective::RunSlo;
 use crate::check::{CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
 use crate::evidence::Evidence;
-use crate::job::JobSummary;
+use crate::job::{ErrorSummary, JobSummary};
 use crate::limiter::Component;
+use crate::quiet::Quiet;
 use crate::slo;
 use crate::storage::StorageSize;
 use crate::summary::{ClientSummary, Summary};
@@ -38,6 +39,10 @@ pub struct RunFigures {
     pub cpu: Vec<CpuShare>,
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,
+    /// Meaningless successes, with the names of their jobs or parts.
+    pub quiet: Vec<(String, Quiet)>,
+    /// Errors by class and code, with the names of their jobs or parts.
+    pub errors: Vec<(String, ErrorSummary)>,
     /// Limiter of the run.
     pub limiter: Component,
     /// Facts about the surroundings and the settings of the server: names and values.
@@ -117,6 +122,12 @@ impl RunFigures {
             completed_per_s: Vec::new(),
             cpu: cpu_shares(evidence),
             slos: slos(summary),
+            quiet: summary
+                .jobs
+                .iter()
+                .filter_map(|it| Some((it.name.clone(), it.quiet?)))
+                .collect(),
+            errors: errors(summary),
             limiter: summary.limiter.component,
             facts,
         };
@@ -280,6 +291,15 @@ impl RunFigures {
     }
 }
 
+/// Returns the errors of all jobs by class and code.
+fn errors(summary: &Summary) -> Vec<(String, ErrorSummary)> {
+    let of_job = |job: &JobSummary| {
+        let name = job.name.clone();
+        job.errors_by_code.clone().into_iter().map(move |error| (name.clone(), error))
+    };
+    summary.jobs.iter().flat_map(of_job).collect()
+}
+
 fn slos(summary: &Summary) -> Vec<RunSlo> {
     let of_job = |job: &JobSummary| {
         let name = job.name.clone();
@@ -326,6 +346,8 @@ impl RunFigures {
             completed_per_s: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
+            quiet: Vec::new(),
+            errors: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),
         }

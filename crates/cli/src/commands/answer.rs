@@ -168,6 +168,12 @@ pub(crate) fn style() -> Style {
     style_or(WIDTH)
 }
 
+/// Returns the layout of an answer whose sentences are broken at the width of the terminal, and not
+/// at all elsewhere: programs search such answers for sentences.
+pub(crate) fn unbroken() -> Style {
+    style_or(usize::MAX)
+}
+
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`], or
 /// `other` if there is none or it has no width.
 fn style_or(other: usize) -> Style {

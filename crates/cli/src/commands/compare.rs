@@ -42,7 +42,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     match (args.answer.json, args.answer.markdown) {
         (true, _) => answer::print_document(&report::comparison_json(&view))?,
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
-        (false, false) => answer::print(&report::comparison_text(&view))?,
+        (false, false) => answer::print(&report::comparison_text(&view, &answer::unbroken()))?,
     }
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }

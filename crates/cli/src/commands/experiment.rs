@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
-use archive::{Phase, RecordErrorKind};
+use analyze::compare::RunFigures;
+use archive::{Phase, RecordErrorKind, RunState};
 use base::units::grouped;
 use base::{Class, Nanos, Seed, WallTime};
 use engine::{Options, Stop};
@@ -14,8 +15,8 @@ use lab::experiment::{
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{
-    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase,
-    RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
+    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, JobRemarks,
+    RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
@@ -164,7 +165,7 @@ pub(crate) fn give(view: &ExperimentView, args: &AnswerArgs) -> Result<(), Compl
     match (args.json, args.markdown) {
         (true, _) => answer::print_document(&report::experiment_json(view)),
         (false, true) => answer::print(&report::experiment_markdown(view)),
-        (false, false) => answer::print(&report::experiment_text(view)),
+        (false, false) => answer::print(&report::experiment_text(view, &answer::unbroken())),
     }
 }
 
@@ -202,7 +203,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         state: run.row.state.name(),
         seed: run.row.seed,
         verdict: run.figures.verdict.status(),
-        objections: run.figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect(),
+        objections: run.figures.verdict.objections.iter().map(|(kind, _)| *kind).collect(),
     };
     ExperimentView {
         ask: outline.ask.clone(),
@@ -229,10 +230,16 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         machine: results.machine.clone(),
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
+        remarks: JobRemarks::of(results.runs.iter().filter_map(counted)),
         notes: recorded.notes().to_vec(),
         sweep: sweep(recorded),
         repetition: None,
     }
+}
+
+/// Returns a run that counts, with the index of its arm.
+fn counted(run: &lab::experiment::RecordedRun) -> Option<(usize, &RunFigures)> {
+    (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
 }
 
 fn phase(phase: Phase) -> RunPhase {
@@ -453,6 +460,9 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
         // The server had these settings before.
         Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
         Problem::ReadBack(error) if error.class() == Class::Disconnect => Some(Exit::Unreachable),
+        Problem::Statement { error, .. } if error.class() == Class::Timeout => {
+            Some(Exit::Unreachable)
+        }
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
         }

@@ -3,7 +3,7 @@
 use lab::selftest::{self, Depth};
 
 use crate::args::SelftestArgs;
-use crate::commands::answer::{print, print_document};
+use crate::commands::answer::{print, print_document, style};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::findings::{Found, SelftestResult};
@@ -30,7 +30,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
     if args.json {
         print_document(&tested.json())?;
     } else {
-        print(&tested.text())?;
+        print(&tested.text(&style()))?;
     }
     Ok(if tested.has_passed() { Exit::Success } else { Exit::Invalid })
 }

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
 use crate::killed::goes;
-use crate::support::{Place, Running, number};
+use crate::support::{CommandResult, Place, Running, number};
 
 const WORKLOAD: &str = "\
 duration = 1s
@@ -201,13 +201,14 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
-#[test]
-fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
-    let place = place();
-    place.write("e.ini", ARMS.replace("concurrency(add) = 4", "before = select pg_sleep(1000)"));
+/// Runs an experiment whose second arm has a statement that sleeps; `begun` is called when it does.
+/// The server has ended the statement when this returns.
+fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) -> CommandResult {
+    let statement = format!("{key} = select pg_sleep(1000)");
+    place.write("e.ini", ARMS.replace("concurrency(add) = 4", &statement));
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
-    let mut run = start(&place, &url, Some(password), OUT);
+    let mut run = start(place, &url, Some(password), OUT);
     let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(1000)' \
                     and state = 'active'";
     run.says("preparing the data");
@@ -216,10 +217,37 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
         assert!(run.is_running(), "{}", run.ends().stderr);
         std::thread::yield_now();
     }
-    run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
-    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    begun(&run);
+    let ran = run.ends();
     goes("the statement", is_sleeping);
+    ran
+}
+
+#[test]
+fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
+    for key in ["before", "after"] {
+        let place = place();
+        let interrupt = |run: &Running| run.signal(Signal::SIGINT);
+        let ran = with_a_hanging_statement(&place, key, interrupt).expect(130);
+        assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
+    let place = place();
+    place.write("w.ini", format!("stall-timeout = 500ms\n{WORKLOAD}"));
+    let ran = with_a_hanging_statement(&place, "after", |_| {}).expect(4);
+    for words in [
+        "[arm four]: there is no answer to statement 1 of `after`: nothing was answered within \
+         `stall-timeout = 500ms`",
+        "--resume r.assay if the statement of `after` works then",
+    ] {
+        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(words), "{}", ran.stderr);
+    }
+    assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
 }
 
 #[test]

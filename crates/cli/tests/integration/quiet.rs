@@ -1,5 +1,6 @@
 //! Tests that suspiciously empty successes are reported, and that errors have their text.
 
+use crate::example::assert_keeps_to;
 use crate::support::{Place, job};
 
 /// Runs a file on a new database with a table of one row.
@@ -64,4 +65,49 @@ fn each_error_code_has_its_first_text_in_text_and_json() {
     let summary = place.assay(&["report", "r.assay", "--json"]).json();
     let error = &job(&summary, "twice")["errors_by_code"][0];
     assert!(error["text"].as_str().unwrap().starts_with(words), "{error}");
+}
+
+#[test]
+fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
+    let place = Place::with(
+        "url = sqlite:t.db\nduration = 200ms\n[setup]\n\
+         query = create table t (id integer primary key, v int)\n\
+         query = insert into t values (1, 0)\n\
+         [none]\nquery = select v from t where id = 7\nrate = 50\n\
+         [twice]\nquery = insert into t values (1, 0)\nrate = 50\n",
+    );
+    let question = "[question]\nask = ?\nworkload = w.ini\nrounds = 6\n[arm one]\n[arm two]\n\
+                    rate(none) = 60\n";
+    place.write("e.ini", question);
+    let ran = place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]).expect(3);
+    let code = "SQLITE_CONSTRAINT_PRIMARYKEY";
+    for arm in ["one", "two"] {
+        let warning = format!("\nwarning    {arm} [none] had ");
+        assert!(ran.stdout.contains(&warning), "{}", ran.stdout);
+        let line = ran.stdout.lines().find(|line| line.contains(&format!("   {arm} [twice] ")));
+        let line = line.expect("a line for the errors");
+        // A busy machine may end the experiment after fewer rounds.
+        assert!(line.starts_with("errors ") && line.contains(&format!(" {code} in ")), "{line}");
+        assert!(line.contains("; first: UNIQUE constraint failed: t.id"), "{line}");
+    }
+    let remedy = "\n  errors: read the first text of each error; accept a code";
+    assert_eq!(ran.stdout.matches(remedy).count(), 1, "{}", ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(document["warnings"].as_array().unwrap().len(), 2, "{document}");
+    assert_eq!(document["warnings"][0]["name"], "no-rows");
+    assert_eq!(document["errors"][0]["code"], code);
+    let checks = document["remedies"].as_array().unwrap().iter().map(|one| &one["check"]);
+    assert!(checks.into_iter().any(|check| check == "errors"), "{document}");
+    for format in ["--markdown", "--html"] {
+        let text = match format {
+            "--html" => {
+                place.assay(&["report", "r.assay", "--html", "r.html"]).expect(3);
+                std::fs::read_to_string(place.at("r.html")).unwrap()
+            }
+            _ => place.assay(&["report", "r.assay", format]).stdout,
+        };
+        assert!(text.contains("and no row was returned or changed"), "{text}");
+        assert!(text.contains("UNIQUE constraint failed"), "{text}");
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use archive::RecordError;
+use base::Class;
 use engine::Failed;
 use workload::question::Arm;
 
@@ -28,7 +29,8 @@ pub enum Problem {
     Servers(OpenError),
     /// A run failed before anything was measured.
     Run(Error),
-    /// The database rejected a statement of `before`, `after` or `restore`.
+    /// The database rejected a statement of `before`, `after` or `restore`, or did not answer one
+    /// of `after` in time.
     Statement {
         /// The key.
         key: &'static str,
@@ -151,6 +153,9 @@ impl fmt::Display for ExperimentError {
         match &*self.problem {
             Problem::Servers(error) => error.fmt(f),
             Problem::Run(error) => error.fmt(f),
+            Problem::Statement { key, number, error } if error.class() == Class::Timeout => {
+                write!(f, "there is no answer to statement {number} of `{key}`")
+            }
             Problem::Statement { key, number, .. } => {
                 write!(f, "the database rejects statement {number} of `{key}`")
             }

@@ -160,6 +160,8 @@ mod tests {
             jobs: Vec::new(),
             metrics: Vec::new(),
             slos: Vec::new(),
+            quiet: Vec::new(),
+            errors: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
             cpu: Vec::new(),

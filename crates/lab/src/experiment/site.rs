@@ -22,7 +22,7 @@ use super::schedule::PlannedRun;
 use super::servers::Servers;
 use super::settings;
 use super::settle;
-use super::teardown::AsideEvents;
+use super::teardown::{AsideEvents, TeardownFailure};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
 
@@ -51,8 +51,8 @@ pub(super) struct FixedLoad {
 /// The results of statements beside the runs.
 struct Aside {
     loads: Vec<Load>,
-    /// A sentence for each failure of a teardown.
-    failures: Vec<String>,
+    /// The failures of a teardown.
+    failures: Vec<TeardownFailure>,
 }
 
 impl<'a> Site<'a> {
@@ -188,32 +188,54 @@ impl<'a> Site<'a> {
             }
             let torn_down = self.aside(place, |order| {
                 order.plan.setup.clear();
-                // The end of the experiment does not interrupt it.
-                order.stop = self.order.stop.of_one_undisturbed_run();
+                order.stop = self.stop_of_teardown();
             });
             match torn_down {
-                Ok(done) => failures.extend(done.failures),
+                Ok(done) => failures.extend(done.failures.into_iter().map(|it| it.sentence)),
                 Err(error) => failures.push(told(&error)),
             }
         }
         failures
     }
 
-    /// Runs statements once, unless `stop` ends them.
+    /// Runs statements once.
     fn statements(
         &self,
         place: usize,
         (key, statements): (&'static str, &[FixedStatement]),
-        stop: Stop,
     ) -> Result<(), ExperimentError> {
         if statements.is_empty() {
             return Ok(());
         }
-        let ran = self.aside(place, |order| {
-            only(order, statements);
-            order.stop = stop;
-        });
+        let ran = self.aside(place, |order| only(order, statements));
         ran.map(drop).map_err(|error| error.of_statement(key))
+    }
+
+    /// Runs the statements of `after` as a run does its teardown: all of them, each within
+    /// `stall-timeout`.
+    fn undo(&self, place: usize) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        if arm.after.is_empty() {
+            return Ok(());
+        }
+        let undone = self.aside(place, |order| {
+            order.plan.setup.clear();
+            order.plan.teardown.clone_from(&arm.after);
+            order.stop = self.stop_of_teardown();
+        });
+        match undone?.failures.into_iter().next() {
+            Some(first) => Err(ExperimentError::of(arm, first.of_key("after"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the stop of a teardown: an interrupt ends it, unless the experiment was interrupted
+    /// before, which then takes another one.
+    fn stop_of_teardown(&self) -> Stop {
+        match self.is_interrupted() {
+            true => self.order.stop.of_one_undisturbed_run(),
+            false => self.own_stop(),
+        }
     }
 
     /// Returns the stop of something that ends with the experiment.
@@ -274,15 +296,13 @@ impl<'a> Site<'a> {
     pub(super) fn before(&self, place: usize) -> Result<(), ExperimentError> {
         let arm = self.cell(place);
         self.command(place, Moment::Before)?;
-        self.statements(place, ("before", &arm.before), self.own_stop())
+        self.statements(place, ("before", &arm.before))
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs also if a statement
     /// failed.
     pub(super) fn after(&self, place: usize) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
-        let statements =
-            self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
+        let statements = self.undo(place);
         let programs = self.command(place, Moment::After);
         statements.and(programs)
     }
@@ -362,7 +382,7 @@ impl<'a> Site<'a> {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
                 let statements = &self.cell(place).restore;
-                self.statements(place, ("restore", statements), self.own_stop())?;
+                self.statements(place, ("restore", statements))?;
                 self.settle(place, "`restore`")?;
                 Ok(Vec::new())
             }
@@ -372,7 +392,7 @@ impl<'a> Site<'a> {
                     self.set_up.remove(&self.servers.data_of(place));
                     self.reloaded = self.load(place)?;
                 }
-                Ok(removed.failures)
+                Ok(removed.failures.into_iter().map(|it| it.sentence).collect())
             }
         }
     }

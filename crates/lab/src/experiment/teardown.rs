@@ -5,13 +5,56 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Listener, RunEvent};
+use base::Class;
+use engine::{Failed, Listener, RunEvent};
+
+use super::error::Problem;
+
+/// A failure of a teardown.
+pub(super) struct TeardownFailure {
+    /// A sentence about it.
+    pub(super) sentence: String,
+    /// The cause.
+    cause: Cause,
+}
+
+/// The cause of a failure of a teardown.
+enum Cause {
+    /// A statement failed or was not answered; its number, from 1.
+    Statement(usize, driver::Error),
+    /// The target could not be reached, for this reason, or did not answer earlier statements.
+    Unreachable(String),
+}
+
+impl TeardownFailure {
+    fn of(failed: &Failed) -> TeardownFailure {
+        let cause = failed.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        let sentence = format!("{failed}{cause}");
+        let cause = match failed {
+            Failed::Statement { place, error } if error.class() != Class::Disconnect => {
+                Cause::Statement(place.statement.unwrap_or_default(), error.clone())
+            }
+            Failed::Statement { error, .. } => Cause::Unreachable(error.to_string()),
+            Failed::Unreachable(unreachable) => Cause::Unreachable(unreachable.to_string()),
+            _ => Cause::Unreachable(sentence.clone()),
+        };
+        TeardownFailure { sentence, cause }
+    }
+
+    /// Returns the problem of an experiment that ran statements of this key as a teardown.
+    pub(super) fn of_key(self, key: &'static str) -> Problem {
+        match self.cause {
+            Cause::Statement(number, error) => Problem::Statement { key, number, error },
+            Cause::Unreachable(reason) => Problem::Unreachable(reason),
+        }
+    }
+}
 
 /// A listener to statements beside the runs.
 #[derive(Default)]
 pub(super) struct AsideEvents {
     is_set_up: AtomicBool,
-    failures: Mutex<Vec<String>>,
+    failures: Mutex<Vec<TeardownFailure>>,
 }
 
 impl AsideEvents {
@@ -21,25 +64,24 @@ impl AsideEvents {
         self.is_set_up.load(Ordering::Acquire)
     }
 
-    /// Returns a sentence for each failure of a teardown, in order.
-    pub(super) fn take_failures(&self) -> Vec<String> {
+    /// Returns the failures of a teardown, in order.
+    pub(super) fn take_failures(&self) -> Vec<TeardownFailure> {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Listener for AsideEvents {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let sentence = match event {
+        let failure = match event {
             RunEvent::SetupDone => return self.is_set_up.store(true, Ordering::Release),
-            RunEvent::TeardownFailed(failed) => {
-                let cause = failed.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-                format!("{failed}{cause}")
-            }
+            RunEvent::TeardownFailed(failed) => TeardownFailure::of(failed),
             RunEvent::TeardownSkipped { from, of } => {
-                format!("{} of {of} statements of [teardown] did not run", of - from)
+                let sentence =
+                    format!("{} of {of} statements of [teardown] did not run", of - from);
+                TeardownFailure { cause: Cause::Unreachable(sentence.clone()), sentence }
             }
             _ => return,
         };
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(sentence);
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 }

@@ -5,7 +5,7 @@ use analyze::capacity::{
     TrialOutcome,
 };
 use analyze::compare::RunVerdict;
-use analyze::{Component, Status};
+use analyze::{CheckKind, Component, Status};
 use workload::Metric;
 use workload::question::{Condition, VariedLoad};
 
@@ -79,6 +79,11 @@ impl CapacityView {
             let confirms = matches!(it.trial.phase, Phase::Confirm(_) | Phase::Hold);
             confirms && Some(it.trial.value) == sustained && it.trial.invalid.is_empty()
         })
+    }
+
+    /// Returns the checks that object to trials at the confirmed value, each as often as it does.
+    pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
+        self.confirming().flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| *kind))
     }
 
     /// Returns the most frequent limiter of the trials that confirmed the value.
@@ -271,10 +276,7 @@ impl CapacityView {
         if !outcomes.is_empty() {
             text = format!("{text}: {}; {} in all", outcomes.join(", "), number::seconds(took));
         }
-        let mut checks: Vec<&str> = self
-            .confirming()
-            .flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| kind.name()))
-            .collect();
+        let mut checks: Vec<&str> = self.objections().map(CheckKind::name).collect();
         checks.sort_unstable();
         checks.dedup();
         match checks.is_empty() {

@@ -214,8 +214,8 @@ mod tests {
     use analyze::saturate::{NextSaturationStep, SaturationKind};
     use workload::question::Saturated;
 
-    use super::super::fixtures::{experiment, search};
-    use super::super::{experiment_html, experiment_markdown, experiment_text};
+    use super::super::fixtures::{experiment, search, text_of};
+    use super::super::{experiment_html, experiment_markdown};
     use super::*;
 
     /// Returns an experiment that was interrupted after this number of steps.
@@ -236,7 +236,7 @@ mod tests {
         let case = suite.cases.iter().find(|case| case.name.starts_with("load of the arms"));
         let case = case.expect("the case of the load");
         assert_eq!((case.result, case.text.as_str()), (TestResult::Error, words));
-        let text = experiment_text(view);
+        let text = text_of(view);
         let answer =
             format!("No answer: the experiment was interrupted; {words}. --resume continues it\n");
         assert!(text.starts_with(&answer), "{text}");

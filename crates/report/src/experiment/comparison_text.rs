@@ -2,33 +2,33 @@
 
 use std::fmt::Write as _;
 
-use analyze::compare::{JudgedLimit, RegressionOutcome};
-use base::printable;
-
 use super::comparison::ComparisonView;
+use super::sheet::Sheet;
 use super::{lines, objection, sentence, text};
+use crate::text::Style;
+use analyze::compare::{JudgedLimit, RegressionOutcome};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
 /// limiters, metrics and pairs.
-pub fn comparison_text(view: &ComparisonView) -> String {
-    let mut out = String::new();
+pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
+    let mut out = Sheet::new(style);
     for sentence in answer(view) {
-        line(&mut out, &sentence);
+        out.sentence(0, &sentence);
     }
     if view.is_unpaired() {
-        line(&mut out, DRIFT);
+        out.sentence(0, DRIFT);
     }
     groups(&mut out, view);
     validity(&mut out, view);
     differences(&mut out, view);
-    text::labelled(&mut out, "limit", view.limits.iter().map(|one| limit(view, one)));
+    out.labelled("limit", view.limits.iter().map(|one| limit(view, one)));
     for arm in view.arms() {
-        text::labelled(&mut out, "bet", lines::bets(arm));
+        out.labelled("bet", lines::bets(arm));
         for write in [text::limiters, text::metrics, text::pairs] {
             write(&mut out, &view.groups, arm);
         }
     }
-    out
+    out.into_text()
 }
 
 /// Remark on runs that were not interleaved.
@@ -64,11 +64,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
 /// Remedy for a group of one run.
 const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
 
-fn line(out: &mut String, text: &str) {
-    let _ = writeln!(out, "{}", printable(text));
-}
-
-fn groups(out: &mut String, view: &ComparisonView) {
+fn groups(out: &mut Sheet, view: &ComparisonView) {
     let _ = writeln!(out);
     for (place, group) in view.groups.iter().enumerate() {
         let role = if view.baselines[place] == place { "baseline" } else { "group" };
@@ -77,42 +73,42 @@ fn groups(out: &mut String, view: &ComparisonView) {
             true => String::new(),
             false => format!(": {differences}"),
         };
-        line(out, &format!("{role:<9}  {}{differences}", group.name));
+        out.entry(role, &format!("{}{differences}", group.name));
     }
 }
 
-fn validity(out: &mut String, view: &ComparisonView) {
+fn validity(out: &mut Sheet, view: &ComparisonView) {
     let _ = writeln!(out, "\n{}", view.verdict().verdict());
     for group in &view.groups {
-        line(out, &format!("  {}: {}", group.name, lines::counts(group)));
+        out.sentence(2, &format!("{}: {}", group.name, lines::counts(group)));
     }
     for one in &view.objections {
         let kind = one.objection.kind();
         let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
         match one.is_accepted {
-            true => line(out, &format!("  accepted ({}): {reason}", kind.name())),
+            true => out.sentence(2, &format!("accepted ({}): {reason}", kind.name())),
             false => {
-                line(out, &format!("  {}: {reason}", kind.name()));
+                out.sentence(2, &format!("{}: {reason}", kind.name()));
                 let remedy = objection::remedy(&one.objection.problem);
-                line(out, &format!("    {remedy}; or accept it: --despite {}", kind.name()));
+                out.sentence(4, &format!("{remedy}; or accept it: --despite {}", kind.name()));
             }
         }
     }
-    lines::effects(&view.groups).iter().for_each(|sentence| line(out, &format!("  {sentence}")));
+    lines::effects(&view.groups).iter().for_each(|sentence| out.sentence(2, sentence));
     for one in &view.undeclared {
-        line(out, &format!("  {}", lines::undeclared(&view.groups, one)));
+        out.sentence(2, &lines::undeclared(&view.groups, one));
     }
     for sentence in view.machine_lines() {
-        line(out, &format!("  {sentence}"));
+        out.sentence(2, &sentence);
     }
 }
 
-fn differences(out: &mut String, view: &ComparisonView) {
+fn differences(out: &mut Sheet, view: &ComparisonView) {
     let named = view.differences.iter().map(|one| lines::difference(&view.groups, one));
-    text::labelled(out, "differs", named);
+    out.labelled("differs", named);
     let of_one = |arm: usize| view.differences.iter().filter(|one| one.arm == arm).count();
     if view.differences.iter().any(|one| of_one(one.arm) > 1) {
-        line(out, "           Several things differ: the cause of a change is unknown");
+        out.entry("", "Several things differ: the cause of a change is unknown");
     }
 }
 

@@ -8,8 +8,16 @@ use analyze::compare::{
 use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
 use workload::question::{CpuOwner, RunMetric, SaturateQuestion, Saturated, VariedLoad};
 
+use super::remarks::JobRemarks;
 use super::saturation::{SaturationStepView, SaturationView};
+use super::text::experiment_text;
 use super::view::{ArmView, EffectView, ExperimentState, ExperimentView};
+use crate::text::Style;
+
+/// Returns the text of an experiment on a page without an edge.
+pub(super) fn text_of(view: &ExperimentView) -> String {
+    experiment_text(view, &Style { color: false, width: usize::MAX })
+}
 
 /// Returns a complete experiment with the arms plain and tls, and without results.
 pub(super) fn experiment() -> ExperimentView {
@@ -39,6 +47,7 @@ pub(super) fn experiment() -> ExperimentView {
         machine: Vec::new(),
         undeclared: Vec::new(),
         false_alarms: None,
+        remarks: JobRemarks::default(),
         notes: Vec::new(),
         sweep: None,
         repetition: None,

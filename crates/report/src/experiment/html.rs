@@ -88,6 +88,10 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         Some(search) => vec![Line::new("trials", search.counts())],
         None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
     });
+    let remedies = view.remedies().into_iter();
+    out.lines(&remedies.map(|(check, text)| Line::new(check.name(), text)).collect::<Vec<Line>>());
+    out.list(&view.warnings());
+    out.list(&view.errors());
     out.list(&lines::effects(&view.arms));
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&undeclared.collect::<Vec<String>>());
@@ -229,7 +233,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
         row.extend([
             run.state.to_owned(),
             run.verdict.verdict().to_owned(),
-            run.objections.join(", "),
+            run.objections.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", "),
         ]);
         row
     };

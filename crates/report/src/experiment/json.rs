@@ -4,18 +4,21 @@ use analyze::compare::{
     ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
     MachineChange, MetricChange, Pair, PairOrder, SampleValues,
 };
+use analyze::{CheckKind, ErrorSummary, Quiet};
 use serde_json::{Value, json};
 use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::capacity_json;
+use super::remarks::RemarkOf;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::saturation_json;
 use super::sentence;
 use super::sweep_json;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
 use crate::note;
+use crate::words;
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -54,6 +57,11 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "machine_changes":
             view.machine.iter().map(|one| machine(&view.arms, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
+        "remedies": view.remedies().into_iter().map(remedy).collect::<Vec<Value>>(),
+        "warnings":
+            view.remarks.warnings.iter().map(|one| warning(&view.arms, one)).collect::<Vec<_>>(),
+        "errors":
+            view.remarks.errors.iter().map(|one| errors(&view.arms, one)).collect::<Vec<_>>(),
         "notes": note::documents(&view.notes),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": compared,
@@ -78,6 +86,34 @@ fn at_points(view: &ExperimentView) -> Vec<Value> {
         all
     };
     sweep.values.iter().zip(&sweep.comparisons).flat_map(at_point).collect()
+}
+
+fn remedy((check, remedy): (CheckKind, &str)) -> Value {
+    json!({ "check": check.name(), "text": remedy })
+}
+
+fn warning(arms: &[ArmView], one: &RemarkOf<Quiet>) -> Value {
+    json!({
+        "arm": arms[one.arm].name,
+        "job": one.job,
+        "name": one.fact.name(),
+        "text": words::warning(one.fact),
+        "remedy": words::remedy_of_warning(one.fact),
+        "runs": one.runs,
+    })
+}
+
+fn errors(arms: &[ArmView], one: &RemarkOf<ErrorSummary>) -> Value {
+    let ErrorSummary { class, code, count, text } = &one.fact;
+    json!({
+        "arm": arms[one.arm].name,
+        "job": one.job,
+        "class": class.name(),
+        "code": code.to_string(),
+        "count": count,
+        "text": text,
+        "runs": one.runs,
+    })
 }
 
 /// Returns a difference that no arm declares.
@@ -303,6 +339,6 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "seed": run.seed,
         "summary": { "record": view.record, "run": run.number },
         "verdict": run.verdict.verdict(),
-        "objections": run.objections,
+        "objections": run.objections.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
     })
 }

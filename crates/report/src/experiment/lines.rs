@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use analyze::CheckKind;
 use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
 use workload::question::Scale;
 
@@ -11,6 +12,7 @@ use super::sweep;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
 use crate::note;
 use crate::number::{NONE, count};
+use crate::words;
 
 /// Returns the sentences that answer the question, or the reason why there are none.
 pub fn answers(view: &ExperimentView) -> Vec<String> {
@@ -45,8 +47,36 @@ pub fn answers(view: &ExperimentView) -> Vec<String> {
 impl ExperimentView {
     /// Returns the answers of a complete sweep: sentences for each arm.
     pub(super) fn sweep_answers(&self) -> Vec<String> {
-        let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &names))
+        self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &self.names()))
+    }
+
+    /// Returns the warnings about meaningless successes, with their remedies.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.remarks.warnings(&self.names())
+    }
+
+    /// Returns the most frequent errors with the first text of each.
+    pub(super) fn errors(&self) -> Vec<String> {
+        self.remarks.errors(&self.names())
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.arms.iter().map(|arm| arm.name.as_str()).collect()
+    }
+
+    /// Returns the checks that object to runs, with a remedy for each, in the order of the verdict.
+    /// Of a search, only the runs at the confirmed value are of interest: others fail on purpose.
+    pub(super) fn remedies(&self) -> Vec<(CheckKind, &'static str)> {
+        let of_arm = |arm: &ArmView| {
+            let runs = arm.validity.invalid.iter().chain(&arm.validity.suspect);
+            runs.flat_map(|(_, checks)| checks.clone()).collect::<Vec<CheckKind>>()
+        };
+        let found: Vec<CheckKind> = match &self.capacity {
+            Some(search) => search.objections().collect(),
+            None => self.arms.iter().flat_map(of_arm).collect(),
+        };
+        let all = CheckKind::ALL.into_iter().filter(|kind| found.contains(kind));
+        all.map(|kind| (kind, words::remedy(kind))).collect()
     }
 
     /// Returns the sentence about the load at which the arms were compared, if it was searched for.
@@ -120,7 +150,8 @@ pub(super) fn counts(arm: &ArmView) -> String {
 
 /// Returns the command that explains the checks that object to runs.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
-    let mut names: Vec<&str> = view.runs.iter().flat_map(|run| run.objections.clone()).collect();
+    let mut names: Vec<&str> =
+        view.runs.iter().flat_map(|run| run.objections.iter().map(|kind| kind.name())).collect();
     names.sort_unstable();
     names.dedup();
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
@@ -335,6 +366,7 @@ mod tests {
     use analyze::compare::{ChangeInterval, Compared, Conclusion, SampleSize, SampleValues};
     use workload::question::RunMetric;
 
+    use super::super::fixtures::{experiment, text_of};
     use super::*;
 
     fn change(metric: &str, alpha: f64, compared: Result<(), Missing>) -> MetricChange {
@@ -395,5 +427,19 @@ mod tests {
         };
         assert_eq!(slo(1, 0), "met in 1 of 1 run");
         assert_eq!(slo(8, 1), "missed in 1 of 8 runs");
+    }
+
+    #[test]
+    fn check_that_objects_has_its_remedy_once() {
+        let mut view = experiment();
+        view.arms[0].validity.runs = 8;
+        view.arms[1].validity.runs = 8;
+        view.arms[0].validity.suspect = vec![(0, vec![CheckKind::Drift, CheckKind::SendLag])];
+        view.arms[1].validity.invalid = vec![(3, vec![CheckKind::Drift])];
+        let text = text_of(&view);
+        let remedy = words::remedy(CheckKind::Drift);
+        assert_eq!(text.matches(&format!("\n  drift: {remedy}\n")).count(), 1, "{text}");
+        assert!(text.contains("\n  send-lag: end other programs"), "{text}");
+        assert!(!text_of(&experiment()).contains(remedy));
     }
 }

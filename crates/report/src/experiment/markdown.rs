@@ -58,6 +58,13 @@ fn validity(out: &mut Document, view: &ExperimentView) {
         None => view.arms.iter().map(arm).collect(),
     };
     out.list(&all_escaped(&arms), 3);
+    let remedies = view.remedies();
+    let remedies = remedies.iter().map(|(check, remedy)| format!("{}: {remedy}", check.name()));
+    out.list(&all_escaped(&remedies.collect::<Vec<String>>()), 2);
+    let warnings = view.warnings().into_iter().map(|it| format!("warning: {it}"));
+    out.list(&all_escaped(&warnings.collect::<Vec<String>>()), 1);
+    let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
+    out.list(&all_escaped(&errors.collect::<Vec<String>>()), 1);
     let asked = |search: &SaturationView| {
         let asked = format!("saturate: {}", search.asked());
         [asked].into_iter().chain(search.steps_in_a_line())

@@ -23,11 +23,13 @@ mod json;
 mod lines;
 mod markdown;
 mod objection;
+mod remarks;
 mod repeat;
 mod repetition;
 mod saturation;
 mod saturation_json;
 mod sentence;
+mod sheet;
 mod sweep;
 mod sweep_html;
 mod sweep_json;
@@ -51,6 +53,7 @@ pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
 pub use lines::answers as experiment_answers;
 pub use markdown::experiment_markdown;
+pub use remarks::JobRemarks;
 pub use repetition::{
     LoadDifference, RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView,
 };

@@ -6,6 +6,7 @@ use analyze::curve::{ArmCurve, PointSummary, ResponseModel, Standing};
 use base::printable;
 use workload::question::TimeStatistic;
 
+use super::sheet::Sheet;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners, shares,
@@ -28,7 +29,7 @@ const WIDEST: usize = 40;
 const LABEL: usize = 20;
 
 /// Writes the results of a sweep.
-pub(super) fn results(out: &mut String, view: &ExperimentView) {
+pub(super) fn results(out: &mut Sheet, view: &ExperimentView) {
     let Some(sweep) = &view.sweep else { return };
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         let of_arm = match view.arms.len() {
@@ -48,15 +49,17 @@ pub(super) fn results(out: &mut String, view: &ExperimentView) {
     comparisons(out, view, sweep);
 }
 
-/// Writes lines with a label before the first one.
-fn paragraph(out: &mut String, label: &str, lines: impl IntoIterator<Item = String>) {
-    for (number, line) in lines.into_iter().enumerate() {
-        let (gap, label) = if number == 0 { ("\n", label) } else { ("", "") };
-        let _ = writeln!(out, "{gap}{label:<9}  {}", printable(&line));
+/// Writes texts with a label before the first one.
+fn paragraph(out: &mut Sheet, label: &str, texts: impl IntoIterator<Item = String>) {
+    for (number, text) in texts.into_iter().enumerate() {
+        if number == 0 {
+            let _ = writeln!(out);
+        }
+        out.entry(if number == 0 { label } else { "" }, &text);
     }
 }
 
-fn points(out: &mut String, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
+fn points(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
     let job = sweep.job_name().unwrap_or_default();
     let title = format!("{job} by {}{of_arm} (± half of the 95 % interval)", sweep.vary);
     let _ = writeln!(out, "\n{}", printable(&title));
@@ -75,7 +78,7 @@ fn points(out: &mut String, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
 }
 
 /// Writes verdict, processor time and limiter of each point.
-fn components(out: &mut String, curve: &ArmCurve) {
+fn components(out: &mut Sheet, curve: &ArmCurve) {
     let owners = owners(&[curve]);
     let mut titles = vec![String::new(), "verdict".to_owned()];
     titles.extend(owners.iter().map(|owner| owner.name().to_owned()));
@@ -96,7 +99,7 @@ fn components(out: &mut String, curve: &ArmCurve) {
 }
 
 /// Draws the metric of the rule, or the throughput, as a bar for each point.
-fn chart(out: &mut String, sweep: &SweepView, curve: &ArmCurve) {
+fn chart(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve) {
     let (title, values) = charted(sweep, curve);
     let highest = values.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
@@ -148,7 +151,7 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
 }
 
 /// Writes the predictions of the response-time model beside the measured times.
-fn predictions(out: &mut String, sweep: &SweepView, model: &ResponseModel) {
+fn predictions(out: &mut Sheet, sweep: &SweepView, model: &ResponseModel) {
     let mut rows = vec![titled(&MODEL_COLUMNS)];
     rows.extend(
         model
@@ -165,7 +168,7 @@ fn titled(columns: &[(&str, Align)]) -> Vec<String> {
 }
 
 /// Writes the comparison of the arms at each point, of the metrics that were declared.
-fn comparisons(out: &mut String, view: &ExperimentView, sweep: &SweepView) {
+fn comparisons(out: &mut Sheet, view: &ExperimentView, sweep: &SweepView) {
     let mut rows = vec![titled(&COMPARISON_COLUMNS)];
     let all = comparison_rows(view, sweep).into_iter();
     rows.extend(all.map(|(value, cells)| [&[label(value)][..], &cells].concat()));
@@ -191,7 +194,7 @@ fn width(text: &str) -> usize {
 }
 
 /// Writes rows with aligned columns: those of `left` to the left, the others to the right.
-fn table(out: &mut String, rows: &[Vec<String>], left: &[usize]) {
+fn table(out: &mut Sheet, rows: &[Vec<String>], left: &[usize]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -219,6 +222,7 @@ mod tests {
     use workload::question::{BestRule, CpuOwner, Direction, RunMetric};
 
     use super::*;
+    use crate::text::Style;
 
     fn mean(mean: f64) -> PointMean {
         let interval = Some(Interval { low: mean * 0.55, high: mean * 1.45 });
@@ -280,19 +284,20 @@ mod tests {
 
     #[test]
     fn tables_and_chart_fit_a_terminal() {
-        let (sweep, mut out) = (sweep(), String::new());
+        let (sweep, mut out) = (sweep(), Sheet::new(&Style::PLAIN));
         points(&mut out, &sweep, &sweep.curves[0], "");
         components(&mut out, &sweep.curves[0]);
         chart(&mut out, &sweep, &sweep.curves[0]);
-        for line in out.lines() {
+        for line in out.into_text().lines() {
             assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
     }
 
     #[test]
     fn bars_are_in_proportion_and_name_the_best() {
-        let (sweep, mut out) = (sweep(), String::new());
+        let (sweep, mut out) = (sweep(), Sheet::new(&Style::PLAIN));
         chart(&mut out, &sweep, &sweep.curves[0]);
+        let out = out.into_text();
         let lines: Vec<&str> = out.lines().skip(2).collect();
         let length = |line: &str| line.chars().filter(|c| *c == '█').count();
         assert!(lines[1].ends_with("20,000  best"), "{out}");

@@ -10,26 +10,30 @@ use super::capacity::CapacityView;
 use super::lines;
 use super::saturation::SaturationView;
 use super::sentence;
+use super::sheet::Sheet;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
+use crate::text::Style;
 
 /// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
 /// validity, metrics and pairs.
-pub fn experiment_text(view: &ExperimentView) -> String {
-    let mut out = String::new();
+pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
+    let mut out = Sheet::new(style);
     answer(&mut out, view);
     repetition(&mut out, view);
-    let _ = writeln!(out, "\nquestion   {}", printable(&view.ask));
+    out.labelled("question", [view.ask.clone()]);
     match &view.capacity {
         Some(search) => asked(&mut out, view, search),
         None => arms(&mut out, view),
     }
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    labelled(&mut out, "bet", compared.clone().flat_map(|arm| bets(view, arm)));
+    out.labelled("bet", compared.clone().flat_map(|arm| bets(view, arm)));
     compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
     validity(&mut out, view);
-    labelled(&mut out, "SLO", lines::slos(view));
-    labelled(&mut out, "A/A", view.false_alarms.iter().map(FalseAlarms::line));
+    out.labelled("warning", view.warnings());
+    out.labelled("errors", view.errors());
+    out.labelled("SLO", lines::slos(view));
+    out.labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
     for arm in compared {
         metrics(&mut out, &view.arms, arm);
         pairs(&mut out, &view.arms, arm);
@@ -37,16 +41,16 @@ pub fn experiment_text(view: &ExperimentView) -> String {
     view.saturation.iter().for_each(|search| steps(&mut out, view, search));
     view.capacity.iter().for_each(|search| trials(&mut out, search));
     sweep_text::results(&mut out, view);
-    labelled(&mut out, "note", lines::notes(view));
+    out.labelled("note", lines::notes(view));
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
     if let Some(label) = &view.label {
-        let _ = writeln!(out, "label      {}", printable(label));
+        out.entry("label", label);
     }
     let _ = writeln!(out, "record     {}", printable(&view.record));
     if let Some(command) = lines::explanation(view) {
         let _ = writeln!(out, "why        {command}");
     }
-    out
+    out.into_text()
 }
 
 /// Returns the bets on an arm with their outcomes; they name the arm if there are several.
@@ -58,32 +62,35 @@ fn bets<'a>(
     lines::bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
 }
 
-fn answer(out: &mut String, view: &ExperimentView) {
+fn answer(out: &mut Sheet, view: &ExperimentView) {
     for sentence in lines::answers(view) {
-        let _ = writeln!(out, "{}", printable(&sentence));
+        out.sentence(0, &sentence);
     }
 }
 
-fn repetition(out: &mut String, view: &ExperimentView) {
+fn repetition(out: &mut Sheet, view: &ExperimentView) {
     let Some(repetition) = &view.repetition else { return };
-    let _ = writeln!(out, "\n{}", printable(&repetition.sentence()));
+    let _ = writeln!(out);
+    out.sentence(0, &repetition.sentence());
     for line in repetition.lines() {
-        let _ = writeln!(out, "  {}", printable(&line));
+        out.sentence(2, &line);
     }
 }
 
 /// Writes what a search looks for, and the numbers of its result.
-fn asked(out: &mut String, view: &ExperimentView, search: &CapacityView) {
-    let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
-    let _ = writeln!(out, "search     {}", printable(&search.asked()));
+fn asked(out: &mut Sheet, view: &ExperimentView, search: &CapacityView) {
+    out.entry("workload", lines::workload(view));
+    out.entry("search", &search.asked());
     for (number, (name, value)) in search.numbers().into_iter().enumerate() {
-        let gap = if number == 0 { "\n" } else { "" };
-        let _ = writeln!(out, "{gap}{name:<9}  {}", printable(&value));
+        if number == 0 {
+            let _ = writeln!(out);
+        }
+        out.entry(name, &value);
     }
 }
 
 /// Writes the table of trials; nothing before the first one.
-fn trials(out: &mut String, search: &CapacityView) {
+fn trials(out: &mut Sheet, search: &CapacityView) {
     if search.trials.is_empty() {
         return;
     }
@@ -94,7 +101,7 @@ fn trials(out: &mut String, search: &CapacityView) {
 }
 
 /// Writes the table of the steps of a search for saturation; nothing before the first one.
-fn steps(out: &mut String, view: &ExperimentView, search: &SaturationView) {
+fn steps(out: &mut Sheet, view: &ExperimentView, search: &SaturationView) {
     if search.steps.is_empty() {
         return;
     }
@@ -103,68 +110,54 @@ fn steps(out: &mut String, view: &ExperimentView, search: &SaturationView) {
     table(out, &[&[search.columns().map(|(title, _)| title)], &*search.rows()].concat());
 }
 
-fn arms(out: &mut String, view: &ExperimentView) {
-    let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
+fn arms(out: &mut Sheet, view: &ExperimentView) {
+    out.entry("workload", lines::workload(view));
     if let Some(sweep) = &view.sweep {
-        let _ = writeln!(out, "sweep      {}", printable(&sweep::varied(sweep)));
+        out.entry("sweep", &sweep::varied(sweep));
         if view.arms.len() == 1 {
             return;
         }
     }
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
-        let differences = lines::differences(arm);
-        let _ = writeln!(out, "{role:<9}  {}: {}", printable(&arm.name), printable(&differences));
+        out.entry(role, &format!("{}: {}", arm.name, lines::differences(arm)));
     }
     if let Some(search) = &view.saturation {
-        let _ = writeln!(out, "saturate   {}", printable(&search.asked()));
+        out.entry("saturate", &search.asked());
     }
     if view.has_several_differences {
-        let _ = writeln!(out, "           {}", lines::SEVERAL_DIFFERENCES);
+        out.entry("", lines::SEVERAL_DIFFERENCES);
     }
 }
 
-fn validity(out: &mut String, view: &ExperimentView) {
+fn validity(out: &mut Sheet, view: &ExperimentView) {
     let _ = writeln!(out, "\n{}", view.verdict().verdict());
     match &view.capacity {
-        Some(search) => {
-            let _ = writeln!(out, "  {}", search.counts());
-        }
+        Some(search) => out.sentence(2, &search.counts()),
         None => {
             for arm in &view.arms {
-                let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
+                out.sentence(2, &format!("{}: {}", arm.name, lines::counts(arm)));
             }
         }
     }
-    for sentence in lines::effects(&view.arms) {
-        let _ = writeln!(out, "  {}", printable(&sentence));
+    for (check, remedy) in view.remedies() {
+        out.sentence(2, &format!("{}: {remedy}", check.name()));
     }
-    for one in &view.undeclared {
-        let _ = writeln!(out, "  {}", printable(&lines::undeclared(&view.arms, one)));
-    }
-    for sentence in lines::machine(view) {
-        let _ = writeln!(out, "  {}", printable(&sentence));
-    }
-}
-
-/// Writes lines with a label, after an empty one.
-pub(super) fn labelled(out: &mut String, label: &str, lines: impl IntoIterator<Item = String>) {
-    for (number, line) in lines.into_iter().enumerate() {
-        let gap = if number == 0 { "\n" } else { "" };
-        let _ = writeln!(out, "{gap}{label:<9}  {}", printable(&line));
-    }
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
+    let further = lines::effects(&view.arms).into_iter().chain(undeclared);
+    further.chain(lines::machine(view)).for_each(|sentence| out.sentence(2, &sentence));
 }
 
 /// Writes the limiters of both sides.
-pub(super) fn limiters(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
-    labelled(out, "limiter", [lines::limiters(arms, arm)]);
+pub(super) fn limiters(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
+    out.labelled("limiter", [lines::limiters(arms, arm)]);
     if arm.limiters[0] != arm.limiters[1] {
-        let _ = writeln!(out, "           {}", lines::DIFFERENT_LIMITERS);
+        out.entry("", lines::DIFFERENT_LIMITERS);
     }
 }
 
 /// Writes the table of metrics; nothing if none is shown.
-pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
     let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     let mut rows = vec![[
         "metric".to_owned(),
@@ -189,7 +182,7 @@ pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
-pub(super) fn pairs(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn pairs(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
     let Some(change) = arm.changes.first() else { return };
     let Ok(compared) = &change.compared else { return };
     let pairs = compared.values.pairs();
@@ -232,7 +225,7 @@ pub(super) fn pairs(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes rows with aligned columns.
-pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
+pub(super) fn table(out: &mut Sheet, rows: &[[String; 6]]) {
     let width = |column: usize| {
         rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
     };
@@ -253,9 +246,9 @@ pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
 #[cfg(test)]
 mod tests {
     use analyze::compare::{ChangeInterval, MachineChange};
-    use analyze::{Component, Status};
+    use analyze::{CheckKind, Component, Status};
 
-    use super::super::fixtures::{experiment, with_limiters};
+    use super::super::fixtures::{experiment, text_of, with_limiters};
     use super::super::view::{RunPhase, RunView};
     use super::*;
 
@@ -269,14 +262,14 @@ mod tests {
         let between = |is_decisive| {
             view(vec![MachineChange::BetweenArms { arm: 1, change: 0.081, interval, is_decisive }])
         };
-        let text = experiment_text(&between(true));
+        let text = text_of(&between(true));
         let words = "  the machine was 8.10 % slower before the runs of tls than before those of \
                      plain (CI +7.00 … +9.20 %): the change of the arm may be that of the \
                      machine\n";
         assert!(text.contains(words) && text.contains("SUSPECT"), "{text}");
         let drift = view(vec![MachineChange::Drift { change: -0.2 }]);
         let words = "the machine became 20.0 % faster during the experiment";
-        assert!(experiment_text(&drift).contains(words), "{}", experiment_text(&drift));
+        assert!(text_of(&drift).contains(words), "{}", text_of(&drift));
         let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
         assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
     }
@@ -284,7 +277,7 @@ mod tests {
     #[test]
     fn arms_with_different_limiters_are_warned_of() {
         let [cpu, lock] = [Component::DatabaseCpu, Component::DatabaseLocks];
-        let text = |limiters| experiment_text(&with_limiters(limiters));
+        let text = |limiters| text_of(&with_limiters(limiters));
         let differ = text([cpu, lock]);
         let lines = "limiter    plain: database-cpu; tls: database-locks\n           The arms have \
                      different limiters: the change is not the cost of one thing\n";
@@ -297,7 +290,7 @@ mod tests {
     #[test]
     fn arms_with_several_differences_are_warned_of() {
         let text = |has_several_differences| {
-            experiment_text(&ExperimentView { has_several_differences, ..experiment() })
+            text_of(&ExperimentView { has_several_differences, ..experiment() })
         };
         let line = "\n           The arms may differ in several things: the cause of a change is \
                     unknown\n";
@@ -308,7 +301,7 @@ mod tests {
     #[test]
     fn checks_that_object_are_explained_by_a_command() {
         let mut view = experiment();
-        assert!(!experiment_text(&view).contains("assay explain"));
+        assert!(!text_of(&view).contains("assay explain"));
         let run = |objections| RunView {
             number: 1,
             round: 0,
@@ -321,8 +314,9 @@ mod tests {
             verdict: Status::Suspect,
             objections,
         };
-        view.runs = vec![run(vec!["send-lag", "drift"]), run(vec!["send-lag"])];
-        let text = experiment_text(&view);
+        let [lag, drift] = [CheckKind::SendLag, CheckKind::Drift];
+        view.runs = vec![run(vec![lag, drift]), run(vec![lag])];
+        let text = text_of(&view);
         assert!(text.ends_with("\nwhy        assay explain drift send-lag\n"), "{text}");
     }
 
@@ -332,7 +326,7 @@ mod tests {
             let mut view = experiment();
             view.arms[1].validity.runs = 8;
             view.arms[1].validity.repeated = repeated;
-            experiment_text(&view)
+            text_of(&view)
         };
         assert!(repeated(2).contains("\n  tls: 8 runs, 2 repeated\n"), "{}", repeated(2));
         assert!(repeated(0).contains("\n  tls: 8 runs\n"), "{}", repeated(0));
@@ -342,10 +336,10 @@ mod tests {
     fn arm_that_reaches_the_server_of_the_baseline_is_named() {
         let mut view = experiment();
         view.arms[1].effect.shares_server = true;
-        let text = experiment_text(&view);
+        let text = text_of(&view);
         let line = "\n  tls: its `url` reached the same database of the same server as that of the \
                     baseline\n";
         assert!(text.contains(line), "{text}");
-        assert!(!experiment_text(&experiment()).contains("reached"));
+        assert!(!text_of(&experiment()).contains("reached"));
     }
 }

@@ -1,15 +1,16 @@
 //! The view of an experiment.
 
-use analyze::Status;
 use analyze::compare::{
     ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
 };
 use analyze::curve::ArmCurve;
+use analyze::{CheckKind, Status};
 use record::Note;
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
+use super::remarks::JobRemarks;
 use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
 use super::sweep::SweepView;
@@ -53,6 +54,8 @@ pub struct ExperimentView {
     pub undeclared: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
+    /// Remarks on the jobs of the runs that count.
+    pub remarks: JobRemarks,
     /// Notes: warnings, when the experiment was continued, and those of reviewers.
     pub notes: Vec<Note>,
     /// The sweep, if there is one.
@@ -126,7 +129,7 @@ pub struct RunView {
     /// Its verdict.
     pub verdict: Status,
     /// The checks that object.
-    pub objections: Vec<&'static str>,
+    pub objections: Vec<CheckKind>,
 }
 
 /// A part of an experiment.

@@ -24,7 +24,8 @@ impl Style {
     /// Style for a pipe.
     pub const PLAIN: Style = Style { color: false, width: 100 };
 
-    fn columns(&self) -> usize {
+    /// Returns the number of columns of the page.
+    pub(crate) fn columns(&self) -> usize {
         self.width.max(NARROWEST)
     }
 
@@ -230,7 +231,7 @@ impl Canvas {
 
 /// Breaks a text between words. The first line has another width than the rest. There is always a
 /// line, and a word that is too long gets its own.
-fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let width = if lines.len() == 1 { first } else { rest };

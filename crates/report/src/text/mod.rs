@@ -14,8 +14,8 @@ mod shape;
 mod short;
 mod table;
 
-pub(crate) use canvas::Canvas;
 pub use canvas::Style;
+pub(crate) use canvas::{Canvas, wrap};
 pub use doctor::diagnosis;
 pub use environment::environment;
 pub(crate) use shape::bar;

@@ -1,0 +1,185 @@
+//! Remarks on the jobs of an experiment's runs: meaningless successes, and the errors by class and
+//! code with the first text of each. No verdict follows from them.
+
+use std::cmp::Reverse;
+
+use analyze::compare::RunFigures;
+use analyze::{ErrorSummary, Quiet};
+
+use crate::number::count;
+use crate::words;
+
+/// Most kinds of errors that an answer has; the JSON document has all.
+const MOST_ERRORS: usize = 8;
+
+/// Remarks on the jobs of an experiment's runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobRemarks {
+    /// Meaningless successes.
+    pub(super) warnings: Vec<RemarkOf<Quiet>>,
+    /// Errors by class and code, the most frequent first.
+    pub(super) errors: Vec<RemarkOf<ErrorSummary>>,
+}
+
+/// A remark on a job of an arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RemarkOf<T> {
+    /// Index of the arm.
+    pub(super) arm: usize,
+    /// Name of the job or part.
+    pub(super) job: String,
+    /// Number of runs that have it.
+    pub(super) runs: u64,
+    /// The fact, over all of these runs.
+    pub(super) fact: T,
+}
+
+impl JobRemarks {
+    /// Returns the remarks on runs, each with the index of its arm.
+    pub fn of<'r>(runs: impl IntoIterator<Item = (usize, &'r RunFigures)>) -> JobRemarks {
+        let mut remarks = JobRemarks::default();
+        for (arm, figures) in runs {
+            for (job, quiet) in &figures.quiet {
+                let is_same = |known: &Quiet| known.name() == quiet.name();
+                add(&mut remarks.warnings, (arm, job, quiet), is_same, add_quiet);
+            }
+            for (job, error) in &figures.errors {
+                let is_same =
+                    |known: &ErrorSummary| known.class == error.class && known.code == error.code;
+                add(&mut remarks.errors, (arm, job, error), is_same, add_error);
+            }
+        }
+        remarks.errors.sort_by_key(|error| Reverse(error.fact.count));
+        remarks
+    }
+
+    /// Returns the warnings with their remedies; `arms` are the names of the arms.
+    pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
+        let line = |one: &RemarkOf<Quiet>| {
+            let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
+            format!("{} {text} ({}): {remedy}", one.owner(arms), count(one.runs, "run"))
+        };
+        self.warnings.iter().map(line).collect()
+    }
+
+    /// Returns the most frequent errors with the first text of each.
+    pub(super) fn errors(&self, arms: &[&str]) -> Vec<String> {
+        let line = |one: &RemarkOf<ErrorSummary>| {
+            let ErrorSummary { class, code, count: errors, text } = &one.fact;
+            let (class, code) = (class.name(), code.to_string());
+            let kind = if class == code { code } else { format!("{class} {code}") };
+            let text = text.as_ref().map_or_else(String::new, |text| format!("; first: {text}"));
+            let (owner, errors) = (one.owner(arms), count(*errors, "error"));
+            format!("{owner} {errors} {kind} in {}{text}", count(one.runs, "run"))
+        };
+        let mut lines: Vec<String> = self.errors.iter().take(MOST_ERRORS).map(line).collect();
+        if let Some(more) = self.errors.len().checked_sub(MOST_ERRORS).filter(|more| *more > 0) {
+            lines.push(format!("{} more in the document of --json", count(more as u64, "code")));
+        }
+        lines
+    }
+}
+
+impl<T> RemarkOf<T> {
+    /// Names the job, and its arm if there are several: `tls [read]`.
+    fn owner(&self, arms: &[&str]) -> String {
+        match arms {
+            [_] => format!("[{}]", self.job),
+            _ => format!("{} [{}]", arms[self.arm], self.job),
+        }
+    }
+}
+
+/// Adds a fact about a job of an arm to the remark that is the same, or as another one.
+fn add<T: Clone>(
+    all: &mut Vec<RemarkOf<T>>,
+    (arm, job, fact): (usize, &String, &T),
+    is_same: impl Fn(&T) -> bool,
+    add: impl Fn(&mut T, &T),
+) {
+    let mut known = all.iter_mut();
+    match known.find(|one| one.arm == arm && one.job == *job && is_same(&one.fact)) {
+        Some(known) => {
+            known.runs += 1;
+            add(&mut known.fact, fact);
+        }
+        None => all.push(RemarkOf { arm, job: job.clone(), runs: 1, fact: fact.clone() }),
+    }
+}
+
+fn add_quiet(known: &mut Quiet, other: &Quiet) {
+    match (known, other) {
+        (Quiet::NoRows { answers }, Quiet::NoRows { answers: more }) => *answers += more,
+        (Quiet::NothingDue { .. } | Quiet::NoRows { .. }, _) => {}
+    }
+}
+
+fn add_error(known: &mut ErrorSummary, other: &ErrorSummary) {
+    known.count += other.count;
+    known.text = known.text.take().or_else(|| other.text.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::Component;
+    use analyze::compare::RunVerdict;
+    use base::{Class, Code};
+
+    use super::super::fixtures::{experiment, text_of};
+    use super::*;
+
+    fn figures(answers: u64, errors: &[(&'static str, u64, Option<&str>)]) -> RunFigures {
+        let error = |(code, count, text): &(&'static str, u64, Option<&str>)| {
+            let text = text.map(str::to_owned);
+            let (class, code) = (Class::Constraint, Code::new(code));
+            ("read".to_owned(), ErrorSummary { class, code, count: *count, text })
+        };
+        RunFigures {
+            verdict: RunVerdict::new([]),
+            jobs: vec!["read".to_owned()],
+            metrics: Vec::new(),
+            missing: Vec::new(),
+            completed_per_s: Vec::new(),
+            cpu: Vec::new(),
+            slos: Vec::new(),
+            quiet: vec![("read".to_owned(), Quiet::NoRows { answers })],
+            errors: errors.iter().map(error).collect(),
+            limiter: Component::Unknown,
+            facts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn remarks_add_up_the_runs_of_an_arm() {
+        let runs = [
+            (1, figures(10, &[("23505", 2, None)])),
+            (0, figures(7, &[])),
+            (1, figures(20, &[("23505", 3, Some("duplicate key")), ("23514", 9, None)])),
+        ];
+        let mut view = experiment();
+        view.remarks = JobRemarks::of(runs.iter().map(|(arm, figures)| (*arm, figures)));
+        let text = text_of(&view);
+        let lines = "\nwarning    tls [read] had 30 answers, and no row was returned or changed \
+                     (2 runs): compare its values with those in the table; if no rows are \
+                     expected, write `expect-rows = 0`\n\
+                     warning    plain [read] had 7 answers";
+        assert!(text.contains(lines), "{text}");
+        let lines = "\nerrors     tls [read] 9 errors constraint 23514 in 1 run\n\
+                     errors     tls [read] 5 errors constraint 23505 in 2 runs; first: duplicate \
+                     key\n";
+        assert!(text.contains(lines), "{text}");
+        view.arms.truncate(1);
+        view.remarks = JobRemarks::of([(0, &runs[0].1)]);
+        assert!(text_of(&view).contains("\nwarning    [read] had 10 "), "{}", text_of(&view));
+        assert!(!text_of(&experiment()).contains("warning"));
+    }
+
+    #[test]
+    fn rare_errors_are_only_counted() {
+        let codes = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|code| (code, 1, None));
+        let remarks = JobRemarks::of([(0, &figures(1, &codes))]);
+        let lines = remarks.errors(&["plain", "tls"]);
+        assert_eq!(lines.len(), MOST_ERRORS + 1);
+        assert_eq!(lines[MOST_ERRORS], "2 codes more in the document of --json");
+    }
+}

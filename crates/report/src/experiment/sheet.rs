@@ -1,0 +1,90 @@
+//! The text of an experiment's answer while it is written.
+
+use std::fmt;
+
+use base::printable;
+
+use crate::text::{Style, wrap};
+
+/// The width of a label with the gap behind it.
+const LABEL: usize = 11;
+
+/// The text of an answer while it is written. Sentences are broken at the width of the page; rows
+/// of tables, and text to be copied, are written as they are through [`fmt::Write`].
+pub(super) struct Sheet {
+    width: usize,
+    text: String,
+}
+
+impl Sheet {
+    pub(super) fn new(style: &Style) -> Sheet {
+        Sheet { width: style.columns(), text: String::new() }
+    }
+
+    /// Returns the text.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Writes a sentence behind `indent` blanks; its further lines have two more.
+    pub(super) fn sentence(&mut self, indent: usize, sentence: &str) {
+        self.broken(&" ".repeat(indent), indent + 2, sentence);
+    }
+
+    /// Writes a text with a label, which may be empty.
+    pub(super) fn entry(&mut self, label: &str, text: &str) {
+        self.broken(&format!("{label:<9}  "), LABEL, text);
+    }
+
+    /// Writes texts with a label, after an empty line.
+    pub(super) fn labelled(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
+        for (number, text) in texts.into_iter().enumerate() {
+            if number == 0 {
+                self.text.push('\n');
+            }
+            self.entry(label, &text);
+        }
+    }
+
+    fn broken(&mut self, first: &str, hanging: usize, text: &str) {
+        let room = |used: usize| self.width.saturating_sub(used);
+        let lines = wrap(&printable(text), room(first.chars().count()), room(hanging));
+        for (number, line) in lines.iter().enumerate() {
+            match number {
+                0 => self.text.push_str(first),
+                _ => self.text.extend(std::iter::repeat_n(' ', hanging)),
+            }
+            self.text.push_str(line);
+            self.text.truncate(self.text.trim_end_matches(' ').len());
+            self.text.push('\n');
+        }
+    }
+}
+
+impl fmt::Write for Sheet {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn sentences_are_broken_and_commands_are_not() {
+        let mut sheet = Sheet::new(&Style { color: false, width: 40 });
+        let words = ["word"; 9].join(" ");
+        sheet.sentence(2, &words);
+        sheet.labelled("note", [words.clone(), "b\u{1b}[2J".to_owned()]);
+        let _ = writeln!(sheet, "repeat     {words}");
+        let text = "  word word word word word word word\n    word word\n\n\
+                    note       word word word word word word\n           word word word\n\
+                    note       b\u{fffd}[2J\nrepeat     word word word word word word word word \
+                    word\n";
+        assert_eq!(sheet.into_text(), text);
+    }
+}
