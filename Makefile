@@ -102,7 +102,7 @@ selftest-full:
 	target/release/trust
 	target/release/trust real
 
-# An hour for each target, 14 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
+# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
 # minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300 TARGETS="workload script plan"`.
 SECONDS ?= 3600
 fuzz:

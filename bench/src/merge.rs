@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{ExperimentWriter, Phase, Recorder, RunRow, RunState};
+use archive::{ExperimentWriter, Recorder, RunRow};
 use base::{Clock, Monotonic, Nanos, Seed};
 use driver::Simulated;
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
@@ -54,19 +54,7 @@ fn times() -> Vec<f64> {
 }
 
 fn row(run: u32) -> RunRow {
-    RunRow {
-        run,
-        round: (run - 1) / 2,
-        position: (run - 1) % 2,
-        arm: "arm".to_owned(),
-        point: None,
-        phase: Phase::Compare,
-        attempt: 0,
-        state: RunState::Counts,
-        verdict: "valid".to_owned(),
-        objections: String::new(),
-        seed: 1,
-    }
+    RunRow { round: (run - 1) / 2, position: (run - 1) % 2, ..RunRow::new(run, "arm") }
 }
 
 /// Records a run of three jobs in virtual time, with the observations of one in real time.

@@ -35,7 +35,7 @@ fn commit() -> Option<String> {
 }
 
 fn git(words: &[&str]) -> Option<String> {
-    let told =
-        Command::new("git").args(words).output().ok().filter(|told| told.status.success())?;
-    Some(String::from_utf8(told.stdout).ok()?.trim().to_owned())
+    let shown =
+        Command::new("git").args(words).output().ok().filter(|shown| shown.status.success())?;
+    Some(String::from_utf8(shown.stdout).ok()?.trim().to_owned())
 }

@@ -1,11 +1,11 @@
 //! Conversion between the stored corpus of a target and a folder with one file for each input, as
-//! libFuzzer uses it: `corpus unpack|pack TARGET FOLDER`.
+//! libFuzzer uses it: `corpus unpack|pack TARGET FOLDER`. Unpacking adds the seeds of the target.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use fuzz::corpus;
+use fuzz::{corpus, seeds};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +20,9 @@ fn unpack(target: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     for (number, input) in corpus::read(target)?.iter().enumerate() {
         fs::write(folder.join(format!("kept-{number:05}")), input)?;
+    }
+    for (number, input) in seeds::of_target(target).iter().enumerate() {
+        fs::write(folder.join(format!("seed-{number:05}")), input)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Fuzz targets of files: workloads, scripts, expressions, argument files and records.
+//! Fuzz targets of files: workloads, experiments, scripts, expressions, argument files and records.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use base::{Dialect, Source, Target};
 use lab::experiment::{ExperimentError, read_results, read_search, recorded_saturation};
 use report::{Page, RunDetails, Style, View};
 use workload::feed::{self, Format};
-use workload::question::Outline;
+use workload::question::{Outline, experiment_in};
 use workload::{Arrival, NoFiles, Overrides, Rates};
 
 /// Parses and checks a workload file. An accepted one is printed and parsed again.
@@ -93,6 +93,30 @@ impl Case {
         });
         Some(Case { text, overrides, files })
     }
+}
+
+/// Parses an experiment file with its workload `w.ini` behind the first zero byte. An accepted one
+/// is printed and parsed again, as `check` prints it and as its record keeps it.
+///
+/// # Panics
+/// Panics if the printed experiment asks another question.
+pub fn question(data: &[u8]) {
+    let (file, beside) =
+        data.split_at(data.iter().position(|byte| *byte == 0).unwrap_or(data.len()));
+    let Ok(text) = workload::decode(file) else { return };
+    let files = BTreeMap::from([("w.ini".to_owned(), beside.get(1..).unwrap_or(b"").to_vec())]);
+    let (experiment, diagnostics) = experiment_in(&text, &Overrides::default(), &files);
+    let source = Source { name: "fuzz.ini".to_owned(), text };
+    for diagnostic in &diagnostics {
+        let _ = diagnostic.render(&source, false);
+    }
+    let Some(experiment) = experiment else { return };
+    let printed = experiment.to_whole_text();
+    let (again, found) = experiment_in(&printed, &Overrides::default(), &files);
+    let again = again.map(|again| again.to_whole_text());
+    assert_eq!(again.as_ref(), Some(&printed), "not the same question: {found:?}");
+    let recorded = experiment.to_text();
+    assert_eq!(Outline::of_text(&recorded), Some(experiment.outline()), "{recorded}");
 }
 
 /// Parses a script of statements in every dialect. An accepted one is printed and parsed again.

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod files;
 pub mod mysql;
 pub mod postgres;
+pub mod seeds;
 
 use base::{Draw, Seed, Stream};
 

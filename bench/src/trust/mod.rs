@@ -45,7 +45,7 @@ fn drawn_figures(throughput: f64, verdict: RunVerdict) -> RunFigures {
         completed_per_s: Vec::new(),
         cpu: Vec::new(),
         slos: Vec::new(),
-        quiet: Vec::new(),
+        empty_success: Vec::new(),
         errors: Vec::new(),
         limiter: Component::DatabaseCpu,
         facts: Vec::new(),

@@ -46,15 +46,15 @@ pub struct Effect {
 /// Returns the changes caused by all intermittent activity: those at its first start, those at its
 /// last end, and differences between before and after it if its own time was too short to tell.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
-    let mut told: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
+    let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
     let is_only = |effect: &&Effect| {
-        let is_told = told.iter().any(|other| other.job == effect.job);
+        let is_told = found.iter().any(|other| other.job == effect.job);
         !is_told && !behind.iter().any(|other| is_rival(other, effect))
     };
     let only: Vec<Effect> = behind.iter().filter(is_only).cloned().collect();
-    told.extend(only);
-    told
+    found.extend(only);
+    found
 }
 
 /// Returns true if another cause explains the change between two levels as well. Of two jobs it is

@@ -261,7 +261,7 @@ pub enum LatePart {
 /// Stalls of the load generator's process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stalls {
-    /// None was long.
+    /// No stall exceeded the limit.
     None,
     /// At least one stall was too long.
     Longest {

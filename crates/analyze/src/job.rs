@@ -8,8 +8,8 @@ use workload::Reconnect;
 
 use crate::checks::input::CheckInput;
 use crate::distribution::Distribution;
+use crate::empty_success::{EmptySuccess, empty_success};
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
-use crate::quiet::{Quiet, quiet};
 use crate::responses::Responses;
 use crate::slo::{Judgement, Measured, judge};
 
@@ -52,7 +52,7 @@ pub struct JobSummary {
     /// Errors by class and code.
     pub errors_by_code: Vec<ErrorSummary>,
     /// Meaningless success of the job, if it is one.
-    pub quiet: Option<Quiet>,
+    pub empty_success: Option<EmptySuccess>,
     /// Largest number of open connections at the end of an interval.
     pub connections: u64,
     /// Parts of the window, of the length in the plan.
@@ -157,7 +157,7 @@ pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSum
         statements: statements(findings, account),
         nodes: nodes(evidence, account),
         errors_by_code: errors(evidence, account),
-        quiet: quiet(evidence, account),
+        empty_success: empty_success(evidence, account),
         connections: job.range(window).filter_map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
         course: parts(evidence, job, &job.course),

@@ -26,6 +26,7 @@ mod distribution;
 mod disturbance;
 pub mod doctor;
 mod effects;
+mod empty_success;
 mod evidence;
 pub mod finding;
 pub mod history;
@@ -37,7 +38,6 @@ mod obstacle;
 mod other_programs;
 mod phases;
 mod program;
-mod quiet;
 mod responses;
 pub mod saturate;
 mod slo;
@@ -55,6 +55,7 @@ pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
 pub use disturbance::{Cause, Disturbance, Phase, PhaseName};
 pub use effects::Effect;
+pub use empty_success::EmptySuccess;
 pub use evidence::{
     ClientSample, Evidence, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, ROWS, Step,
 };
@@ -71,7 +72,6 @@ pub use phases::{
     disturbances,
 };
 pub use program::{ProgramSummary, RequestsUnseen};
-pub use quiet::Quiet;
 pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;

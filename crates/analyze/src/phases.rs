@@ -15,7 +15,7 @@ use base::AccountId;
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::{Component, Counts, Part};
+use record::{Counts, ObservedComponent, Part};
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
@@ -154,7 +154,7 @@ pub(crate) fn is_intermittent(plan: &Plan, account: AccountId) -> bool {
 /// Returns the background work that was seen, the most frequent first.
 fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     let is_work = |observed: &&Observed| {
-        let part = Component::parse(&observed.component).map(|component| component.part);
+        let part = ObservedComponent::parse(&observed.component).map(|component| component.part);
         part == Some(Part::Background)
     };
     let mut work: Vec<&Observed> = evidence.observed.iter().filter(is_work).collect();

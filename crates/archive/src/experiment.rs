@@ -264,23 +264,11 @@ mod tests {
     use crate::export;
     use crate::reader::Archive;
     use crate::support::{Place, header};
-    use crate::v2::Phase;
     use crate::writer::{Second, Writer};
 
     fn row(run: u32) -> RunRow {
-        RunRow {
-            run,
-            round: 0,
-            position: run - 1,
-            arm: format!("arm-{run}"),
-            point: None,
-            phase: Phase::Compare,
-            attempt: 0,
-            state: RunState::Counts,
-            verdict: "valid".to_owned(),
-            objections: String::new(),
-            seed: u64::MAX - 5,
-        }
+        let (verdict, seed) = ("valid".to_owned(), u64::MAX - 5);
+        RunRow { position: run - 1, verdict, seed, ..RunRow::new(run, format!("arm-{run}")) }
     }
 
     /// Writes the record of a run with this setting.

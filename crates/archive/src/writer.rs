@@ -235,8 +235,8 @@ impl Writer {
     }
 
     /// Writes the result of the op-log.
-    pub(crate) fn set_op_log(&mut self, told: &OpLogReport) -> Result<(), RowError> {
-        v1::write_op_log(self.begin()?, told)
+    pub(crate) fn set_op_log(&mut self, outcome: &OpLogReport) -> Result<(), RowError> {
+        v1::write_op_log(self.begin()?, outcome)
     }
 
     /// Marks the record as that of a completed run. Its rows must add up to `sums` for each job;

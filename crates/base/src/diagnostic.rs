@@ -51,6 +51,9 @@ pub enum Severity {
 pub struct Diagnostic {
     /// The severity, which decides if the run can start.
     pub severity: Severity,
+    /// The option that the problem is about, in backquotes, if it came with none of the text:
+    /// `--set rate=1`.
+    pub option: Option<Box<str>>,
     /// The problem, in one sentence without a final period.
     pub message: String,
     /// The location; `None` if the problem is in no line of the text.
@@ -69,6 +72,7 @@ impl Diagnostic {
     pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
+            option: None,
             message: message.into(),
             span: Some(span),
             label: String::new(),
@@ -101,6 +105,14 @@ impl Diagnostic {
         }
     }
 
+    /// Returns the message, behind the option that it is about.
+    pub fn sentence(&self) -> String {
+        match &self.option {
+            Some(option) => format!("{option}: {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Renders the diagnostic: message, line, caret, correction; with colours if `styled`.
     pub fn render(&self, source: &Source, styled: bool) -> String {
         let level = match self.severity {
@@ -108,7 +120,8 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
         };
         let place = self.span.map(|span| Excerpt::find(&source.text, span));
-        let (message, label) = (printable(&self.message), printable(&self.label));
+        let sentence = self.sentence();
+        let (message, label) = (printable(&sentence), printable(&self.label));
         let name = printable(&source.name);
         let help = self.help.as_deref().map(printable_lines);
         let title = level.primary_title(&*message);

@@ -10,9 +10,11 @@
 //! * [`Code`] and [`Class`]: code and class of a database error.
 //! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
+//! * [`shell_word`]: a word quoted for a shell.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
 //! * [`AccountId`]: an account of a record.
+//! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
 
 mod account;
@@ -20,11 +22,13 @@ mod diagnostic;
 mod dialect;
 mod fault;
 pub mod go;
+mod node;
 mod printable;
 mod random;
 mod rate;
 mod rows;
 mod secret;
+mod shell;
 mod similar;
 mod statement;
 mod target;
@@ -38,11 +42,13 @@ pub use account::AccountId;
 pub use diagnostic::{Diagnostic, Severity, Source, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
+pub use node::NodeId;
 pub use printable::{escaped, is_terminal_control, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
+pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};
 pub use statement::StatementId;
 pub use target::{Endpoint, HostPort, Target, TargetError, TargetKind, is_local_host};

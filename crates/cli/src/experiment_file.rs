@@ -52,7 +52,7 @@ pub(crate) fn read(
     if let Some(arm) = file.experiment.arms.first() {
         trust::warn_of_secret_settings(args, &arm.plan);
     }
-    for arm in file.experiment.cells() {
+    for arm in file.experiment.arm_points() {
         check_arm(&file, arm, args, is_virtual)?;
     }
     check_saturation(&file, is_virtual)?;

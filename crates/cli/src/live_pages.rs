@@ -1,16 +1,15 @@
 //! The page, the events and the metrics of a run that goes on.
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::shell_word;
 use report::{LiveRunView, live_html, live_json};
 use serve::{
     Answer, Event, EventSource, ListenAddress, Pages, Response, Route, Server, Status, Viewers,
 };
 
 use crate::args::RunArgs;
-use crate::commands::order::quoted;
 use crate::complain::Complaint;
 use crate::display::{Display, Watcher};
 use crate::listening::{self, Served};
@@ -148,7 +147,7 @@ impl LiveServers {
         if let Some(server) = self.metrics {
             server.start(Arc::new(MetricsPages { watcher: display.watcher() })).map_err(failed)?;
         }
-        let record = quoted(&record.display().to_string());
+        let record = shell_word(&record.display().to_string());
         let end = format!("`assay report {record}` prints the answer");
         let pages = LivePages { watcher: Arc::new(display.watcher()), end };
         let run = self.run.map(|server| server.start(Arc::new(pages)));

@@ -32,7 +32,7 @@ pub(crate) fn of_workload(file: &WorkloadFile) -> Result<Vec<InputFile>, Complai
 /// # Errors
 /// A file can no longer be read.
 pub(crate) fn of_experiment(file: &ExperimentFile) -> Result<Vec<InputFile>, Complaint> {
-    let plans = file.experiment.cells().iter().map(|arm| &arm.plan);
+    let plans = file.experiment.arm_points().iter().map(|arm| &arm.plan);
     let reader = InputReader::new(&file.path, plans.clone());
     let mut named = reader.workload_files(&file.path, &file.parts);
     named.extend(plans.flat_map(|plan| inputs(&file.workload_of(plan.clone()))));

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use base::{Dialect, Stamp, Values};
+use base::{Dialect, NodeId, Stamp, Values};
 use rt::Rt;
 
 use crate::account::Count;
@@ -101,9 +101,9 @@ pub trait Connection: Sized + 'static {
         None
     }
 
-    /// Returns the index of the [server](Driver::nodes) it is connected to.
-    fn node(&self) -> usize {
-        0
+    /// Returns the [server](Driver::nodes) it is connected to.
+    fn node(&self) -> NodeId {
+        NodeId::default()
     }
 
     /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has

@@ -4,7 +4,7 @@
 //! An enum instead of boxed futures: the extra cost per request is one branch. Nesting it gives any
 //! number of kinds.
 
-use base::{Dialect, Stamp};
+use base::{Dialect, NodeId, Stamp};
 use rt::Rt;
 
 use crate::{Batches, Connection, Count, Driver, Error, Insert, Method, PreparedId, Table, Work};
@@ -100,7 +100,7 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         }
     }
 
-    fn node(&self) -> usize {
+    fn node(&self) -> NodeId {
         match self {
             Either::Left(connection) => connection.node(),
             Either::Right(connection) => connection.node(),

@@ -3,23 +3,23 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base::{Class, Code, OptionError, printable};
+use base::{Class, Code, NodeId, OptionError, printable};
 
 /// A failed attempt to connect, prepare or run.
 ///
 /// One pointer wide, because every answer passes a result from future to future and nearly all of
 /// these results are `Ok`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(Box<Told>);
+pub struct Error(Box<ErrorDetails>);
 
 /// Class, code and message of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Told {
+struct ErrorDetails {
     class: Class,
     code: Code,
     message: Box<str>,
-    /// Index of the server in its target's list.
-    node: u16,
+    /// The server, if its target has several.
+    node: NodeId,
 }
 
 impl Error {
@@ -33,7 +33,7 @@ impl Error {
             Cow::Borrowed(_) => message,
             Cow::Owned(changed) => changed.into(),
         };
-        Error(Box::new(Told { class, code, message, node: 0 }))
+        Error(Box::new(ErrorDetails { class, code, message, node: NodeId::default() }))
     }
 
     /// Creates the error of a lost or refused connection.
@@ -69,17 +69,16 @@ impl Error {
         Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
     }
 
-    /// Returns the same error, attributed to the server at this index of its target's list.
+    /// Returns the same error, attributed to this server of its target.
     #[cold]
-    pub fn of_node(mut self, node: usize) -> Error {
-        self.0.node = node as u16;
+    pub fn of_node(mut self, node: NodeId) -> Error {
+        self.0.node = node;
         self
     }
 
-    /// Returns the index, in its target's list, of the server that refused a connection; 0 if there
-    /// is one server.
-    pub fn node(&self) -> usize {
-        self.0.node.into()
+    /// Returns the server that refused a connection; the first if the target has one.
+    pub fn node(&self) -> NodeId {
+        self.0.node
     }
 
     /// Returns the class of the failure.

@@ -104,7 +104,7 @@ pub(crate) struct Setting<'a> {
 
 impl Setting<'_> {
     /// Returns the value to record, or `None` to leave the setting out.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn recorded_value(&self) -> Option<String> {
         let name = self.name.to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         if has(&SECRETS) || self.looks_secret() {
@@ -120,7 +120,7 @@ impl Setting<'_> {
         if (is_foreign || has(&RATHER_SECRETS)) && !self.is_plain() {
             return Some(HIDDEN.to_owned());
         }
-        Some(told(Some(self.value)))
+        Some(recorded_text(Some(self.value)))
     }
 
     /// Returns true if the value is a number, a size, a time or a switch.
@@ -145,7 +145,7 @@ impl Setting<'_> {
 }
 
 /// Returns a value as recorded: one line without terminal control characters.
-pub(crate) fn told(value: Option<&str>) -> String {
+pub(crate) fn recorded_text(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let line: String = printable(value.trim()).chars().take(LONGEST).collect();
     if line.is_empty() { "''".to_owned() } else { line }
@@ -163,7 +163,7 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
             [Some(name), value] => {
                 let setting = Setting { name, value: value.as_deref().unwrap_or_default() };
                 let name = name.to_ascii_lowercase();
-                Some((format!("{DATABASE}setting.{name}"), setting.told()?))
+                Some((format!("{DATABASE}setting.{name}"), setting.recorded_value()?))
             }
             _ => None,
         })
@@ -176,7 +176,8 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
 pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, String)> {
     let row = table.and_then(|table| table.rows.first());
     let value = |place: usize| row.and_then(|row| row.get(place)?.as_deref());
-    let fact = |(place, name): (usize, &&str)| (format!("{DATABASE}{name}"), told(value(place)));
+    let fact =
+        |(place, name): (usize, &&str)| (format!("{DATABASE}{name}"), recorded_text(value(place)));
     names.iter().enumerate().map(fact).collect()
 }
 
@@ -188,9 +189,9 @@ pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
     let mut facts = vec![(format!("{DATABASE}tables"), table.rows.len().to_string())];
     for row in table.rows.iter().take(MOST_TABLES) {
         let [Some(name), bytes, indexes] = row.as_slice() else { continue };
-        let name = told(Some(name));
+        let name = recorded_text(Some(name));
         let fact = |what: &str, value: &Option<String>| {
-            (format!("{DATABASE}table.{name}.{what}"), told(value.as_deref()))
+            (format!("{DATABASE}table.{name}.{what}"), recorded_text(value.as_deref()))
         };
         facts.extend([fact("bytes", bytes), fact("index_bytes", indexes)]);
     }
@@ -202,7 +203,11 @@ mod tests {
     use super::*;
 
     fn check(name: &str, value: &str, expected: Option<&str>) {
-        assert_eq!(Setting { name, value }.told().as_deref(), expected, "{name} = {value}");
+        assert_eq!(
+            Setting { name, value }.recorded_value().as_deref(),
+            expected,
+            "{name} = {value}"
+        );
     }
 
     #[test]

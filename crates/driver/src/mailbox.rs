@@ -1,7 +1,7 @@
 //! Handoff between a task and the thread of its connection.
 //!
 //! SQLite blocks, and so does waiting for a program, so each such connection has its own thread.
-//! Task and thread share a slot that holds one message at a time: an order for the thread, or its
+//! Task and thread share a slot that holds one message at a time: a command for the thread, or its
 //! answer for the task. The slot is a mutex with a condition variable for the thread and a waker
 //! for the task. It is the one exception to the rule that the measured path takes no lock: only
 //! these two contend for it, and neither holds it while working. The cost per request, beyond the
@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use base::Nanos;
 
-/// A slot for one order (`O`) or its answer (`A`).
+/// A slot for one command (`O`) or its answer (`A`).
 pub(crate) struct Mailbox<O, A> {
     slot: Mutex<Slot<O, A>>,
-    /// Notified when the thread has something to do: an order, or the end.
+    /// Notified when the thread has something to do: a command, or the end.
     news: Condvar,
     /// True once the caller has gone. Set under the lock; a working thread reads it without the
     /// lock.
@@ -29,26 +29,22 @@ struct Slot<O, A> {
     letter: SlotState<O, A>,
     /// Wakes the task that waits for the answer.
     waker: Option<Waker>,
-    thread_has_gone: bool,
+    thread_exited: bool,
 }
 
 enum SlotState<O, A> {
     None,
-    Order(O),
-    /// The thread has taken the order and has not answered yet.
+    Command(O),
+    /// The thread has taken the command and has not answered yet.
     InWork,
     Answer(A),
 }
 
 impl<O, A> Mailbox<O, A> {
-    /// Creates a mailbox whose thread is already busy with an implicit first order: to start up.
+    /// Creates a mailbox whose thread is already busy with an implicit first command: to start up.
     pub(crate) fn new() -> Mailbox<O, A> {
         Mailbox {
-            slot: Mutex::new(Slot {
-                letter: SlotState::InWork,
-                waker: None,
-                thread_has_gone: false,
-            }),
+            slot: Mutex::new(Slot { letter: SlotState::InWork, waker: None, thread_exited: false }),
             news: Condvar::new(),
             caller_has_gone: AtomicBool::new(false),
         }
@@ -59,25 +55,25 @@ impl<O, A> Mailbox<O, A> {
     }
 
     /// Polls the task's side of an exchange, for a hand-written future: the first call hands over
-    /// the order, a later one returns the answer. `None` means that the thread has ended.
+    /// the command, a later one returns the answer. `None` means that the thread has ended.
     ///
     /// # Panics
-    /// If the previous order was not answered.
+    /// If the previous command was not answered.
     pub(crate) fn poll_exchange(
         &self,
-        order: &mut Option<O>,
+        command: &mut Option<O>,
         context: &mut Context<'_>,
     ) -> Poll<Option<A>> {
         let mut slot = self.slot();
-        if slot.thread_has_gone && order.is_some() {
+        if slot.thread_exited && command.is_some() {
             return Poll::Ready(None);
         }
-        if let Some(order) = order.take() {
+        if let Some(command) = command.take() {
             assert!(
                 matches!(slot.letter, SlotState::None),
                 "a connection that owes an answer can only be abandoned"
             );
-            slot.letter = SlotState::Order(order);
+            slot.letter = SlotState::Command(command);
             slot.wake_later(context.waker());
             drop(slot);
             self.news.notify_one();
@@ -85,7 +81,7 @@ impl<O, A> Mailbox<O, A> {
         }
         match std::mem::replace(&mut slot.letter, SlotState::None) {
             SlotState::Answer(answer) => Poll::Ready(Some(answer)),
-            _ if slot.thread_has_gone => Poll::Ready(None),
+            _ if slot.thread_exited => Poll::Ready(None),
             letter => {
                 slot.letter = letter;
                 slot.wake_later(context.waker());
@@ -98,21 +94,21 @@ impl<O, A> Mailbox<O, A> {
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.caller_has_gone.store(true, Ordering::Release);
-        let busy = matches!(slot.letter, SlotState::InWork) && !slot.thread_has_gone;
+        let busy = matches!(slot.letter, SlotState::InWork) && !slot.thread_exited;
         drop(slot);
         self.news.notify_one();
         busy
     }
 
-    /// Waits, on the thread, for the next order; `None` means that the caller has gone.
-    pub(crate) fn next_order(&self) -> Option<O> {
+    /// Waits, on the thread, for the next command; `None` means that the caller has gone.
+    pub(crate) fn next_command(&self) -> Option<O> {
         let mut slot = self.slot();
         loop {
             if self.caller_has_gone() {
                 return None;
             }
             match std::mem::replace(&mut slot.letter, SlotState::InWork) {
-                SlotState::Order(order) => return Some(order),
+                SlotState::Command(command) => return Some(command),
                 other => slot.letter = other,
             }
             slot = self.news.wait(slot).expect("nothing panics under the lock");
@@ -133,7 +129,7 @@ impl<O, A> Mailbox<O, A> {
 
     /// Pauses the working thread for about `span`, or until the caller goes away. Returns true if
     /// the caller is still there.
-    pub(crate) fn doze(&self, span: Nanos) -> bool {
+    pub(crate) fn wait(&self, span: Nanos) -> bool {
         let slot = self.slot();
         if !self.caller_has_gone() {
             let woken = self.news.wait_timeout(slot, Duration::from_nanos(span.0));
@@ -142,16 +138,16 @@ impl<O, A> Mailbox<O, A> {
         !self.caller_has_gone()
     }
 
-    /// Returns true if the thread is working on an order.
+    /// Returns true if the thread is working on a command.
     #[cfg(test)]
-    pub(crate) fn has_taken_the_order(&self) -> bool {
+    pub(crate) fn has_taken_the_command(&self) -> bool {
         matches!(self.slot().letter, SlotState::InWork)
     }
 
     /// Records that the thread has ended, by returning or by panicking, and wakes the task.
-    pub(crate) fn thread_has_gone(&self) {
+    pub(crate) fn thread_exited(&self) {
         let mut slot = self.slot();
-        slot.thread_has_gone = true;
+        slot.thread_exited = true;
         wake(slot);
     }
 }
@@ -191,9 +187,9 @@ mod tests {
         }
     }
 
-    fn poll(mailbox: &Mailbox<u32, u32>, order: Option<u32>) -> Poll<Option<u32>> {
-        let mut order = order;
-        mailbox.poll_exchange(&mut order, &mut Context::from_waker(Waker::noop()))
+    fn poll(mailbox: &Mailbox<u32, u32>, command: Option<u32>) -> Poll<Option<u32>> {
+        let mut command = command;
+        mailbox.poll_exchange(&mut command, &mut Context::from_waker(Waker::noop()))
     }
 
     fn begun() -> Mailbox<u32, u32> {
@@ -204,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn mailbox_carries_an_order_and_its_answer() {
+    fn mailbox_carries_a_command_and_its_answer() {
         let mailbox = begun();
         assert_eq!(poll(&mailbox, Some(7)), Poll::Pending);
         assert_eq!(poll(&mailbox, None), Poll::Pending);
-        assert_eq!(mailbox.next_order(), Some(7));
+        assert_eq!(mailbox.next_command(), Some(7));
         assert_eq!(poll(&mailbox, None), Poll::Pending);
         mailbox.answer(8);
         assert_eq!(poll(&mailbox, None), Poll::Ready(Some(8)));
@@ -220,10 +216,10 @@ mod tests {
         let mailbox = begun();
         let count = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&count));
-        let mut order = Some(1);
-        let polled = mailbox.poll_exchange(&mut order, &mut Context::from_waker(&waker));
+        let mut command = Some(1);
+        let polled = mailbox.poll_exchange(&mut command, &mut Context::from_waker(&waker));
         assert!(polled.is_pending());
-        assert_eq!(mailbox.next_order(), Some(1));
+        assert_eq!(mailbox.next_command(), Some(1));
         assert_eq!(count.0.load(Ordering::Relaxed), 0);
         mailbox.answer(2);
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
@@ -234,15 +230,15 @@ mod tests {
         let mailbox = begun();
         assert!(!mailbox.hang_up(), "there is nothing to interrupt");
         assert!(mailbox.caller_has_gone());
-        assert_eq!(mailbox.next_order(), None);
-        assert!(!mailbox.doze(Nanos::from_secs(3_600)), "nobody waits for the thread any more");
+        assert_eq!(mailbox.next_command(), None);
+        assert!(!mailbox.wait(Nanos::from_secs(3_600)), "nobody waits for the thread any more");
     }
 
     #[test]
     fn hanging_up_says_whether_the_thread_is_at_work() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
-        assert_eq!(mailbox.next_order(), Some(1));
+        assert_eq!(mailbox.next_command(), Some(1));
         assert!(mailbox.hang_up());
     }
 
@@ -251,7 +247,7 @@ mod tests {
         let mailbox = Arc::new(begun());
         let thread = std::thread::spawn({
             let mailbox = Arc::clone(&mailbox);
-            move || mailbox.doze(Nanos::from_secs(3_600))
+            move || mailbox.wait(Nanos::from_secs(3_600))
         });
         mailbox.hang_up();
         assert!(!joined(thread));
@@ -261,8 +257,8 @@ mod tests {
     fn ended_thread_gives_no_further_answer() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
-        assert_eq!(mailbox.next_order(), Some(1));
-        mailbox.thread_has_gone();
+        assert_eq!(mailbox.next_command(), Some(1));
+        mailbox.thread_exited();
         assert_eq!(poll(&mailbox, None), Poll::Ready(None));
         assert_eq!(poll(&mailbox, Some(2)), Poll::Ready(None));
     }
@@ -271,16 +267,16 @@ mod tests {
     fn the_last_answer_of_a_thread_is_not_lost() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
-        assert_eq!(mailbox.next_order(), Some(1));
+        assert_eq!(mailbox.next_command(), Some(1));
         mailbox.answer(2);
-        mailbox.thread_has_gone();
+        mailbox.thread_exited();
         assert_eq!(poll(&mailbox, None), Poll::Ready(Some(2)));
         assert_eq!(poll(&mailbox, None), Poll::Ready(None));
     }
 
     #[test]
     #[should_panic(expected = "can only be abandoned")]
-    fn a_second_order_before_the_answer_is_a_broken_promise() {
+    fn a_second_command_before_the_answer_is_a_broken_promise() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         let _ = poll(&mailbox, Some(2));

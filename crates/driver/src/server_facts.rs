@@ -51,6 +51,6 @@ pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<
 }
 
 /// Returns the same, or [`UNKNOWN`] if the setting was not found.
-pub(crate) fn told(found: Option<&Table>, wanted: &str, empty: &str) -> String {
+pub(crate) fn value_or(found: Option<&Table>, wanted: &str, empty: &str) -> String {
     value(found, wanted, empty).unwrap_or_else(|| UNKNOWN.to_owned())
 }

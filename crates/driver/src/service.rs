@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Class, Code, Endpoint, Secret, Target, UrlOption};
+use base::{Class, Code, Endpoint, NodeId, Secret, Target, UrlOption};
 use net::{
     Address, Addresses, Channel, ClientTls, Found, Host, Options, Owner, PasswordFile,
     file_for_any_host, find_password,
@@ -183,19 +183,19 @@ impl Kind {
 }
 
 impl Service {
-    /// Opens a channel without TLS to the address at index `place`, or to `peer` if given.
+    /// Opens a channel without TLS to the address of `node`, or to `peer` if given.
     ///
     /// # Errors
     /// As [`Channel::connect`].
     pub(crate) async fn connect(
         &self,
         rt: &Rt,
-        place: usize,
+        node: NodeId,
         peer: Option<SocketAddr>,
     ) -> Result<Channel, Error> {
         let any = Host::Any { within: self.options.connect_timeout };
         let host = peer.map_or(any, Host::This);
-        let connected = Channel::connect(rt, &self.addresses.all()[place], host).await;
+        let connected = Channel::connect(rt, &self.addresses.all()[node.index()], host).await;
         connected.map_err(|error| {
             // A URL need not name the user, so the message includes the one that was chosen.
             let message = format!("user `{}` {}", self.user, error.message());
@@ -203,9 +203,9 @@ impl Service {
         })
     }
 
-    /// Returns the password for the address at index `place`.
-    pub(crate) fn password(&self, place: usize) -> Option<&Secret> {
-        self.passwords[place].as_ref()
+    /// Returns the password for the address of `node`.
+    pub(crate) fn password(&self, node: NodeId) -> Option<&Secret> {
+        self.passwords[node.index()].as_ref()
     }
 
     /// Returns the login at the first address; `None` if there is none.
@@ -233,14 +233,14 @@ impl Service {
     pub(crate) async fn in_time<T>(
         &self,
         rt: &Rt,
-        place: usize,
+        node: NodeId,
         doing: &str,
         session: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;
         // Boxed: a login is large, and each enclosing future would reserve space for it.
         let session = within(rt, limit, Box::pin(session)).await;
-        session.unwrap_or_else(|| Err(self.too_late(place, doing)))
+        session.unwrap_or_else(|| Err(self.too_late(node, doing)))
     }
 
     /// Runs the login at a server that speaks first, within the connect timeout.
@@ -251,22 +251,22 @@ impl Service {
     pub(crate) async fn greeted_in_time<T>(
         &self,
         rt: &Rt,
-        place: usize,
+        node: NodeId,
         silence: &AwaitedGreeting,
         login: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;
         match within(rt, limit, Box::pin(login)).await {
             Some(login) => login,
-            None if silence.0.get() => Err(self.said_nothing(place)),
-            None => Err(self.too_late(place, LOGIN)),
+            None if silence.0.get() => Err(self.said_nothing(node)),
+            None => Err(self.too_late(node, LOGIN)),
         }
     }
 
-    /// Records that the server at index `place` has greeted a client, and is of the URL's kind.
-    pub(crate) fn note_greeting(&self, place: usize, silence: &AwaitedGreeting) {
+    /// Records that the server `node` has greeted a client, and is of the URL's kind.
+    pub(crate) fn note_greeting(&self, node: NodeId, silence: &AwaitedGreeting) {
         silence.0.set(false);
-        self.greeted[place].store(true, Ordering::Relaxed);
+        self.greeted[node.index()].store(true, Ordering::Relaxed);
     }
 
     /// Records that a run has opened its initial connections.
@@ -285,36 +285,36 @@ impl Service {
     pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,
-        place: usize,
+        node: NodeId,
         doing: &str,
         answer: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let answered = &self.answered[place];
+        let answered = &self.answered[node.index()];
         match within(rt, self.options.connect_timeout, Box::pin(answer)).await {
             Some(answer) => {
                 answered.fetch_or(answer.is_ok(), Ordering::Relaxed);
                 answer
             }
             None if answered.load(Ordering::Relaxed) && !self.has_begun.load(Ordering::Relaxed) => {
-                Err(self.no_session(place))
+                Err(self.no_session(node))
             }
-            None => Err(self.too_late(place, doing)),
+            None => Err(self.too_late(node, doing)),
         }
     }
 
-    fn no_session(&self, place: usize) -> Error {
+    fn no_session(&self, node: NodeId) -> Error {
         let words = format!(
             "{} accepted a client, and had no session for it within {}, like a pooler with fewer \
              sessions than clients; enlarge the pool, or ask for fewer \
              connections or `writers`; `connect-timeout=` allows more",
-            self.addresses.all()[place],
+            self.addresses.all()[node.index()],
             self.options.connect_timeout
         );
         Error::new(Class::TooManyConnections, Code::NO_SESSION, words)
     }
 
-    fn said_nothing(&self, place: usize) -> Error {
-        let other_kind = match self.greeted[place].load(Ordering::Relaxed) {
+    fn said_nothing(&self, node: NodeId) -> Error {
+        let other_kind = match self.greeted[node.index()].load(Ordering::Relaxed) {
             true => String::new(),
             false => format!(
                 ", although a {} server speaks first; if PostgreSQL listens there, write \
@@ -325,15 +325,15 @@ impl Service {
         Error::disconnect(format!(
             "{} accepted the connection and sent nothing within {}{other_kind}; \
              `connect-timeout=` allows more",
-            self.addresses.all()[place],
+            self.addresses.all()[node.index()],
             self.options.connect_timeout
         ))
     }
 
-    fn too_late(&self, place: usize, doing: &str) -> Error {
+    fn too_late(&self, node: NodeId, doing: &str) -> Error {
         Error::disconnect(format!(
             "{} did not {doing} within {}; `connect-timeout=` allows more",
-            self.addresses.all()[place],
+            self.addresses.all()[node.index()],
             self.options.connect_timeout
         ))
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use base::{AccountId, Nanos};
 use record::EventKind;
-use workload::feed::{Fault, Group, More, Reader, Records};
+use workload::feed::{Fault, Group, ReadResult, Reader, Records};
 use workload::{Feed, JobId, Pacing, Plan};
 
 use crate::events::{Listener, RunEvent};
@@ -427,9 +427,9 @@ fn deal(file: File, feed: &Feed, channels: &mut [LaneChannel]) -> Result<Option<
         }
         let has_no_lane = channels.iter().all(|channel| channel.sender.is_none());
         match more? {
-            More::End => return Ok(unusual_end(&reader, per_group)),
-            More::Full | More::NeedsReading if has_no_lane => return Ok(None),
-            More::Full | More::NeedsReading => {}
+            ReadResult::End => return Ok(unusual_end(&reader, per_group)),
+            ReadResult::Full | ReadResult::NeedsReading if has_no_lane => return Ok(None),
+            ReadResult::Full | ReadResult::NeedsReading => {}
         }
     }
 }

@@ -227,7 +227,9 @@ impl<D: Driver> LaneState<D> {
             }
         };
         let mut target = target_phrase(&self.context.plan, job_state.job.target);
-        if let Some(address) = self.context.drivers.of(job_state.job.target).nodes().get(server) {
+        if let Some(address) =
+            self.context.drivers.of(job_state.job.target).nodes().get(server.index())
+        {
             target = format!("{address} of {target}");
         }
         match why.filter(|_| kind == EventKind::OutageBegan) {

@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-use base::{Class, Clock, Nanos, Stamp};
+use base::{Class, Clock, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
@@ -61,21 +61,21 @@ struct Outage {
 /// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkChange {
-    /// None: the server was and is reachable, or the attempt does not tell.
+    /// No change of reachability, or an attempt that does not show it.
     None,
     /// The server still accepts no client.
     StillRefused,
     /// The server no longer accepts clients.
     OutageBegan {
-        /// Index of the server in the target's list.
-        server: usize,
+        /// The server.
+        server: NodeId,
         /// Start of the outage, as closely as it is known.
         since: Stamp,
     },
     /// The server accepts clients again.
     OutageEnded {
-        /// Index of the server in the target's list.
-        server: usize,
+        /// The server.
+        server: NodeId,
     },
 }
 
@@ -122,13 +122,13 @@ impl Link {
 
     /// Records that a server answered a request.
     #[inline]
-    pub(crate) fn note_answer(&self, server: u16, at: Stamp) {
-        self.servers[usize::from(server)].answered_at.set(at);
+    pub(crate) fn note_answer(&self, server: NodeId, at: Stamp) {
+        self.servers[server.index()].answered_at.set(at);
     }
 
     /// Records that a request sent at `sent` was given up without an answer.
-    pub(crate) fn note_silence(&self, server: u16, sent: Stamp) {
-        let Server { answered_at, silent_since, .. } = &self.servers[usize::from(server)];
+    pub(crate) fn note_silence(&self, server: NodeId, sent: Stamp) {
+        let Server { answered_at, silent_since, .. } = &self.servers[server.index()];
         let is_known = silent_since.get() >= answered_at.get();
         if sent >= answered_at.get() && !(is_known && silent_since.get() <= sent) {
             silent_since.set(sent);
@@ -209,8 +209,8 @@ impl Link {
     }
 
     /// Records a successful attempt. It clears the earlier unanswered requests.
-    fn reached(&self, server: usize, now: Stamp) -> LinkChange {
-        let Server { outage, answered_at, silent_since: _ } = &self.servers[server];
+    fn reached(&self, server: NodeId, now: Stamp) -> LinkChange {
+        let Server { outage, answered_at, silent_since: _ } = &self.servers[server.index()];
         answered_at.set(now);
         match outage.take() {
             Some(_) => LinkChange::OutageEnded { server },
@@ -219,8 +219,8 @@ impl Link {
     }
 
     /// Records a failed attempt that began at `began`.
-    fn refused(&self, server: usize, began: Stamp, now: Stamp) -> LinkChange {
-        let Server { outage, answered_at, silent_since } = &self.servers[server];
+    fn refused(&self, server: NodeId, began: Stamp, now: Stamp) -> LinkChange {
+        let Server { outage, answered_at, silent_since } = &self.servers[server.index()];
         match outage.get() {
             None => {
                 let answered_at = answered_at.get();
@@ -279,6 +279,8 @@ impl Drop for Turn<'_> {
 mod tests {
     use super::*;
 
+    const NODE: NodeId = NodeId(0);
+
     fn at(seconds: u64) -> Stamp {
         Stamp::ZERO + Nanos::from_secs(seconds)
     }
@@ -287,16 +289,16 @@ mod tests {
     #[test]
     fn second_outage_begins_after_the_end_of_the_first() {
         let link = Link::new(Stamp::ZERO, 1);
-        link.note_answer(0, at(3));
-        link.note_silence(0, at(4));
-        let began = |since| LinkChange::OutageBegan { server: 0, since };
-        assert_eq!(link.refused(0, at(5), at(6)), began(at(4)));
-        assert_eq!(link.reached(0, at(10)), LinkChange::OutageEnded { server: 0 });
+        link.note_answer(NODE, at(3));
+        link.note_silence(NODE, at(4));
+        let began = |since| LinkChange::OutageBegan { server: NODE, since };
+        assert_eq!(link.refused(NODE, at(5), at(6)), began(at(4)));
+        assert_eq!(link.reached(NODE, at(10)), LinkChange::OutageEnded { server: NODE });
         // Sent before the end of the first outage.
-        link.note_silence(0, at(9));
-        assert_eq!(link.refused(0, at(12), at(13)), began(at(12)));
-        assert_eq!(link.reached(0, at(20)), LinkChange::OutageEnded { server: 0 });
-        link.note_silence(0, at(21));
-        assert_eq!(link.refused(0, at(25), at(26)), began(at(21)));
+        link.note_silence(NODE, at(9));
+        assert_eq!(link.refused(NODE, at(12), at(13)), began(at(12)));
+        assert_eq!(link.reached(NODE, at(20)), LinkChange::OutageEnded { server: NODE });
+        link.note_silence(NODE, at(21));
+        assert_eq!(link.refused(NODE, at(25), at(26)), began(at(21)));
     }
 }

@@ -6,7 +6,7 @@
 
 use record::{Dispatch, Request};
 
-/// The choices of the engine that a dishonest generator makes differently.
+/// Decisions of the engine that a planted fault replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Arrivals that find no free worker are sent when one is free. A generator that skips missed

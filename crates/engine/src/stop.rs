@@ -25,9 +25,9 @@ struct State {
     /// True if something panicked, which overrides every other reason.
     has_panicked: AtomicBool,
     /// The stop of the set of runs to which this one belongs.
-    whole: Option<Stop>,
-    /// True if that ends this run only when it ends at once.
-    is_undisturbed: bool,
+    parent: Option<Stop>,
+    /// True if a graceful stop of the parent leaves this run alone; an immediate one ends it.
+    ignores_graceful_stop: bool,
 }
 
 impl Default for Stop {
@@ -39,17 +39,17 @@ impl Default for Stop {
 impl Stop {
     /// Returns a stop for one of several runs, which also ends when this one does. Ending the one
     /// run does not end the others.
-    pub fn of_one_run(&self) -> Stop {
+    pub fn child(&self) -> Stop {
         Stop::within(Some(self.clone()), false)
     }
 
     /// Returns a stop for a run that goes on when this one is asked for a clean end, and ends when
     /// it is asked to end at once: for what must follow the others.
-    pub fn of_one_undisturbed_run(&self) -> Stop {
+    pub fn child_for_teardown(&self) -> Stop {
         Stop::within(Some(self.clone()), true)
     }
 
-    fn within(whole: Option<Stop>, is_undisturbed: bool) -> Stop {
+    fn within(parent: Option<Stop>, ignores_graceful_stop: bool) -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
         let reason = AtomicU8::new(EndKind::Completed as u8);
         Stop(Arc::new(State {
@@ -57,8 +57,8 @@ impl Stop {
             end,
             at_once: AtomicBool::new(false),
             has_panicked: AtomicBool::new(false),
-            whole,
-            is_undisturbed,
+            parent,
+            ignores_graceful_stop,
         }))
     }
 
@@ -76,7 +76,7 @@ impl Stop {
     /// Returns true if the run is to end without waiting for anything.
     pub fn is_at_once(&self) -> bool {
         self.0.at_once.load(Ordering::Acquire)
-            || self.0.whole.as_ref().is_some_and(Stop::is_at_once)
+            || self.0.parent.as_ref().is_some_and(Stop::is_at_once)
     }
 
     /// Returns why the run ends or has ended.
@@ -87,9 +87,10 @@ impl Stop {
         let reason = self.0.reason.load(Ordering::Acquire);
         match EndKind::ALL.into_iter().find(|kind| *kind as u8 == reason) {
             Some(EndKind::Completed) | None => {
-                let whole = self.0.whole.as_ref();
-                let whole = whole.filter(|whole| !self.0.is_undisturbed || whole.is_at_once());
-                whole.map_or(EndKind::Completed, Stop::reason)
+                let parent = self.0.parent.as_ref();
+                let parent =
+                    parent.filter(|parent| !self.0.ignores_graceful_stop || parent.is_at_once());
+                parent.map_or(EndKind::Completed, Stop::reason)
             }
             Some(reason) => reason,
         }
@@ -150,11 +151,11 @@ mod tests {
     #[test]
     fn run_stops_with_its_set_but_does_not_stop_it() {
         let all = Stop::default();
-        let one = all.of_one_run();
+        let one = all.child();
         one.ask(EndKind::QueueFull);
         one.end_by(Stamp(7));
         assert_eq!((all.reason(), all.end()), (EndKind::Completed, Stamp::NEVER));
-        let next = all.of_one_run();
+        let next = all.child();
         all.interrupt();
         assert_eq!((one.reason(), next.reason()), (EndKind::QueueFull, EndKind::Interrupted));
         all.interrupt_at_once();
@@ -167,7 +168,7 @@ mod tests {
     fn undisturbed_run_ends_only_at_once() {
         let all = Stop::default();
         all.interrupt();
-        let last = all.of_one_undisturbed_run();
+        let last = all.child_for_teardown();
         assert_eq!((last.reason(), last.is_at_once()), (EndKind::Completed, false));
         all.interrupt_at_once();
         assert_eq!((last.reason(), last.is_at_once()), (EndKind::Interrupted, true));

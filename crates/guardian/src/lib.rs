@@ -76,7 +76,7 @@ while ! rm -rf "$folder" && has_time; do sleep 0.05; done
 "#;
 
 /// Time for registered processes to end, and for a folder to be removed, in seconds.
-const PATIENCE_S: u32 = 5;
+const EXIT_TIMEOUT_S: u32 = 5;
 
 /// The search path for the programs that the script needs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -97,7 +97,7 @@ impl Guardian {
     /// # Errors
     /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
-        Guardian::start([folder, Path::new("")], PATIENCE_S, PATH)
+        Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, PATH)
     }
 
     /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names; the
@@ -106,13 +106,13 @@ impl Guardian {
     /// # Errors
     /// Those of [`Guardian::of_folder`].
     pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
-        Guardian::start([Path::new(""), stem], PATIENCE_S, PATH)
+        Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, PATH)
     }
 
     /// Starts the shell with a folder and the beginning of a path.
-    fn start([folder, stem]: [&Path; 2], patience_s: u32, path: &str) -> io::Result<Guardian> {
+    fn start([folder, stem]: [&Path; 2], exit_timeout_s: u32, path: &str) -> io::Result<Guardian> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).arg(patience_s.to_string());
+        command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).arg(exit_timeout_s.to_string());
         command.arg(stem).current_dir("/").env_clear().env("PATH", path).env("LC_ALL", "C");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // The guardian must survive a Ctrl-C, which is for the processes it watches.
@@ -133,30 +133,30 @@ impl Guardian {
     ///
     /// The shell hears it even if this process is killed at once: its pipe keeps the line.
     pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
-        self.tell(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
+        self.send(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }
 
     /// Registers a process that is to be ended by a signal, such as `TERM`.
     pub fn started(&mut self, pid: u32, signal: &str) {
-        self.tell(format!("started {pid} {signal}\n"));
+        self.send(format!("started {pid} {signal}\n"));
     }
 
     /// Removes a process that has been waited for.
     pub fn ended(&mut self, pid: u32) {
-        self.tell(format!("ended {pid}\n"));
+        self.send(format!("ended {pid}\n"));
     }
 
     /// Registers a process group that is to be ended by SIGTERM.
     pub fn started_group(&mut self, leader: u32) {
-        self.tell(format!("started -{leader} TERM\n"));
+        self.send(format!("started -{leader} TERM\n"));
     }
 
     /// Removes a process group that has ended, or that no longer needs a guardian.
     pub fn ended_group(&mut self, leader: u32) {
-        self.tell(format!("ended -{leader}\n"));
+        self.send(format!("ended -{leader}\n"));
     }
 
-    fn tell(&mut self, text: String) {
+    fn send(&mut self, text: String) {
         // Fails if the guardian was killed.
         if let Some(line) = &mut self.line {
             let _ = line.write_all(text.as_bytes());

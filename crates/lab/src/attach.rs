@@ -217,10 +217,10 @@ fn watch<D: Driver>(
 
 /// Returns a callback that warns of each missing component once, if it is worth a warning.
 fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
-    let told = Mutex::new(BTreeSet::new());
+    let reported = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
         let text = warning(what, why);
-        let is_new = told.lock().is_ok_and(|mut told| told.insert(what.to_owned()));
+        let is_new = reported.lock().is_ok_and(|mut reported| reported.insert(what.to_owned()));
         text.filter(|_| is_new).iter().for_each(|text| warn(text));
     })
 }

@@ -91,7 +91,7 @@ fn read_evidence(
         account: account(archive, &observed, plan.accounts().count())?,
         observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
         unseen: observation::unseen(&settings),
-        surroundings: surroundings::told(archive.header(), &plan, &settings),
+        surroundings: surroundings::of_run(archive.header(), &plan, &settings),
         plan,
         unread_plan,
     };
@@ -203,7 +203,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let why = match plan {
         Some(plan) if has_jobs(&plan) => return (plan, None),
         Some(_) => "its jobs are not those of the record".to_owned(),
-        None => found.into_iter().next().map_or_else(String::new, |first| first.message),
+        None => found.into_iter().next().map_or_else(String::new, |first| first.sentence()),
     };
     (unread_plan::of(header), Some(why))
 }

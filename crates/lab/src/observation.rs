@@ -81,7 +81,7 @@ impl ObservationSink {
     }
 
     /// Takes a sample; `at` is the time since observation began, at time zero or during a load.
-    pub(crate) fn hear(&self, at: Nanos, sample: Sample) {
+    pub(crate) fn on_sample(&self, at: Nanos, sample: Sample) {
         let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).see(at, &sample);
         self.live.show_busiest(busiest);
         let Sample { readings, missing } = sample;
@@ -119,12 +119,12 @@ impl Watches {
         observe: &Observe,
         observations: &ObservationSink,
     ) -> Watches {
-        let heard = observations.clone();
-        let here = Watch::begin(zero, scope.clone(), move |at, sample| heard.hear(at, sample));
+        let sink = observations.clone();
+        let here = Watch::begin(zero, scope.clone(), move |at, sample| sink.on_sample(at, sample));
         let there = observe.hosts.iter().filter_map(|host| {
-            let (host, heard) = (remote(host), observations.clone());
-            let tell = move |at, sample| heard.hear(at, sample);
-            RemoteWatch::begin(zero, host, scope.clone(), tell).ok()
+            let (host, sink) = (remote(host), observations.clone());
+            let on_sample = move |at, sample| sink.on_sample(at, sample);
+            RemoteWatch::begin(zero, host, scope.clone(), on_sample).ok()
         });
         Watches { here: here.ok(), there: there.collect() }
     }
@@ -162,14 +162,14 @@ pub(crate) fn of_database<D: Driver>(
     if driver.nodes().len() > 1 {
         let mut sample = Sample::default();
         sample.missing(DATABASE, "the URL names several servers, and only one can be observed");
-        observations.hear(Nanos::ZERO, sample);
+        observations.on_sample(Nanos::ZERO, sample);
         return None;
     }
     // An observer that cannot be started does not stop the run; the report says what is missing.
     Some(Box::new(move |zero, observations| {
         let (driver, observations, whose) = (driver.clone(), observations.clone(), whose.clone());
         DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| {
-            observations.hear(at, sample)
+            observations.on_sample(at, sample)
         })
         .ok()
     }))
@@ -182,7 +182,7 @@ pub(crate) fn note_other_targets(plan: &Plan, observations: &ObservationSink) {
         let mut sample = Sample::default();
         let what = format!("{DATABASE} of target {}", named.name);
         sample.missing(what, "only the main target's database and processes are observed");
-        observations.hear(Nanos::ZERO, sample);
+        observations.on_sample(Nanos::ZERO, sample);
     }
 }
 

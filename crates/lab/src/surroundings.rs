@@ -26,7 +26,7 @@ pub(crate) fn read(record: &Path, reached: &[Reached]) -> Vec<(String, String)> 
 }
 
 /// Returns the surroundings that a record reports; empty for a run in virtual time.
-pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) -> Surroundings {
+pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]) -> Surroundings {
     if header.pace == Pace::Virtual {
         return Surroundings::default();
     }

@@ -13,13 +13,13 @@ pub(crate) fn of(header: &Header) -> Plan {
     let template = plan.expect("a plan of one statement");
     let template_job = &template.jobs[0];
     let mut jobs: Vec<Job> = Vec::new();
-    for told in &header.jobs {
-        match &told.kind {
-            AccountKind::Job => jobs.push(job(told, template_job)),
+    for recorded in &header.jobs {
+        match &recorded.kind {
+            AccountKind::Job => jobs.push(job(recorded, template_job)),
             // The parts of a mix follow it.
             AccountKind::Part { mix: _, section } => {
-                let requests = requests(told, section.clone(), template_job);
-                let part = Part { name: told.name.clone(), weight: 1, requests };
+                let requests = requests(recorded, section.clone(), template_job);
+                let part = Part { name: recorded.name.clone(), weight: 1, requests };
                 if let Some(mix) = jobs.last_mut() {
                     mix.parts.push(part);
                 }
@@ -37,26 +37,26 @@ pub(crate) fn of(header: &Header) -> Plan {
     }
 }
 
-fn job(told: &JobHeader, template: &Job) -> Job {
-    let pacing = match (told.model.as_str(), told.offered_per_s.and_then(schedule)) {
+fn job(recorded: &JobHeader, template: &Job) -> Job {
+    let pacing = match (recorded.model.as_str(), recorded.offered_per_s.and_then(schedule)) {
         ("open" | "partly-open" | "queue" | "timetable", Some(pacing)) => pacing,
         ("replay", _) => Pacing::Replay,
         (_, _) => {
-            let clients = told.connections_asked.unwrap_or(1).max(1);
+            let clients = recorded.connections_asked.unwrap_or(1).max(1);
             Pacing::Closed { clients, think: None }
         }
     };
-    let requests = requests(told, told.name.clone(), template);
+    let requests = requests(recorded, recorded.name.clone(), template);
     Job { pacing, start: Nanos::ZERO, requests, ..template.clone() }
 }
 
-fn requests(told: &JobHeader, section: String, template: &Job) -> Requests {
+fn requests(recorded: &JobHeader, section: String, template: &Job) -> Requests {
     let statement = |text: &String| Statement {
         pieces: vec![Piece::Text(text.clone())],
         span: Span::default(),
         script: None,
     };
-    let statements = told.statements.iter().map(statement).collect();
+    let statements = recorded.statements.iter().map(statement).collect();
     Requests { section, statements, ..template.requests.clone() }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Endpoint, Target, is_local_host};
+use base::{Endpoint, NodeId, Target, is_local_host};
 
 /// The address that a server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +78,9 @@ impl Addresses {
         }
     }
 
-    /// Returns the index of the next address in the rotation.
-    pub fn take_turn(&self) -> usize {
-        self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)
+    /// Returns the next address in the rotation, as a server of the target.
+    pub fn take_turn(&self) -> NodeId {
+        NodeId((self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)) as u16)
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn addresses(url: &str, socket: Option<&str>) -> Vec<String> {
         let target = Target::parse(url).expect("a URL");
         let addresses = Addresses::of(&target, 5432, socket.map(PathBuf::from));
-        (0..3).map(|_| addresses.all()[addresses.take_turn()].to_string()).collect()
+        (0..3).map(|_| addresses.all()[addresses.take_turn().index()].to_string()).collect()
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rt::{Options, Rt, Source, run_real};
 
 /// Time that dropping the last clone waits for pending cancellations.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of pending cancellations. Further ones are dropped.
 const LIMIT: usize = 10_000;
@@ -99,8 +99,8 @@ impl<F> Drop for Worker<F> {
             return;
         };
         drop(orders);
-        // Nothing is ever sent: the wait ends with the thread, or after `PATIENCE`.
-        let _ = end.recv_timeout(PATIENCE);
+        // Nothing is ever sent: the wait ends with the thread, or after `CLOSE_TIMEOUT`.
+        let _ = end.recv_timeout(CLOSE_TIMEOUT);
     }
 }
 

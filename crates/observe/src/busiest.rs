@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 use record::metric::{disk, host, processes, sessions};
-use record::{Busy, Component, Metric, Part, Series, Side};
+use record::{Busy, Metric, ObservedComponent, Part, Series, Side};
 
 use crate::sample::Sample;
 
@@ -22,18 +22,18 @@ const LEAST_EXPIRY: Nanos = Nanos::from_secs(3);
 #[derive(Debug, Default)]
 pub struct Busiest {
     last: BTreeMap<Series, (Nanos, f64)>,
-    shares: BTreeMap<String, Told>,
+    shares: BTreeMap<String, UtilizationReading>,
 }
 
 /// Share of a component, time of its reading, and time since the reading before.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct UtilizationReading {
     share: f64,
     at: Nanos,
     every: Nanos,
 }
 
-impl Told {
+impl UtilizationReading {
     fn is_over(self, now: Nanos) -> bool {
         let span = Nanos::from_secs_f64(self.every.as_secs_f64() * EXPIRY_INTERVALS);
         now.saturating_sub(self.at) > span.max(LEAST_EXPIRY)
@@ -45,7 +45,9 @@ impl Busiest {
     pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<Busy> {
         let mut seen = BTreeMap::new();
         for reading in &sample.readings {
-            let Some(component) = Component::parse(&reading.series.component) else { continue };
+            let Some(component) = ObservedComponent::parse(&reading.series.component) else {
+                continue;
+            };
             let before = self.last.insert(reading.series.clone(), (at, reading.value));
             let per_s = before.and_then(|(then, value)| {
                 let span = at.saturating_sub(then).as_secs_f64();
@@ -56,10 +58,11 @@ impl Busiest {
         }
         for (name, share) in shares(&seen) {
             let share = share.clamp(0.0, 1.0);
-            let before = self.shares.get(&name).map_or(at, |told| told.at);
-            self.shares.insert(name, Told { share, at, every: at.saturating_sub(before) });
+            let before = self.shares.get(&name).map_or(at, |reported| reported.at);
+            self.shares
+                .insert(name, UtilizationReading { share, at, every: at.saturating_sub(before) });
         }
-        self.shares.retain(|_, told| !told.is_over(at));
+        self.shares.retain(|_, reported| !reported.is_over(at));
         let busiest = self.shares.iter().max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
         let (name, share) = (busiest.0.clone(), busiest.1.share);
         (share >= LEAST_SHARE).then_some(Busy { name, share })
@@ -67,7 +70,7 @@ impl Busiest {
 }
 
 /// A metric's value and growth per second, by component and metric.
-type Seen = BTreeMap<(Component, String), (f64, Option<f64>)>;
+type Seen = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 
 /// Returns the share of its time that each component used, from 0 to 1.
 fn shares(seen: &Seen) -> Vec<(String, f64)> {
@@ -107,7 +110,8 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
 /// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
     let per_s = |part: Part, metric: Metric| {
-        seen.get(&(Component::here(part), metric.name.to_owned())).and_then(|(_, per_s)| *per_s)
+        seen.get(&(ObservedComponent::here(part), metric.name.to_owned()))
+            .and_then(|(_, per_s)| *per_s)
     };
     let active = per_s(Part::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
     let locks = seen.iter().filter(|((component, metric), _)| {

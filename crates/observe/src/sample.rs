@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Component, Metric, Part, Reading};
+use record::{Metric, ObservedComponent, Part, Reading};
 
 use crate::environment::Root;
 
@@ -48,7 +48,7 @@ impl Sample {
 
     /// Adds a reading by its names in the record.
     pub(crate) fn push(&mut self, part: &Part, metric: &str, unit: &str, value: f64) {
-        let component = Component::here(part.clone()).to_string();
+        let component = ObservedComponent::here(part.clone()).to_string();
         self.readings.push(Reading::of(&component, metric, unit, value));
     }
 

@@ -29,22 +29,23 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread. It calls `tell` with a sample and the time since `zero` at which it was
-    /// taken: for the sources at every period, and for a stall of this process with its length and
-    /// the time at which it began.
+    /// Starts the thread. It calls `on_sample` with a sample and the time since `zero` at which it
+    /// was taken: for the sources at every period, and for a stall of this process with its length
+    /// and the time at which it began.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
     pub fn begin(
         zero: Stamp,
         scope: Scope,
-        tell: impl Fn(Nanos, Sample) + Send + 'static,
+        on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<Watch> {
         let is_over = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
-            let watching =
-                rt::run_real(&rt::Options::default(), |rt| look(rt, zero, &scope, until, tell));
+            let watching = rt::run_real(&rt::Options::default(), |rt| {
+                look(rt, zero, &scope, until, on_sample)
+            });
             // Without a timer nothing is reported, and the checks find that they have no data.
             let _ = watching;
         })?;
@@ -64,7 +65,7 @@ async fn look(
     zero: Stamp,
     scope: &Scope,
     is_over: Arc<AtomicBool>,
-    tell: impl Fn(Nanos, Sample),
+    on_sample: impl Fn(Nanos, Sample),
 ) {
     rt.sleep_until(zero).await;
     let mut sources = Sources::of(Root::system(), scope);
@@ -74,7 +75,7 @@ async fn look(
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {
         if rt.now() >= due {
-            tell(rt.now().since(zero), sources.sample());
+            on_sample(rt.now().since(zero), sources.sample());
             pace.busy_until(rt.now());
             due = rt.now().max(due + scope.every);
         }
@@ -86,10 +87,10 @@ async fn look(
         if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
             let mut stall = Sample::default();
             stall.read(&Part::Processes(Side::Generator), generator::STALL, length.as_secs_f64());
-            tell(begin.since(zero), stall);
+            on_sample(begin.since(zero), stall);
         }
     }
-    tell(rt.now().since(zero), sources.sample());
+    on_sample(rt.now().since(zero), sources.sample());
 }
 
 #[cfg(test)]

@@ -174,30 +174,30 @@ impl fmt::Display for Part {
 
 /// A part with its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Component {
+pub struct ObservedComponent {
     /// Host or target, unless it is the load generator's or the main one.
     pub place: Option<String>,
     /// The part.
     pub part: Part,
 }
 
-impl Component {
+impl ObservedComponent {
     /// Creates a component of the load generator's host, or of the main target.
-    pub fn here(part: Part) -> Component {
-        Component { place: None, part }
+    pub fn here(part: Part) -> ObservedComponent {
+        ObservedComponent { place: None, part }
     }
 
     /// Parses the name of a component in a record; `None` for others.
-    pub fn parse(text: &str) -> Option<Component> {
+    pub fn parse(text: &str) -> Option<ObservedComponent> {
         if let Some(part) = Part::parse(text) {
-            return Some(Component::here(part));
+            return Some(ObservedComponent::here(part));
         }
         let (place, rest) = text.split_once('/')?;
-        Some(Component { place: Some(place.to_owned()), part: Part::parse(rest)? })
+        Some(ObservedComponent { place: Some(place.to_owned()), part: Part::parse(rest)? })
     }
 }
 
-impl fmt::Display for Component {
+impl fmt::Display for ObservedComponent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Some(place) => write!(f, "{place}/{}", self.part),
@@ -225,9 +225,9 @@ mod tests {
         ];
         for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {
-                let component = Component { place, part: part.clone() };
+                let component = ObservedComponent { place, part: part.clone() };
                 let text = component.to_string();
-                assert_eq!(Component::parse(&text), Some(component), "{text}");
+                assert_eq!(ObservedComponent::parse(&text), Some(component), "{text}");
             }
         }
     }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn unknown_component_name_is_none() {
         for text in ["", "lane-", "lane-x", "cpu x", "cpu", "db1/lane-x", "/"] {
-            assert_eq!(Component::parse(text), None, "{text:?}");
+            assert_eq!(ObservedComponent::parse(text), None, "{text:?}");
         }
     }
 }

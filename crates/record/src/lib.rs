@@ -4,9 +4,9 @@
 //! counts and histograms of one second make a [`Cell`], which is delivered once per interval
 //! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
-//! Beside the requests, a record has observations of [`Component`]s, and facts about the run: its
-//! [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`]. The observations are
-//! [`metric`]s, one table for samplers and judgements.
+//! Beside the requests, a record has observations of [`ObservedComponent`]s, and facts about the
+//! run: its [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`]. The
+//! observations are [`metric`]s, one table for samplers and judgements.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
@@ -34,7 +34,7 @@ mod times;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
-pub use component::{Component, LANE_PREFIX, Part, Side};
+pub use component::{LANE_PREFIX, ObservedComponent, Part, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };

@@ -136,9 +136,9 @@ impl RunDetails {
     }
 
     /// Returns the program's own facts and options, under names like those of settings.
-    pub(crate) fn told(&self) -> Vec<(String, String)> {
+    pub(crate) fn program_facts(&self) -> Vec<(String, String)> {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
-        let told = [
+        let facts = [
             ("command", self.command.clone()),
             ("commit", commit.to_owned()),
             ("plan", self.plan.clone()),
@@ -148,7 +148,7 @@ impl RunDetails {
             ("version", self.version.clone()),
             ("workload", self.workload.clone()),
         ];
-        told.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
+        facts.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
     }
 
     /// Returns the label that the user gave the run.

@@ -12,7 +12,6 @@
 
 mod deadlines;
 mod net;
-mod patience;
 mod poller;
 mod punctuality;
 mod real;
@@ -20,17 +19,18 @@ mod slot;
 mod source;
 mod task;
 mod tasks;
+mod timeout;
 mod timer;
 mod virtual_time;
 
 pub use net::{connect, connect_unix, poll_accept};
-pub use patience::{unless_fired, within};
 pub use poller::Direction;
 pub use punctuality::Wait;
 pub use real::{Options, processors, run_real};
 pub use slot::Slot;
 pub use source::Source;
 pub use task::{Panic, Task, yield_now};
+pub use timeout::{unless_fired, within};
 pub use timer::Timer;
 pub use virtual_time::{Deadlock, run_virtual};
 

@@ -169,15 +169,15 @@ mod tests {
     #[test]
     fn bytes_arrive_in_order_and_then_the_end() {
         on_loopback(async |rt, client, server| {
-            let heard = Rc::new(RefCell::new(Vec::new()));
+            let received = Rc::new(RefCell::new(Vec::new()));
             let listening = rt.spawn({
-                let heard = Rc::clone(&heard);
+                let received = Rc::clone(&received);
                 async move {
                     let mut room = [0; 1_000];
                     loop {
                         match read(&server, &mut room).await.unwrap() {
                             0 => return,
-                            count => heard.borrow_mut().extend_from_slice(&room[..count]),
+                            count => received.borrow_mut().extend_from_slice(&room[..count]),
                         }
                     }
                 }
@@ -191,7 +191,7 @@ mod tests {
             }
             drop(client);
             listening.await;
-            assert!(*heard.borrow() == sent);
+            assert!(*received.borrow() == sent);
         });
     }
 

@@ -12,6 +12,7 @@
 mod certificates;
 mod cpus;
 mod folder;
+mod instance;
 mod launch;
 mod mariadb;
 mod mysql;
@@ -23,7 +24,6 @@ mod process;
 mod programs;
 mod relay;
 mod server;
-mod site;
 mod url;
 pub mod wire_server;
 

@@ -6,11 +6,11 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use crate::folder::give_to;
+use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem, Rights};
 
 /// The package of the server.
@@ -36,8 +36,8 @@ pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: 
 const ED25519: &str = "auth_ed25519";
 
 /// Returns the path of the socket.
-pub(crate) fn socket(site: &Site) -> PathBuf {
-    site.path.join("mysqld.sock")
+pub(crate) fn socket(instance: &Instance) -> PathBuf {
+    instance.path.join("mysqld.sock")
 }
 
 /// Initializes an empty server.
@@ -46,51 +46,51 @@ pub(crate) fn socket(site: &Site) -> PathBuf {
 /// the folder for temporary files against its data folder. The administrator is the user of this
 /// process, over the socket. The redo log is small unless a setting gives another size: the server
 /// resizes it when it starts.
-pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
-    let files = files(site);
+pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
+    let files = files(instance);
     std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
-    give_to(&files, &site.account)?;
+    give_to(&files, &instance.account)?;
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
-    let mut command = site.account.command(&install, "KILL");
+    let mut command = instance.account.command(&install, "KILL");
     command.arg("--no-defaults").arg("--datadir=./data");
     if let Some(base) = SUITE.base()? {
         command.arg(format!("--basedir={}", base.display()));
     }
     command.args(["--skip-test-db", "--skip-name-resolve"]);
     command.arg("--auth-root-authentication-method=socket");
-    command.arg(format!("--auth-root-socket-user={}", site.owner));
+    command.arg(format!("--auth-root-socket-user={}", instance.owner));
     command.args(["--innodb-log-file-size=4M", "--innodb-flush-method=nosync"]);
-    command.arg("--tmpdir=..").current_dir(&site.path);
+    command.arg("--tmpdir=..").current_dir(&instance.path);
     run("mariadb-install-db", command, "").map(drop)
 }
 
-fn data(site: &Site) -> PathBuf {
-    site.path.join("data")
+fn data(instance: &Instance) -> PathBuf {
+    instance.path.join("data")
 }
 
 /// Returns the folder in which statements may read and write files at the server
 /// (`secure_file_priv`). It stays empty; MariaDB has no value that forbids such access.
-fn files(site: &Site) -> PathBuf {
-    site.path.join("files")
+fn files(instance: &Instance) -> PathBuf {
+    instance.path.join("files")
 }
 
 /// Returns the command that starts the server.
-pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
-    let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
-    command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
-    command.arg(format!("--socket={}", socket(site).display()));
-    command.arg(format!("--port={}", site.port));
+pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
+    let mut command = instance.account.command(&SUITE.find_server()?, DISCARD.name);
+    command.arg("--no-defaults").arg(format!("--datadir={}", data(instance).display()));
+    command.arg(format!("--socket={}", socket(instance).display()));
+    command.arg(format!("--port={}", instance.port));
     command.args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);
-    command.arg(format!("--tmpdir={}", site.path.display()));
-    command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
-    command.arg(format!("--secure-file-priv={}", files(site).display()));
+    command.arg(format!("--tmpdir={}", instance.path.display()));
+    command.arg(format!("--pid-file={}", instance.path.join("mysqld.pid").display()));
+    command.arg(format!("--secure-file-priv={}", files(instance).display()));
     // Without links, tables cannot be outside of the data folder either (`data directory`, which
     // does not need the privilege `FILE`).
     command.arg("--skip-symbolic-links");
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));
     }
-    if let Some(tls) = &site.certificates {
+    if let Some(tls) = &instance.certificates {
         command.arg(format!("--ssl-cert={}", tls.server.display()));
         command.arg(format!("--ssl-key={}", tls.server_key.display()));
         command.arg(format!("--ssl-ca={}", tls.authority.display()));
@@ -110,12 +110,12 @@ pub(crate) fn is_ready(log: &str) -> bool {
 }
 
 /// Returns the command of the client program, logged in as the administrator.
-pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
     let mut command = plain(&SUITE.find(client)?);
     command.args(["--no-defaults", "--batch", "--skip-column-names"]);
-    command.arg(format!("--socket={}", socket(site).display()));
-    command.arg(format!("--user={}", site.owner)).arg(database);
+    command.arg(format!("--socket={}", socket(instance).display()));
+    command.arg(format!("--user={}", instance.owner)).arg(database);
     Ok(command)
 }
 

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
+use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::StopSignal;
 use crate::mariadb::grants;
 use crate::options::Tls;
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// Few distributions have a MySQL package, and Debian's stable release is not one of them.
@@ -40,36 +40,36 @@ pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: 
 const ADMINISTRATOR: &str = "root";
 
 /// Returns the path of the socket.
-pub(crate) fn socket(site: &Site) -> PathBuf {
-    site.path.join("mysqld.sock")
+pub(crate) fn socket(instance: &Instance) -> PathBuf {
+    instance.path.join("mysqld.sock")
 }
 
 /// Initializes an empty server, with certificates and keys of its own as the package does.
-pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
-    let mut command = program(site)?;
+pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
+    let mut command = program(instance)?;
     command.arg("--initialize-insecure").arg("--innodb-flush-method=nosync");
     run("mysqld --initialize-insecure", command, "").map(drop)
 }
 
 /// Returns the server command with the settings that each start needs.
-fn program(site: &Site) -> Result<Command, Problem> {
-    let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
-    command.arg("--no-defaults").arg(format!("--datadir={}", site.path.join("data").display()));
-    command.arg(format!("--tmpdir={}", site.path.display()));
+fn program(instance: &Instance) -> Result<Command, Problem> {
+    let mut command = instance.account.command(&SUITE.find_server()?, DISCARD.name);
+    command.arg("--no-defaults").arg(format!("--datadir={}", instance.path.join("data").display()));
+    command.arg(format!("--tmpdir={}", instance.path.display()));
     // No statement may read or write files at the server.
-    command.arg("--secure-file-priv=NULL").current_dir(&site.path);
+    command.arg("--secure-file-priv=NULL").current_dir(&instance.path);
     Ok(command)
 }
 
 /// Returns the command that starts the server.
-pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
-    let mut command = program(site)?;
-    command.arg(format!("--socket={}", socket(site).display()));
-    command.arg(format!("--port={}", site.port)).arg("--bind-address=127.0.0.1");
+pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
+    let mut command = program(instance)?;
+    command.arg(format!("--socket={}", socket(instance).display()));
+    command.arg(format!("--port={}", instance.port)).arg("--bind-address=127.0.0.1");
     // The X protocol would use its own port and socket, at fixed places.
     command.args(["--skip-name-resolve", "--mysqlx=OFF"]);
-    command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
-    if let Some(tls) = &site.certificates {
+    command.arg(format!("--pid-file={}", instance.path.join("mysqld.pid").display()));
+    if let Some(tls) = &instance.certificates {
         command.arg(format!("--ssl-cert={}", tls.server.display()));
         command.arg(format!("--ssl-key={}", tls.server_key.display()));
         command.arg(format!("--ssl-ca={}", tls.authority.display()));
@@ -84,11 +84,11 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
 }
 
 /// Returns the command of the client program, logged in as the administrator.
-pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mysql", source: SOURCE };
     let mut command = plain(&SUITE.find(client)?);
     command.args(["--no-defaults", "--batch", "--skip-column-names"]);
-    command.arg(format!("--socket={}", socket(site).display()));
+    command.arg(format!("--socket={}", socket(instance).display()));
     command.arg(format!("--user={ADMINISTRATOR}")).arg(database);
     Ok(command)
 }

@@ -97,7 +97,7 @@ pub enum Via {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
     /// Time to live of an answer, rounded up to seconds. A statement through pgpool that changes a
-    /// table ends it earlier; `None` means that nothing else does.
+    /// table ends it earlier; `None`: only such statements end it.
     pub ttl: Option<Nanos>,
 }
 

@@ -8,12 +8,12 @@ use base::Secret;
 use rustix::process::Signal;
 
 use crate::folder::{Folder, give_to, write_private};
+use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Via;
 use crate::postgres;
 use crate::process::{Process, run};
 use crate::programs::{Program, Source, plain};
-use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 const PGBOUNCER: Program = Program { name: "pgbouncer", source: Source::Package("pgbouncer") };
@@ -39,7 +39,7 @@ pub(crate) struct Pooler {
 pub(crate) struct PoolerLaunch<'a> {
     pub(crate) via: Via,
     pub(crate) options: &'a Options,
-    pub(crate) site: &'a Site,
+    pub(crate) instance: &'a Instance,
     pub(crate) password: &'a Secret,
 }
 
@@ -50,7 +50,7 @@ impl PoolerLaunch<'_> {
         if !place.is_dir() {
             std::fs::create_dir(&place)
                 .map_err(Problem::of(format!("make {}", place.display())))?;
-            give_to(&place, &self.site.account)?;
+            give_to(&place, &self.instance.account)?;
         }
         self.write("pgpass", &format!("*:*:*:{USER}:{}\n", self.password.expose()))?;
         with_a_free_port(|port| self.start_on(port, folder))
@@ -60,12 +60,12 @@ impl PoolerLaunch<'_> {
     /// since the two ports differ, the names could not collide, but the pooler needs a folder for
     /// its files anyway.
     fn folder(&self) -> PathBuf {
-        self.site.path.join("via")
+        self.instance.path.join("via")
     }
 
     fn write(&self, name: &str, text: &str) -> Result<PathBuf, Problem> {
         let path = self.folder().join(name);
-        write_private(&path, text, &self.site.account)?;
+        write_private(&path, text, &self.instance.account)?;
         Ok(path)
     }
 
@@ -74,14 +74,14 @@ impl PoolerLaunch<'_> {
             Via::Pgbouncer => ("pgbouncer", self.pgbouncer(port)?),
             Via::Pgpool { .. } => ("pgpool", self.pgpool(port)?),
         };
-        let launch = Launch { name, ending: self.via.ending(), log: self.site.path.join(LOG) };
+        let launch = Launch { name, ending: self.via.ending(), log: self.instance.path.join(LOG) };
         let process = launch.run(command, folder, |_, _| self.answers(port))?;
         Ok(Pooler { via: self.via, port, process })
     }
 
     /// Returns true if a client gets an answer from the server through the pooler.
     fn answers(&self, port: u16) -> bool {
-        if !socket_of(self.site, port).exists() {
+        if !socket_of(self.instance, port).exists() {
             return false;
         }
         self.client(port).and_then(|client| run("psql", client, "SELECT 1")).is_ok()
@@ -100,7 +100,7 @@ impl PoolerLaunch<'_> {
         let program = PGBOUNCER.find()?;
         let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());
         let users = self.write("users.txt", &users)?;
-        let Site { path, port: behind, .. } = self.site;
+        let Instance { path, port: behind, .. } = self.instance;
         let mut text = format!(
             "[databases]\n* = host='{}' port={behind}\n\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir = {}\n\
@@ -109,7 +109,7 @@ impl PoolerLaunch<'_> {
             self.folder().display(),
             users.display()
         );
-        if let Some(tls) = &self.site.certificates {
+        if let Some(tls) = &self.instance.certificates {
             let _ = write!(
                 text,
                 "client_tls_sslmode = allow\nclient_tls_key_file = {}\n\
@@ -122,7 +122,7 @@ impl PoolerLaunch<'_> {
             let _ = writeln!(text, "{name} = {value}");
         }
         let settings = self.write("pgbouncer.ini", &text)?;
-        let mut command = self.site.account.command(&program, END_PGBOUNCER.name);
+        let mut command = self.instance.account.command(&program, END_PGBOUNCER.name);
         command.arg(settings).current_dir(self.folder());
         Ok(command)
     }
@@ -148,8 +148,8 @@ impl PoolerLaunch<'_> {
             ("socket_dir", own.display().to_string()),
             ("pcp_listen_addresses", String::new()),
             ("pcp_socket_dir", own.display().to_string()),
-            ("backend_hostname0", self.site.path.display().to_string()),
-            ("backend_port0", self.site.port.to_string()),
+            ("backend_hostname0", self.instance.path.display().to_string()),
+            ("backend_port0", self.instance.port.to_string()),
             ("backend_flag0", "ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER".to_owned()),
             ("enable_pool_hba", "on".to_owned()),
             ("pool_passwd", users.display().to_string()),
@@ -157,7 +157,7 @@ impl PoolerLaunch<'_> {
             ("logdir", own.display().to_string()),
         ];
         settings.extend(self.cache());
-        if let Some(tls) = &self.site.certificates {
+        if let Some(tls) = &self.instance.certificates {
             settings.push(("ssl", "on".to_owned()));
             settings.push(("ssl_key", tls.server_key.display().to_string()));
             settings.push(("ssl_cert", tls.server.display().to_string()));
@@ -168,7 +168,7 @@ impl PoolerLaunch<'_> {
             let _ = writeln!(text, "{name} = '{}'", value.replace('\'', "''"));
         }
         let text = self.write("pgpool.conf", &text)?;
-        let mut command = self.site.account.command(&program, END_PGPOOL.name);
+        let mut command = self.instance.account.command(&program, END_PGPOOL.name);
         command.arg("-n").arg("-f").arg(text).arg("-a").arg(rules).arg("-F").arg(control);
         command.current_dir(own);
         Ok(command)
@@ -206,6 +206,6 @@ impl Via {
 }
 
 /// Returns the path of a pooler's socket.
-pub(crate) fn socket_of(site: &Site, port: u16) -> PathBuf {
-    Path::new(&site.path).join("via").join(format!(".s.PGSQL.{port}"))
+pub(crate) fn socket_of(instance: &Instance, port: u16) -> PathBuf {
+    Path::new(&instance.path).join("via").join(format!(".s.PGSQL.{port}"))
 }

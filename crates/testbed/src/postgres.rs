@@ -6,11 +6,11 @@ use std::process::Command;
 use postgres_protocol::password;
 use rustix::process::Signal;
 
+use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem, Rights};
 
 /// The package of the server.
@@ -37,25 +37,25 @@ pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::INT, name: "INT
 pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::QUIT, name: "QUIT" };
 
 /// Returns the path of the socket; libpq expects its folder.
-pub(crate) fn socket(site: &Site) -> PathBuf {
-    site.path.join(format!(".s.PGSQL.{}", site.port))
+pub(crate) fn socket(instance: &Instance) -> PathBuf {
+    instance.path.join(format!(".s.PGSQL.{}", instance.port))
 }
 
 /// Initializes an empty cluster. It sorts texts by their bytes, the same on every machine.
-pub(crate) fn initialise(site: &Site, options: &Options) -> Result<(), Problem> {
+pub(crate) fn initialise(instance: &Instance, options: &Options) -> Result<(), Problem> {
     let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
-    let mut command = site.account.command(&initdb, "KILL");
-    command.arg("-D").arg(data(site)).current_dir(&site.path);
+    let mut command = instance.account.command(&initdb, "KILL");
+    command.arg("-D").arg(data(instance)).current_dir(&instance.path);
     command.args(["-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
     command.args(["--no-sync", "--no-instructions"]);
     run("initdb", command, "")?;
-    let path = data(site).join("pg_hba.conf");
+    let path = data(instance).join("pg_hba.conf");
     std::fs::write(&path, host_rules(options))
         .map_err(Problem::of(format!("write {}", path.display())))
 }
 
-fn data(site: &Site) -> PathBuf {
-    site.path.join("data")
+fn data(instance: &Instance) -> PathBuf {
+    instance.path.join("data")
 }
 
 /// Returns the rules of `pg_hba.conf` for the options.
@@ -79,12 +79,12 @@ fn host_rules(options: &Options) -> String {
 }
 
 /// Returns the command that starts the server.
-pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
+pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
     let postgres = SUITE.find_server()?;
-    let mut command = site.account.command(&postgres, DISCARD.name);
-    command.arg("-D").arg(data(site)).arg("-k").arg(&site.path);
-    command.arg("-p").arg(site.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
-    if let Some(tls) = &site.certificates {
+    let mut command = instance.account.command(&postgres, DISCARD.name);
+    command.arg("-D").arg(data(instance)).arg("-k").arg(&instance.path);
+    command.arg("-p").arg(instance.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
+    if let Some(tls) = &instance.certificates {
         let mut set = |name: &str, path: &Path| {
             command.arg("-c").arg(format!("{name}={}", path.display()));
         };
@@ -104,8 +104,8 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
 
 /// Returns true if the server accepts sessions. The last line of its `postmaster.pid` shows that,
 /// which `pg_ctl` waits for as well.
-pub(crate) fn is_ready(site: &Site, pid: u32) -> bool {
-    let text = std::fs::read_to_string(data(site).join("postmaster.pid")).unwrap_or_default();
+pub(crate) fn is_ready(instance: &Instance, pid: u32) -> bool {
+    let text = std::fs::read_to_string(data(instance).join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.first() == Some(&pid.to_string().as_str()) && lines.last() == Some(&"ready")
 }
@@ -116,10 +116,10 @@ pub(crate) fn psql() -> Result<PathBuf, Problem> {
 }
 
 /// Returns the command of the client program, logged in as the owner of the cluster.
-pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let mut command = plain(&psql()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
-    command.arg("-h").arg(&site.path).arg("-p").arg(site.port.to_string());
+    command.arg("-h").arg(&instance.path).arg("-p").arg(instance.port.to_string());
     command.args(["-U", OWNER, "-d", database, "-f", "-"]);
     Ok(command)
 }

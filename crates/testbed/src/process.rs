@@ -73,11 +73,11 @@ pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<Strin
     command.stdin(input).stdout(shared(&output)?).stderr(shared(&errors)?).process_group(0);
     let mut child = Process::start(command).map_err(Problem::of(refused()))?;
     let status = child.wait(LONGEST_RUN);
-    let told = read_all(&mut output);
-    let words = tail(&[told.as_str(), &read_all(&mut errors)].join("\n"));
+    let printed = read_all(&mut output);
+    let words = tail(&[printed.as_str(), &read_all(&mut errors)].join("\n"));
     let program = name.to_owned();
     match status {
-        Some(status) if status.success() => Ok(told),
+        Some(status) if status.success() => Ok(printed),
         Some(_) => Err(Problem::Ended { program, words }),
         None => {
             child.kill();

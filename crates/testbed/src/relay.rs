@@ -102,12 +102,12 @@ impl Relay {
             TcpListener::bind(("127.0.0.1", port)).map_err(Problem::of(failed()))
         })?;
         let address = listener.local_addr().map_err(Problem::of(failed()))?;
-        let (control, told) = UnixStream::pair().map_err(Problem::of(failed()))?;
+        let (control, control_end) = UnixStream::pair().map_err(Problem::of(failed()))?;
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("relay".to_owned())
-            .spawn(move || relay(listener, server, of_thread, told))
+            .spawn(move || relay(listener, server, of_thread, control_end))
             .map_err(Problem::of(failed()))?;
         Ok(Relay { address, shared, control, thread: Some(thread) })
     }
@@ -150,24 +150,24 @@ impl Relay {
 
     /// Cuts all connections now.
     pub fn cut(&self) {
-        self.tell(CUT);
+        self.send(CUT);
     }
 
     /// Refuses new connections from now on, as a machine without a listener does.
     pub fn refuse(&self) {
-        self.tell(REFUSE);
+        self.send(REFUSE);
     }
 
     /// Accepts new connections again.
     pub fn accept(&self) {
-        self.tell(ACCEPT);
+        self.send(ACCEPT);
     }
 
     /// Sends a command to the thread and waits until it is done.
-    fn tell(&self, what: u8) {
+    fn send(&self, what: u8) {
         let mut done = [0];
-        let told = (&self.control).write_all(&[what]);
-        told.and_then(|()| (&self.control).read_exact(&mut done)).expect("the relay runs");
+        let control_end = (&self.control).write_all(&[what]);
+        control_end.and_then(|()| (&self.control).read_exact(&mut done)).expect("the relay runs");
     }
 }
 
@@ -184,18 +184,18 @@ fn relay(
     listener: TcpListener,
     server: SocketAddr,
     shared: Arc<Shared>,
-    told: UnixStream,
+    control_end: UnixStream,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    told.set_nonblocking(true)?;
+    control_end.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     run_real(&rt::Options::default(), |rt| async move {
-        let told = Source::new(&rt, told)?;
+        let control_end = Source::new(&rt, control_end)?;
         let links = Rc::new(RefCell::new(Vec::new()));
         let road = RelayContext { rt, server, shared, links };
         let mut listener = Some(Source::new(&road.rt, listener)?);
         loop {
-            match heard(&road.rt, &told, listener.as_ref()).await? {
+            match received(&road.rt, &control_end, listener.as_ref()).await? {
                 RelayEvent::Client(client) => {
                     drop(road.rt.spawn(road.clone().connect(client)));
                     continue;
@@ -211,7 +211,7 @@ fn relay(
                 }
                 RelayEvent::Word(_) => road.cut(),
             }
-            poll_fn(|context| told.poll_write(context, &[0])).await?;
+            poll_fn(|context| control_end.poll_write(context, &[0])).await?;
         }
     })?
 }
@@ -223,14 +223,14 @@ enum RelayEvent {
     End,
 }
 
-async fn heard(
+async fn received(
     rt: &Rt,
-    told: &Source<UnixStream>,
+    control_end: &Source<UnixStream>,
     listener: Option<&Source<TcpListener>>,
 ) -> io::Result<RelayEvent> {
     poll_fn(|context| {
         let mut word = [0];
-        match told.poll_read(context, &mut word) {
+        match control_end.poll_read(context, &mut word) {
             Poll::Ready(Ok(0)) => return Poll::Ready(Ok(RelayEvent::End)),
             Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Word(word[0]))),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),

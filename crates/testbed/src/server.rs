@@ -7,12 +7,12 @@ use base::{Endpoint, HostPort, Secret, Target, TargetKind};
 use net::TlsMode;
 
 use crate::folder::{Folder, random_hex};
+use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Tls;
 use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
-use crate::site::{DATABASE, Site, USER};
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
 
 /// Name of the server's log file.
@@ -34,7 +34,7 @@ const LOG: &str = "server.log";
 /// ```
 pub struct Server {
     options: Options,
-    site: Site,
+    instance: Instance,
     password: Secret,
     /// The server process; `None` while it is stopped.
     process: Option<Process>,
@@ -64,13 +64,14 @@ impl Server {
                 Some(Certificates::make(&path.join("tls"), USER, &account)?)
             }
         };
-        let site = Site { path, port: 0, account, owner: own_name()?, certificates };
+        let instance = Instance { path, port: 0, account, owner: own_name()?, certificates };
         let password = Secret::new(random_hex(16)?);
         let options = options.clone();
-        let mut server = Server { options, site, password, process: None, pooler: None, folder };
+        let mut server =
+            Server { options, instance, password, process: None, pooler: None, folder };
         server.initialise()?;
         with_a_free_port(|port| {
-            server.site.port = port;
+            server.instance.port = port;
             server.launch()
         })?;
         server.welcome()?;
@@ -86,7 +87,7 @@ impl Server {
     /// Returns its URL over TCP, with the password. If it offers TLS, the URL has `tls=verify` and
     /// the files for that. With a pooler, the URL is the pooler's.
     pub fn url(&self) -> Target {
-        let Some(files) = &self.site.certificates else { return self.over_tcp(Vec::new()) };
+        let Some(files) = &self.instance.certificates else { return self.over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
         let mut options = vec![("tls".to_owned(), TlsMode::Verify.word().to_owned())];
         options.push(option("tls-ca", &files.authority));
@@ -130,34 +131,34 @@ impl Server {
 
     /// Returns the TCP port on 127.0.0.1 for clients.
     pub fn port(&self) -> u16 {
-        self.pooler.as_ref().map_or(self.site.port, |pooler| pooler.port)
+        self.pooler.as_ref().map_or(self.instance.port, |pooler| pooler.port)
     }
 
     /// Returns the TCP port of the server itself, behind its pooler if it has one.
     pub fn own_port(&self) -> u16 {
-        self.site.port
+        self.instance.port
     }
 
     /// Returns the path of the Unix domain socket for clients.
     pub fn socket(&self) -> PathBuf {
         if let Some(pooler) = &self.pooler {
-            return pooler::socket_of(&self.site, pooler.port);
+            return pooler::socket_of(&self.instance, pooler.port);
         }
         match self.options.kind {
-            Kind::Postgres => postgres::socket(&self.site),
-            Kind::Mariadb => mariadb::socket(&self.site),
-            Kind::Mysql => mysql::socket(&self.site),
+            Kind::Postgres => postgres::socket(&self.instance),
+            Kind::Mariadb => mariadb::socket(&self.instance),
+            Kind::Mysql => mysql::socket(&self.instance),
         }
     }
 
     /// Returns the path of its temporary folder.
     pub fn folder(&self) -> &Path {
-        &self.site.path
+        &self.instance.path
     }
 
     /// Returns its certificates, if it offers TLS.
     pub fn certificates(&self) -> Option<&Certificates> {
-        self.site.certificates.as_ref()
+        self.instance.certificates.as_ref()
     }
 
     /// Returns the id of its first process; `None` while it does not run.
@@ -172,12 +173,12 @@ impl Server {
 
     /// Returns the server's log so far.
     pub fn log(&self) -> String {
-        read(&self.site.path.join(LOG))
+        read(&self.instance.path.join(LOG))
     }
 
     /// Returns the pooler's log so far.
     pub fn pooler_log(&self) -> String {
-        read(&self.site.path.join(pooler::LOG))
+        read(&self.instance.path.join(pooler::LOG))
     }
 
     /// Runs statements as the administrator, with the database's own client program. Returns the
@@ -192,9 +193,9 @@ impl Server {
 
     fn ask(&self, database: &str, text: &str) -> Result<String, Problem> {
         match self.options.kind {
-            Kind::Postgres => run("psql", postgres::client(&self.site, database)?, text),
-            Kind::Mariadb => run("mariadb", mariadb::client(&self.site, database)?, text),
-            Kind::Mysql => run("mysql", mysql::client(&self.site, database)?, text),
+            Kind::Postgres => run("psql", postgres::client(&self.instance, database)?, text),
+            Kind::Mariadb => run("mariadb", mariadb::client(&self.instance, database)?, text),
+            Kind::Mysql => run("mysql", mysql::client(&self.instance, database)?, text),
         }
     }
 
@@ -258,35 +259,35 @@ impl Server {
     /// Starts the pooler, if the options have one.
     fn front(&mut self) -> Result<(), Problem> {
         let Some(via) = self.options.via else { return Ok(()) };
-        let Server { options, site, password, folder, .. } = self;
-        let front = PoolerLaunch { via, options, site, password };
+        let Server { options, instance, password, folder, .. } = self;
+        let front = PoolerLaunch { via, options, instance, password };
         self.pooler = Some(front.start(folder)?);
         Ok(())
     }
 
     fn initialise(&self) -> Result<(), Problem> {
         match self.options.kind {
-            Kind::Postgres => postgres::initialise(&self.site, &self.options),
-            Kind::Mariadb => mariadb::initialise(&self.site),
-            Kind::Mysql => mysql::initialise(&self.site),
+            Kind::Postgres => postgres::initialise(&self.instance, &self.options),
+            Kind::Mariadb => mariadb::initialise(&self.instance),
+            Kind::Mysql => mysql::initialise(&self.instance),
         }
     }
 
     /// Starts the server and waits until it is ready.
     fn launch(&mut self) -> Result<(), Problem> {
-        let Server { options, site, folder, .. } = self;
+        let Server { options, instance, folder, .. } = self;
         let (name, ending, command) = match options.kind {
-            Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(site, options)?),
-            Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(site, options)?),
-            Kind::Mysql => ("mysqld", mysql::DISCARD, mysql::server(site, options)?),
+            Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(instance, options)?),
+            Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(instance, options)?),
+            Kind::Mysql => ("mysqld", mysql::DISCARD, mysql::server(instance, options)?),
         };
         let command = match &options.cpus {
             Some(cpus) => cpus.bind(&command),
             None => command,
         };
-        let launch = Launch { name, ending, log: site.path.join(LOG) };
+        let launch = Launch { name, ending, log: instance.path.join(LOG) };
         let process = launch.run(command, folder, |pid, said| match options.kind {
-            Kind::Postgres => postgres::is_ready(site, pid),
+            Kind::Postgres => postgres::is_ready(instance, pid),
             Kind::Mariadb | Kind::Mysql => mariadb::is_ready(said),
         })?;
         self.process = Some(process);

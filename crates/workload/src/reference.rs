@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use base::{Dialect, Value, Values, WallTime};
 
-use crate::expr::call::{self, Rest, Spec, Stage};
+use crate::expr::call::{self, Spec, Stage, Variadic};
 use crate::feed::Group;
-use crate::keys::{self, Key, Place};
+use crate::keys::{self, Key, KeyGroup};
 use crate::request::{Generator, RowGenerator};
 use crate::{Overrides, missing, plan_in};
 
@@ -20,7 +20,7 @@ const NAMES: usize = 18;
 /// Returns a summary of the keys and generators, for `--help`.
 pub fn help() -> String {
     let mut out = String::from("WORKLOAD FILE\n");
-    for place in Place::ALL {
+    for place in KeyGroup::ALL {
         let _ = writeln!(out, "\n  {}", place.title());
         for key in keys::ALL.iter().filter(|key| key.place == place) {
             entry(&mut out, &names(key), &format!("{}{}", key.doc, presence(key)));
@@ -84,7 +84,7 @@ fn presence(key: &Key) -> String {
 /// Returns the complete reference of the language, as Markdown.
 pub fn markdown() -> String {
     let mut out = String::from(OPENING);
-    for place in Place::ALL {
+    for place in KeyGroup::ALL {
         table_of_keys(&mut out, place);
     }
     out.push_str(PACING);
@@ -98,7 +98,7 @@ pub fn markdown() -> String {
     out
 }
 
-fn table_of_keys(out: &mut String, place: Place) {
+fn table_of_keys(out: &mut String, place: KeyGroup) {
     let _ = writeln!(out, "\n### Keys: {}\n", place.title());
     out.push_str("| key | value | default | meaning | example |\n");
     out.push_str("| --- | --- | --- | --- | --- |\n");
@@ -132,9 +132,9 @@ fn takes(spec: &Spec) -> String {
     let parameters =
         spec.parameters.iter().map(|parameter| format!("{}: {}", parameter.name, parameter.form));
     let rest = match spec.rest {
-        Rest::Nothing | Rest::Values => None,
-        Rest::Weighted => Some("values of one type, each with a weight".to_owned()),
-        Rest::Named => Some("values of any type, each with a name".to_owned()),
+        Variadic::Nothing | Variadic::Values => None,
+        Variadic::Weighted => Some("values of one type, each with a weight".to_owned()),
+        Variadic::Named => Some("values of any type, each with a name".to_owned()),
     };
     let parts: Vec<String> = parameters.chain(rest).collect();
     if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }

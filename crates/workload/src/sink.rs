@@ -34,14 +34,14 @@ pub(crate) struct ReferencedFile {
 impl ReferencedFile {
     fn about(&self, diagnostic: Diagnostic) -> Diagnostic {
         let Some(span) = diagnostic.span else {
-            let message = format!("in {}: {}", wording::quoted(&self.name), diagnostic.message);
-            return Diagnostic { message, span: self.named_at, ..diagnostic };
+            let message = format!("in {}: {}", wording::quoted(&self.name), diagnostic.sentence());
+            return Diagnostic { option: None, message, span: self.named_at, ..diagnostic };
         };
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let name = wording::quoted(&self.name);
-        let message = format!("in line {line} of {name}: {}", diagnostic.message);
-        Diagnostic { message, span: self.named_at, ..diagnostic }
+        let message = format!("in line {line} of {name}: {}", diagnostic.sentence());
+        Diagnostic { option: None, message, span: self.named_at, ..diagnostic }
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn error(span: Option<Span>, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
+        option: None,
         message: message.into(),
         span,
         label: String::new(),

@@ -1,17 +1,6 @@
 //! Fuzz tests of files.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use analyze::saturate::NextSaturationStep;
-use archive::{ExperimentWriter, LookRow, Phase, RunRow, RunState};
-use base::Target;
-use engine::{NoListener, Options, Stop};
-use fuzz::{files, run_kept};
-use lab::{Order, RecordPlace};
-use workload::Overrides;
-use workload::question::Outline;
+use fuzz::{files, run_kept, seeds};
 
 use crate::support::{bytes_of, files_in};
 
@@ -88,8 +77,13 @@ fn input_records_of_any_bytes_decode_alike_in_any_pieces() {
 }
 
 #[test]
+fn printed_experiments_of_any_file_ask_the_same_question() {
+    run_kept("question", &seeds::questions(), files::question, 3_000);
+}
+
+#[test]
 fn records_of_any_bytes_are_read_or_refused() {
-    let whole = a_record();
+    let whole = seeds::record();
     let others = [&b"SQLite format 3\0"[..], b"not a record", b""].map(<[u8]>::to_vec);
     // Most mutations should be of the record.
     let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
@@ -98,112 +92,10 @@ fn records_of_any_bytes_are_read_or_refused() {
 
 #[test]
 fn records_of_experiments_of_any_bytes_are_read_or_refused() {
-    run_kept("record", &[an_experiment("")], files::record, 60);
+    run_kept("record", &[seeds::experiment("")], files::record, 60);
 }
 
 #[test]
 fn records_of_searches_for_saturation_of_any_bytes_are_read_or_refused() {
-    let section = "[saturate]\nvary = concurrency(b)\nvalues = 1, 2, 4\n\
-                   until = throughput gains < 2%\n";
-    run_kept("record", &[an_experiment(section)], files::record, 60);
-}
-
-/// Returns the bytes of a small record of an experiment: two steps of a search for saturation if
-/// its section is given, six rounds of two arms, and a look.
-fn an_experiment(saturate: &str) -> Vec<u8> {
-    let folder = own_path("");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let (path, own, single) = (folder.join("e"), folder.join("run"), a_record());
-    let question = format!(
-        "[question]\nask = What?\nworkload = corpus.ini\nrounds = 6\nbet = failed -5% .. +5%\n\
-         [arm one]\n[arm two]\nset.x = 1\n{saturate}"
-    );
-    let facts = [
-        ("experiment", question.clone()),
-        ("counterbalanced", "no".to_owned()),
-        ("state", "complete".to_owned()),
-    ];
-    let mut writer = ExperimentWriter::create(&path, &facts, &[]).expect("a new record");
-    let row = |run: u32| RunRow {
-        run,
-        round: (run - 1) / 2,
-        position: (run - 1) % 2,
-        arm: if run % 2 == 1 { "one" } else { "two" }.to_owned(),
-        point: None,
-        phase: Phase::Compare,
-        attempt: 0,
-        state: RunState::Counts,
-        verdict: "valid".to_owned(),
-        objections: String::new(),
-        seed: 42,
-    };
-    let step = |step: u32| RunRow {
-        run: step + 1,
-        round: step,
-        position: 0,
-        arm: "one".to_owned(),
-        point: Some((step + 1).to_string()),
-        phase: Phase::Saturate,
-        ..row(1)
-    };
-    let steps = if saturate.is_empty() { 0 } else { 2 };
-    let rounds = (1..=12).map(|run| RunRow { run: run + steps, ..row(run) });
-    for row in (0..steps).map(step).chain(rounds) {
-        std::fs::write(&own, &single).expect("the record of a run");
-        writer.add_run(&row, &[], &own).expect("its rows");
-    }
-    writer.add_look(LookRow { pairs: 6, is_decided: true }).expect("a look");
-    drop(writer);
-    let outline = Outline::of_text(&question).expect("the outline of the test's own question");
-    let design = lab::experiment::design(&outline, false);
-    let results = lab::experiment::read_results(&path, &outline, &design);
-    let results = results.expect("an intact record");
-    assert!(results.comparison.is_some());
-    if let Some(question) = &outline.saturate {
-        let next = lab::experiment::recorded_saturation(&path, question, &results);
-        assert!(matches!(next, Ok(NextSaturationStep::Found(_))), "{next:?}");
-    }
-    let bytes = std::fs::read(&path).expect("the record");
-    std::fs::remove_dir_all(&folder).expect("the folder is ours");
-    bytes
-}
-
-/// Returns a path that no other test uses, also of this process.
-fn own_path(suffix: &str) -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("assay-corpus-{}-{number}{suffix}", std::process::id());
-    std::env::temp_dir().join(name)
-}
-
-/// Returns the bytes of a small record of a virtual run.
-fn a_record() -> Vec<u8> {
-    let text = "duration = 3s\nwarmup = 1s\n[a]\nquery = select ${uniform(1, 9)}\nrate = 50\n\
-                slo = p99 < 1ms\n[b]\nquery = select 1\nquery = select 2\nconcurrency = 2\n\
-                think = exp(50ms)\n";
-    let (plan, _) = workload::plan(text, &Overrides::default());
-    let path = own_path(".assay");
-    let _ = std::fs::remove_file(&path);
-    let order = Order {
-        plan: plan.expect("the test's own workload"),
-        target: Target::parse("sim:mm1?errors=0.1").expect("a target"),
-        options: Options::simulated(),
-        record: RecordPlace::Exactly(path.clone()),
-        op_log: None,
-        calibration: None,
-        workload: "corpus.ini".to_owned(),
-        command: "test".to_owned(),
-        version: "0".to_owned(),
-        commit: None,
-        stop: Stop::default(),
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
-    };
-    lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
-    let bytes = std::fs::read(&path).expect("the record");
-    std::fs::remove_file(&path).expect("the record is ours");
-    bytes
+    run_kept("record", &[seeds::experiment(seeds::SATURATE)], files::record, 60);
 }

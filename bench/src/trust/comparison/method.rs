@@ -5,7 +5,7 @@ use analyze::compare::{
     RoundState, RunFigures, RunVerdict, Unpaired, compare, judge_round,
 };
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
-use archive::{Phase, RunRow, RunState};
+use archive::{RunRow, RunState};
 use base::Nanos;
 use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
 use workload::question::{Bet, Deltas, Scale};
@@ -226,19 +226,8 @@ fn verdict(run: &ModelRun) -> RunVerdict {
 }
 
 fn row(run: &ModelRun, state: RunState) -> RunRow {
-    RunRow {
-        run: 2 * run.round + run.position + 1,
-        round: run.round,
-        position: run.position,
-        arm: String::new(),
-        point: None,
-        phase: Phase::Compare,
-        attempt: 0,
-        state,
-        verdict: String::new(),
-        objections: String::new(),
-        seed: 0,
-    }
+    let number = 2 * run.round + run.position + 1;
+    RunRow { round: run.round, position: run.position, state, ..RunRow::new(number, "") }
 }
 
 fn unpaired(runs: &[ModelRun]) -> Unpaired {

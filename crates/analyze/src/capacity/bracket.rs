@@ -38,8 +38,8 @@ const MOST_DOUBLINGS: i32 = 17;
 const MOST_HALVINGS: i32 = 10;
 
 impl Bracket {
-    /// Doubles or halves the first value until one does not fail and the next one does. The bracket
-    /// is left as far as it got if a trial is missing or the values end.
+    /// Doubles or halves the first value until one does not fail and the next one does. Stops with
+    /// an incomplete bracket if a trial is missing or the values end.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
         let mut value = settable(&order.vary, order.first);

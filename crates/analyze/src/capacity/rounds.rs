@@ -375,8 +375,8 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns the boundary by the order of the outcomes alone, if the regression has none: between
-    /// the largest value that passes and the smallest that fails above it. A gap that the measures
-    /// jump over is a cliff, though the search may have ended before it was narrow.
+    /// the largest value that passes and the smallest that fails above it. A jump of the measures
+    /// across the gap is a cliff, even if the search ended early.
     fn by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;

@@ -199,7 +199,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Compares a counter with the jobs' ranges.
-    fn compare(&self, counter: Counter, told: &[[u64; 2]]) -> Vec<Compared> {
+    fn compare(&self, counter: Counter, named: &[[u64; 2]]) -> Vec<Compared> {
         let grown = |metric| self.evidence.account.growth(metric);
         let Series { all, own, own_at_most } = Series::of(counter);
         let own = grown(own);
@@ -207,20 +207,20 @@ impl<'a> CheckInput<'a> {
         let (Some(server), Some(own), Some(most)) = (grown(all), own, most) else {
             return Vec::new();
         };
-        let sum = |end: usize| told.iter().map(|told| told[end]).sum::<u64>() as f64;
+        let sum = |end: usize| named.iter().map(|named| named[end]).sum::<u64>() as f64;
         vec![Compared { counter, server, own: [own, most.max(own)], requests: [sum(0), sum(1)] }]
     }
 
     /// Returns the jobs and parts that have statements, each with its answers.
-    fn told(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
+    fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
         let evidence = self.evidence;
-        let told = evidence.plan.jobs_and_parts().zip(&evidence.account.jobs);
-        told.filter(|(either, _)| !either.is_mix())
+        let named = evidence.plan.jobs_and_parts().zip(&evidence.account.jobs);
+        named.filter(|(either, _)| !either.is_mix())
     }
 
     /// Returns the range of transactions that each job caused, as PostgreSQL counts them.
     fn transactions(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
-        let jobs = self.told().map(|(either, told)| {
+        let jobs = self.reported().map(|(either, named)| {
             is_plain(either.requests())?;
             let each = either.requests().statements.len() as u64;
             // The transactions of an abandoned login, and of its prepared statements.
@@ -229,10 +229,10 @@ impl<'a> CheckInput<'a> {
                 Reconnect::PerTransaction => 2 + each,
             };
             Ok(match either.requests().transaction {
-                true => [told.done(), told.done() + told.doubtful() * lost],
+                true => [named.done(), named.done() + named.doubtful() * lost],
                 false => {
-                    let answered: u64 = told.statements.iter().sum();
-                    [answered, answered + told.doubtful() * (each + lost)]
+                    let answered: u64 = named.statements.iter().sum();
+                    [answered, answered + named.doubtful() * (each + lost)]
                 }
             })
         });
@@ -242,13 +242,13 @@ impl<'a> CheckInput<'a> {
     /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
     /// pipelined transaction is committed in another way, unless it is too long for that.
     fn commit_statements(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
-        let jobs = self.told().map(|(either, told)| {
+        let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();
             is_plain(job)?;
             Ok(match (job.transaction, job.pipeline) {
                 (false, _) => [0, 0],
-                (true, true) => [0, told.done() + told.doubtful()],
-                (true, false) => [told.done(), told.done() + told.doubtful()],
+                (true, true) => [0, named.done() + named.doubtful()],
+                (true, false) => [named.done(), named.done() + named.doubtful()],
             })
         });
         jobs.collect()
@@ -256,13 +256,13 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the range of statements that each job sent, including those around a transaction.
     fn statements(&self) -> Vec<[u64; 2]> {
-        let jobs = self.told().map(|(either, told)| {
+        let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();
-            let answered: u64 = told.statements.iter().sum();
-            let around = if job.transaction { 2 * told.done() } else { 0 };
+            let answered: u64 = named.statements.iter().sum();
+            let around = if job.transaction { 2 * named.done() } else { 0 };
             // Includes a rollback, and a session that ends another.
             let most = job.statements.len() as u64 + 5;
-            [answered + around, answered + around + told.doubtful() * most]
+            [answered + around, answered + around + named.doubtful() * most]
         });
         jobs.collect()
     }

@@ -33,8 +33,8 @@ pub struct Design {
 pub struct Terms<'a> {
     /// Bets on every arm against its baseline.
     pub bets: &'a [Bet],
-    /// Metrics that are judged beside those of the bets. Without any of both, the throughput of
-    /// each job is judged.
+    /// Metrics that are judged beside those of the bets. Without bets and metrics, the throughput
+    /// of each job is judged.
     pub metrics: &'a [RunMetric],
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,

@@ -12,10 +12,10 @@ use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
 use super::objective::RunSlo;
 use crate::check::{CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
+use crate::empty_success::EmptySuccess;
 use crate::evidence::Evidence;
 use crate::job::{ErrorSummary, JobSummary};
 use crate::limiter::Component;
-use crate::quiet::Quiet;
 use crate::slo;
 use crate::storage::StorageSize;
 use crate::summary::{ClientSummary, Summary};
@@ -40,7 +40,7 @@ pub struct RunFigures {
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,
     /// Meaningless successes, with the names of their jobs or parts.
-    pub quiet: Vec<(String, Quiet)>,
+    pub empty_success: Vec<(String, EmptySuccess)>,
     /// Errors by class and code, with the names of their jobs or parts.
     pub errors: Vec<(String, ErrorSummary)>,
     /// Limiter of the run.
@@ -122,10 +122,10 @@ impl RunFigures {
             completed_per_s: Vec::new(),
             cpu: cpu_shares(evidence),
             slos: slos(summary),
-            quiet: summary
+            empty_success: summary
                 .jobs
                 .iter()
-                .filter_map(|it| Some((it.name.clone(), it.quiet?)))
+                .filter_map(|it| Some((it.name.clone(), it.empty_success?)))
                 .collect(),
             errors: errors(summary),
             limiter: summary.limiter.component,
@@ -346,7 +346,7 @@ impl RunFigures {
             completed_per_s: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
-            quiet: Vec::new(),
+            empty_success: Vec::new(),
             errors: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_line_of_the_plan_is_a_difference_and_an_unknown_fact_is_none() {
+    fn unknown_fact_is_not_a_difference() {
         let mut other = run("b");
         (other.environment, other.durability) = (Vec::new(), Vec::new());
         assert_eq!(found(&run("a"), &other), []);

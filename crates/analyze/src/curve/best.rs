@@ -42,12 +42,12 @@ pub struct OtherPoint {
     /// common repeats, or without scatter.
     pub interval: Option<ChangeInterval>,
     /// Relation to the best point.
-    pub standing: Standing,
+    pub standing: Ranking,
 }
 
 /// The relation of a point to the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Ranking {
     /// Significantly worse.
     Worse,
     /// Not significantly worse.
@@ -59,13 +59,13 @@ pub enum Standing {
 impl BestPoint {
     /// Returns the points that are not shown to be worse than the best.
     pub fn not_worse(&self) -> impl Iterator<Item = usize> {
-        let all = self.others.iter().filter(|other| other.standing != Standing::Worse);
+        let all = self.others.iter().filter(|other| other.standing != Ranking::Worse);
         all.map(|other| other.point)
     }
 
     /// Returns true if every other point was compared with a claim: several repeats that scatter.
     pub fn is_tested(&self) -> bool {
-        self.others.iter().all(|other| other.standing != Standing::Unproven)
+        self.others.iter().all(|other| other.standing != Ranking::Unproven)
     }
 }
 
@@ -142,10 +142,10 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, alpha: f64) -> 
         .and_then(|paired| paired.interval(alpha))
         .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
     let standing = match (interval, rule.better) {
-        (None, _) => Standing::Unproven,
-        (Some(interval), Direction::Higher) if interval.high < 0.0 => Standing::Worse,
-        (Some(interval), Direction::Lower) if interval.low > 0.0 => Standing::Worse,
-        (Some(_), Direction::Higher | Direction::Lower) => Standing::NotWorse,
+        (None, _) => Ranking::Unproven,
+        (Some(interval), Direction::Higher) if interval.high < 0.0 => Ranking::Worse,
+        (Some(interval), Direction::Lower) if interval.low > 0.0 => Ranking::Worse,
+        (Some(_), Direction::Higher | Direction::Lower) => Ranking::NotWorse,
     };
     OtherPoint {
         point: other.point,
@@ -206,10 +206,9 @@ mod tests {
             [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
         {
             let found = judged(&runs, better, text);
-            let standings: Vec<Standing> =
-                found.others.iter().map(|other| other.standing).collect();
+            let standings: Vec<Ranking> = found.others.iter().map(|other| other.standing).collect();
             assert!(matches!(found.best, Some(2 | 3)), "{found:?}");
-            assert_eq!(standings, [Standing::Worse, Standing::Worse, Standing::NotWorse]);
+            assert_eq!(standings, [Ranking::Worse, Ranking::Worse, Ranking::NotWorse]);
             assert_eq!(found.not_worse().count(), 1, "{found:?}");
             assert!(found.is_tested());
         }
@@ -263,7 +262,7 @@ mod tests {
             "throughput(read)",
         );
         assert_eq!(found.best, Some(2));
-        assert!(found.others.iter().all(|other| other.standing == Standing::Unproven));
+        assert!(found.others.iter().all(|other| other.standing == Ranking::Unproven));
         assert!(found.others.iter().all(|other| other.interval.is_none()), "{found:?}");
         assert!(found.others.iter().all(|other| other.change.is_some()), "{found:?}");
         assert_eq!(found.not_worse().count(), 3);
@@ -274,7 +273,7 @@ mod tests {
     fn runs_that_do_not_scatter_claim_nothing() {
         let runs = [("1", vec![figures(500.0, 1.0); 3]), ("2", vec![figures(900.0, 1.0); 3])];
         let found = judged(&runs, Direction::Higher, "throughput(read)");
-        assert_eq!((found.best, found.others[0].standing), (Some(1), Standing::Unproven));
+        assert_eq!((found.best, found.others[0].standing), (Some(1), Ranking::Unproven));
     }
 
     #[test]
@@ -301,8 +300,8 @@ mod tests {
         let mut runs = sweep([500.0, 900.0, 1_000.0, 700.0], 3);
         runs[0].1.truncate(1);
         let found = judged(&runs, Direction::Higher, "throughput(read)");
-        let standings: Vec<Standing> = found.others.iter().map(|other| other.standing).collect();
-        assert_eq!(standings[0], Standing::Unproven, "{found:?}");
+        let standings: Vec<Ranking> = found.others.iter().map(|other| other.standing).collect();
+        assert_eq!(standings[0], Ranking::Unproven, "{found:?}");
         assert!(found.others[1].interval.is_some(), "{found:?}");
     }
 }

@@ -16,7 +16,7 @@ mod solver;
 mod summary;
 mod usl;
 
-pub use best::{BestPoint, OtherPoint, Standing, best, repeat_best};
+pub use best::{BestPoint, OtherPoint, Ranking, best, repeat_best};
 pub use point::{CurvePoint, CurveRun, Interval, PointMean, Unusable};
 pub use response_model::{
     ModelPoint, NoResponseModel, ResponseModel, response_model, response_model_of_rates,

@@ -513,7 +513,7 @@ mod tests {
         covered
     }
 
-    /// Of 60 intervals at 95 %, fewer than 52 hold with a probability of 0.2 %.
+    /// The probability that fewer than 52 of 60 intervals at 95 % hold is 0.2 %.
     #[test]
     fn intervals_cover_the_true_parameters() {
         for (parameters, noise) in [

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is_wrong() {
+    fn healthy_machine_has_no_findings() {
         let diagnosis = judge(&healthy());
         assert_eq!((diagnosis.findings, diagnosis.not_possible), (vec![], vec![]));
         assert_eq!(diagnosis.passed.len(), 13);

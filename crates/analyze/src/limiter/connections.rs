@@ -30,7 +30,8 @@ const LONG_S: f64 = 0.02;
 /// a request that comes at a random time waits for 2.6 service times before two of them (M/M/2).
 const QUEUES: f64 = 0.85;
 
-/// Samples of the sessions per second below which the observer waits for its answers: of 10.
+/// Rate of session samples, of 10 per second, below which the observer itself waits for the
+/// database.
 const SELDOM_PER_S: f64 = 5.0;
 
 /// Connections of an observed program that share the sessions of a pool.

@@ -3,7 +3,7 @@
 //! The sentences are made in `report`. Shares are fractions, 0 to 1; numbers of sessions, clients
 //! and processors are means over the window.
 
-use record::{Component, Side};
+use record::{ObservedComponent, Side};
 
 use crate::finding::CeilingUse;
 use crate::other_programs::OtherPrograms;
@@ -310,7 +310,7 @@ pub enum NetworkLimit {
     /// A link carries nearly all that it can.
     Link {
         /// Interface of the link.
-        interface: Component,
+        interface: ObservedComponent,
         /// Bytes per second that it carried.
         bytes_per_s: f64,
         /// Fraction of its speed.

@@ -1,7 +1,7 @@
 //! Programs that belong neither to the load generator nor to the database, and use processors.
 
 use record::metric::{host, processes, program};
-use record::{Component as Observed, Part, Side};
+use record::{ObservedComponent, Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -54,11 +54,12 @@ impl Signals<'_> {
 
     /// Returns the programs of one host; `None` if they were not observed.
     pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
-        let of_host = Observed { place: host.map(str::to_owned), part: Part::Host };
+        let of_host = ObservedComponent { place: host.map(str::to_owned), part: Part::Host };
         let (mut grown, span_s) = self.growth_of(&of_host, host::OTHER_PROGRAMS)?;
         let processors = self.rate_of(&of_host, host::PROCESSORS).filter(|all| *all > 0.0)?;
-        let is_there =
-            |it: &Observed| matches!(it.part, Part::Program(_)) && it.place.as_deref() == host;
+        let is_there = |it: &ObservedComponent| {
+            matches!(it.part, Part::Program(_)) && it.place.as_deref() == host
+        };
         let mut programs = Vec::new();
         for component in self.components(is_there) {
             let Part::Program(name) = &component.part else { continue };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::metric::{processes, processor, role, server, sessions};
 use record::statistic::{pg_stat_database, status};
-use record::{Component, Metric, Part, Side, Statistic};
+use record::{Metric, ObservedComponent, Part, Side, Statistic};
 
 use crate::evidence::{Evidence, LoadEvidence};
 use crate::observed::Observed;
@@ -14,7 +14,7 @@ use crate::observed::Observed;
 /// The readings in the window of a run.
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
-    series: Vec<(Component, &'a Observed)>,
+    series: Vec<(ObservedComponent, &'a Observed)>,
     /// Host of the database's processes; `None` is this host.
     server: Option<String>,
     /// True if they were seen at all.
@@ -34,7 +34,7 @@ impl<'a> Signals<'a> {
         let mut begins: BTreeMap<Option<String>, Nanos> = BTreeMap::new();
         let mut end = Nanos::ZERO;
         for observed in &load.observed {
-            let place = Component::parse(&observed.component).and_then(|it| it.place);
+            let place = ObservedComponent::parse(&observed.component).and_then(|it| it.place);
             let (Some(first), Some(last)) = (observed.points.first(), observed.points.last())
             else {
                 continue;
@@ -52,18 +52,18 @@ impl<'a> Signals<'a> {
     }
 
     fn within(window: Range<Nanos>, observed: &'a [Observed]) -> Signals<'a> {
-        let known = observed
-            .iter()
-            .filter_map(|observed| Some((Component::parse(&observed.component)?, observed)));
-        let series: Vec<(Component, &Observed)> = known.collect();
-        let is_there = |(component, observed): &&(Component, &Observed)| {
+        let known = observed.iter().filter_map(|observed| {
+            Some((ObservedComponent::parse(&observed.component)?, observed))
+        });
+        let series: Vec<(ObservedComponent, &Observed)> = known.collect();
+        let is_there = |(component, observed): &&(ObservedComponent, &Observed)| {
             component.part == Part::Processes(Side::Server)
                 && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the busier ones count.
         let used = |place: &Option<String>| -> f64 {
-            let is_it = |(component, observed): &&(Component, &Observed)| {
+            let is_it = |(component, observed): &&(ObservedComponent, &Observed)| {
                 component.part == Part::Processes(Side::Server)
                     && component.place == *place
                     && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
@@ -134,7 +134,7 @@ impl<'a> Signals<'a> {
     }
 
     fn find_named(&self, place: Option<&str>, part: &Part, name: &str) -> Option<&'a Observed> {
-        let is_it = |(component, observed): &&(Component, &'a Observed)| {
+        let is_it = |(component, observed): &&(ObservedComponent, &'a Observed)| {
             observed.metric == name
                 && component.part == *part
                 && component.place.as_deref() == place
@@ -266,23 +266,27 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the network interfaces of both hosts.
-    pub(super) fn interfaces(&self) -> Vec<Component> {
+    pub(super) fn interfaces(&self) -> Vec<ObservedComponent> {
         self.components(|it| matches!(it.part, Part::Interface(_)))
     }
 
     /// Returns the growth per second of a counter of a component, on any host.
-    pub(super) fn rate_of(&self, component: &Component, metric: Metric) -> Option<f64> {
+    pub(super) fn rate_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
         rate(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
     /// Returns the mean of a gauge of a component, on any host.
-    pub(super) fn mean_of(&self, component: &Component, metric: Metric) -> Option<f64> {
+    pub(super) fn mean_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
     /// Returns the growth in the window of a counter that starts at zero and is not recorded while
     /// it is small.
-    pub(super) fn grown_from_nothing(&self, component: &Component, metric: Metric) -> Option<f64> {
+    pub(super) fn grown_from_nothing(
+        &self,
+        component: &ObservedComponent,
+        metric: Metric,
+    ) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let points = &observed.points;
         let before = points.iter().rev().find(|(at, _)| *at <= self.window.start);
@@ -291,21 +295,28 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the last reading of a component in the window.
-    pub(super) fn last_of(&self, component: &Component, metric: Metric) -> Option<f64> {
+    pub(super) fn last_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
         inside.or(observed.points.first()).map(|(_, value)| *value)
     }
 
     /// Returns the growth of a counter of a component, and the length of its period in seconds.
-    pub(super) fn growth_of(&self, component: &Component, metric: Metric) -> Option<(f64, f64)> {
+    pub(super) fn growth_of(
+        &self,
+        component: &ObservedComponent,
+        metric: Metric,
+    ) -> Option<(f64, f64)> {
         growth(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
     /// Returns the components of one kind, on any host.
-    pub(super) fn components(&self, is_wanted: impl Fn(&Component) -> bool) -> Vec<Component> {
+    pub(super) fn components(
+        &self,
+        is_wanted: impl Fn(&ObservedComponent) -> bool,
+    ) -> Vec<ObservedComponent> {
         let of_them = self.series.iter().map(|(component, _)| component);
-        let mut all: Vec<Component> = of_them.filter(|it| is_wanted(it)).cloned().collect();
+        let mut all: Vec<ObservedComponent> = of_them.filter(|it| is_wanted(it)).cloned().collect();
         all.sort();
         all.dedup();
         all
@@ -322,7 +333,7 @@ impl<'a> Signals<'a> {
     /// Returns the number of counters that were reset in the window, because the counting program
     /// was restarted.
     pub(super) fn resets(&self) -> usize {
-        let is_reset = |(_, observed): &&(Component, &Observed)| {
+        let is_reset = |(_, observed): &&(ObservedComponent, &Observed)| {
             shows_restarts(observed) && falls(observed, &self.window)
         };
         self.series.iter().filter(is_reset).count()
@@ -330,7 +341,7 @@ impl<'a> Signals<'a> {
 
     /// Returns true if anything of a database was seen: its processes, or its sessions.
     pub(super) fn sees_server(&self) -> bool {
-        let is_it = |component: &Component| {
+        let is_it = |component: &ObservedComponent| {
             matches!(component.part, Part::Processes(Side::Server) | Part::Sessions)
         };
         self.series.iter().any(|(component, observed)| {
@@ -351,8 +362,8 @@ fn shows_restarts(observed: &Observed) -> bool {
     RESTARTED.contains(&observed.metric.as_str())
 }
 
-/// Returns the points that cover a window: from the last not after its start to the first not
-/// before its end.
+/// Returns the points that cover a window: from the last point at or before its start to the first
+/// at or after its end.
 fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
     let points = &observed.points;
     let behind = points.partition_point(|(at, _)| *at <= window.start);
@@ -476,7 +487,7 @@ mod tests {
 
     #[test]
     fn load_is_judged_from_the_first_sample_of_every_machine() {
-        let host = Component::parse("db1/host").unwrap();
+        let host = ObservedComponent::parse("db1/host").unwrap();
         let share = |load: &LoadEvidence| Signals::of_load(load).rate_of(&host, host::USER);
         let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
         assert!(near(share(&loaded(0))) && near(share(&loaded(2))), "{:?}", share(&loaded(2)));

@@ -280,14 +280,15 @@ fn flush_waits_and_disk_waits_are_distinguished() {
         plant(&mut evidence, "disk vda", metric, per_s);
     }
     plant(&mut evidence, "disk sdb", "busy", 0.1);
-    let told = summarize(&evidence).limiter.evidence;
+    let reported = summarize(&evidence).limiter.evidence;
     for (kind, value) in [
         (EvidenceKind::BusiestDiskShare, 0.9),
         (EvidenceKind::ItsBytesPerS, 4e6),
         (EvidenceKind::ItsOperationsPerS, 400.0),
         (EvidenceKind::ItsMsPerOperation, 5.0),
     ] {
-        let found = told.iter().find(|number| number.kind == kind).expect("a number of the disk");
+        let found =
+            reported.iter().find(|number| number.kind == kind).expect("a number of the disk");
         assert!((found.value - value).abs() < 1e-9 * value, "{found:?}");
     }
 }
@@ -379,13 +380,13 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     plant(&mut evidence, "waits", "Timeout:PgSleep", 0.0);
     plant(&mut evidence, "waits", "cpu", 14.0);
     let limiter = summarize(&evidence).limiter;
-    let told = |limiter: &analyze::Limiter| {
+    let reported = |limiter: &analyze::Limiter| {
         limiter.unseen.iter().find_map(|unseen| match unseen {
             Unseen::Contradiction(contradiction) => Some(*contradiction),
             Unseen::Reported { .. } | Unseen::CountersReset => None,
         })
     };
-    let Contradiction { running, active, used, waited, unexplained } = told(&limiter).unwrap();
+    let Contradiction { running, active, used, waited, unexplained } = reported(&limiter).unwrap();
     assert!(near(running, 1.4) && near(active, 1.4) && near(used, 0.2), "{limiter:?}");
     assert!(near(waited, 0.01) && near(unexplained, 1.19), "{limiter:?}");
     let unexplained = limiter.seen.waits.iter().find(|(name, _)| name == "unexplained");
@@ -393,9 +394,9 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     // Sessions that a counter explains, or that lacked a processor, are not unexplained.
     let mut counted = evidence.clone();
     plant(&mut counted, "statistics", "status.innodb_row_lock_time", 1_200.0);
-    assert_eq!(told(&summarize(&counted).limiter), None);
+    assert_eq!(reported(&summarize(&counted).limiter), None);
     plant(&mut evidence, "server", "waited", 1.1);
-    assert_eq!(told(&summarize(&evidence).limiter), None);
+    assert_eq!(reported(&summarize(&evidence).limiter), None);
 }
 
 /// Two busy loops of another program use most of both processors.

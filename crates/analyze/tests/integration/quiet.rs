@@ -1,6 +1,6 @@
 //! Meaningless successes, and the first text of each error.
 
-use analyze::{ErrorSummary, Evidence, Quiet, summarize};
+use analyze::{EmptySuccess, ErrorSummary, Evidence, summarize};
 use base::{Class, Code, Nanos};
 use record::{Event, EventError, EventKind};
 
@@ -8,8 +8,8 @@ use crate::support::{MIXED, OPEN, PER_S, event, nothing, steady};
 
 const SECONDS: u64 = 60;
 
-fn quiet(evidence: &Evidence) -> Option<Quiet> {
-    summarize(evidence).jobs[0].quiet
+fn empty_success(evidence: &Evidence) -> Option<EmptySuccess> {
+    summarize(evidence).jobs[0].empty_success
 }
 
 fn without_rows(workload: &str) -> Evidence {
@@ -21,28 +21,32 @@ fn without_rows(workload: &str) -> Evidence {
 #[test]
 fn job_whose_answers_never_had_a_row_is_reported() {
     let mut evidence = without_rows(OPEN);
-    assert_eq!(quiet(&evidence), Some(Quiet::NoRows { answers: SECONDS * PER_S }));
+    assert_eq!(empty_success(&evidence), Some(EmptySuccess::NoRows { answers: SECONDS * PER_S }));
     evidence.jobs[0].steps[3].ends.rows = 1;
-    assert_eq!(quiet(&evidence), None, "a row of the warm-up is one");
-    assert_eq!(summarize(&without_rows(MIXED)).jobs[1].quiet, None, "the other job has its rows");
+    assert_eq!(empty_success(&evidence), None, "a row of the warm-up is one");
+    assert_eq!(
+        summarize(&without_rows(MIXED)).jobs[1].empty_success,
+        None,
+        "the other job has its rows"
+    );
 }
 
 #[test]
 fn expected_empty_answers_are_not_reported() {
-    assert_eq!(quiet(&without_rows(&format!("{OPEN}expect-rows = 0\n"))), None);
+    assert_eq!(empty_success(&without_rows(&format!("{OPEN}expect-rows = 0\n"))), None);
     let of = |statement| OPEN.replace("select 1", statement);
-    assert_eq!(quiet(&without_rows(&of("do sleep(1)"))), None);
-    assert!(quiet(&without_rows(&of("update t set v = 1 where id = 7"))).is_some());
+    assert_eq!(empty_success(&without_rows(&of("do sleep(1)"))), None);
+    assert!(empty_success(&without_rows(&of("update t set v = 1 where id = 7"))).is_some());
 }
 
 #[test]
 fn job_without_a_request_is_reported_with_its_first_due_time() {
     let slow = "duration = 60s\n[late]\nquery = select 1\nevery = 2m\nstart = 5s\n";
     let first = Some(Nanos::from_secs(125));
-    assert_eq!(quiet(&nothing(slow)), Some(Quiet::NothingDue { first }));
+    assert_eq!(empty_success(&nothing(slow)), Some(EmptySuccess::NothingDue { first }));
     // Its first request was due in time, and something else prevented it.
-    assert_eq!(quiet(&nothing(OPEN)), Some(Quiet::NothingDue { first: None }));
-    assert_eq!(quiet(&steady(OPEN)), None);
+    assert_eq!(empty_success(&nothing(OPEN)), Some(EmptySuccess::NothingDue { first: None }));
+    assert_eq!(empty_success(&steady(OPEN)), None);
 }
 
 /// Returns the first error of a job with a code.

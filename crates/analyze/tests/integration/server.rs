@@ -34,10 +34,10 @@ fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidenc
 
 /// Returns a job whose requests were all answered, each statement once.
 fn answered(requests: u64, statements: usize) -> Answered {
-    told(Balance::of(requests, 0, 0, 0), 0, vec![requests; statements])
+    reported(Balance::of(requests, 0, 0, 0), 0, vec![requests; statements])
 }
 
-fn told(balance: Balance, retries: u64, statements: Vec<u64>) -> Answered {
+fn reported(balance: Balance, retries: u64, statements: Vec<u64>) -> Answered {
     let counts = Counts { balance, retries, ..Counts::default() };
     Answered { counts, statements, wrong_rows: 0 }
 }
@@ -158,7 +158,7 @@ fn the_parts_of_a_mix_are_counted_once() {
 
 #[test]
 fn failed_requests_widen_the_expected_commits() {
-    let jobs = || vec![told(Balance::of(ALL - 1_000, 1_000, 0, 0), 0, vec![ALL - 1_000])];
+    let jobs = || vec![reported(Balance::of(ALL - 1_000, 1_000, 0, 0), 0, vec![ALL - 1_000])];
     let found = |commits| check("commits", &postgres(READ, jobs(), commits));
     assert_eq!(found(ALL - 1_000 + 7).status, Status::Pass);
     assert_eq!(found(ALL + 7).status, Status::Pass);
@@ -169,11 +169,11 @@ fn failed_requests_widen_the_expected_commits() {
     assert_eq!(compared.requests[0], 59_000.0);
     assert!(compared.requests[1] > 59_000.0, "{compared:?}");
     // An attempt that was retried has failed as well.
-    let retried = vec![told(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
+    let retried = vec![reported(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
     assert_eq!(check("commits", &postgres(READ, retried, ALL + 7 + 500)).status, Status::Pass);
     // Requests that returned other rows than expected were executed.
     let transaction = READ.replace("rate", "transaction = yes\nrate");
-    let mut wrong = told(Balance::of(ALL - 10, 10, 0, 0), 0, vec![ALL]);
+    let mut wrong = reported(Balance::of(ALL - 10, 10, 0, 0), 0, vec![ALL]);
     wrong.wrong_rows = 10;
     let found = |commits| check("commits", &postgres(&transaction, vec![wrong.clone()], commits));
     assert_eq!(found(ALL + 7).status, Status::Pass);

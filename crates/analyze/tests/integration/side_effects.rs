@@ -360,9 +360,9 @@ fn number_of_reported_side_effects_is_limited() {
     for job in 1..=30 {
         run = run.acting(job, 30, 30);
     }
-    let told: Vec<String> = run.side_effects().into_iter().map(|it| it.job).collect();
-    assert_eq!(told.len(), analyze::MOST_DISTURBANCES);
-    assert_eq!(told[0], "c0");
+    let reported: Vec<String> = run.side_effects().into_iter().map(|it| it.job).collect();
+    assert_eq!(reported.len(), analyze::MOST_DISTURBANCES);
+    assert_eq!(reported[0], "c0");
 }
 
 #[test]
@@ -410,9 +410,9 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
     ];
     assert_eq!(stretches(&vacuum), expected);
     let effects = summarize(&evidence).effects;
-    let told: Vec<(&str, f64, bool, bool)> =
+    let reported: Vec<(&str, f64, bool, bool)> =
         effects.iter().map(|it| (it.cause.as_str(), it.at_s, it.began, it.to > it.from)).collect();
-    assert_eq!(told, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
+    assert_eq!(reported, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
     // Rare samples make the moment less precise.
     assert_eq!(vacuum.resolution_s, 1.0);
     let seldom = format!("{alone}[observe]\nevery = 5s\n");

@@ -113,10 +113,10 @@ fn run(archive: &Archive) -> Result<Value, RecordError> {
         "ended_at_s": end.map(|end| end.at.as_secs_f64()),
         "ended_because": end.map(|end| end.text.as_str()),
         "events_dropped": archive.events_dropped()?,
-        "op_log": archive.op_log()?.map(|told| value!({
-            "rows": told.rows,
-            "dropped": told.dropped,
-            "failure": told.failure,
+        "op_log": archive.op_log()?.map(|outcome| value!({
+            "rows": outcome.rows,
+            "dropped": outcome.dropped,
+            "failure": outcome.failure,
         })),
     }))
 }

@@ -1,20 +1,20 @@
 //! The recorder: one thread that writes the deliveries of the lanes to a record.
 //!
 //! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
-//! it in virtual time. The thread ([`keeper`]) adds up the lanes ([`books`]) and writes the sums in
-//! one transaction per second. All others add facts through [`Notes`] and read the latest figures
-//! through a [`LiveView`].
+//! it in virtual time. The thread ([`recorder_thread`]) adds up the lanes ([`run_sums`]) and writes
+//! the sums in one transaction per second. All others add facts through [`Notes`] and read the
+//! latest figures through a [`LiveView`].
 //!
 //! The invariant: deliveries that were not reported as lost are in the record when
 //! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
 
 mod barrier;
-mod books;
 mod cache;
-mod keeper;
 mod live;
 mod outlet;
 mod process;
+mod recorder_thread;
+mod run_sums;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,8 +32,8 @@ use record::{End, Event, Header, InputFile, Load, OpLogReport, Pace, Reading};
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
-use keeper::RecorderThread;
 use outlet::{Health, Lane, Message, Note, PendingLimits};
+use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane keeps messages
 /// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
@@ -199,8 +199,8 @@ impl Notes {
     }
 
     /// Records the result of the op-log.
-    pub fn op_log(&self, told: OpLogReport) {
-        self.note(Note::OpLog(told));
+    pub fn op_log(&self, outcome: OpLogReport) {
+        self.note(Note::OpLog(outcome));
     }
 
     fn note(&self, note: Note) {

@@ -151,13 +151,13 @@ fn slow_writer_drops_and_counts_rows() {
     (0..rows).for_each(|number| lane.push(&row(number, Outcome::Completed, true)));
     disk.open();
     drop(lane);
-    let told = log.finish(|| true);
+    let result = log.finish(|| true);
     assert_eq!(
-        told,
+        result,
         OpLogReport { format: OpFormat::Csv, rows: room, dropped: 5_000, failure: None }
     );
     assert_eq!(disk.text().lines().count() as u64, 1 + room);
-    let loss = told.loss().unwrap();
+    let loss = result.loss().unwrap();
     assert!(loss.starts_with("5,000 of 268,168 requests are missing in the op-log"), "{loss}");
 }
 
@@ -181,10 +181,10 @@ fn rows_refused_by_a_full_disk_count_as_dropped() {
     let disk = Disk::new(true, 100_000);
     let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Real);
     note(&log, (0..10_000).map(|number| row(number, Outcome::Completed, true)));
-    let told = log.finish(|| true);
+    let result = log.finish(|| true);
     let whole = disk.text().matches('\n').count() as u64;
-    assert_eq!((told.rows, told.dropped), (whole, 10_000 - whole));
-    let loss = told.loss().unwrap();
+    assert_eq!((result.rows, result.dropped), (whole, 10_000 - whole));
+    let loss = result.loss().unwrap();
     assert!(loss.contains("missing in the file of --query-stats-file"), "{loss}");
     assert!(loss.contains("no longer be written: no storage space after 100000 bytes"), "{loss}");
 }

@@ -83,8 +83,8 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, RowError> {
 }
 
 /// Writes the result of the op-log.
-pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), RowError> {
-    let OpLogReport { format, rows, dropped, failure } = told;
+pub(crate) fn write_op_log(to: &Connection, outcome: &OpLogReport) -> Result<(), RowError> {
+    let OpLogReport { format, rows, dropped, failure } = outcome;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
     write_fact(to, "op_log_format", format.name().to_owned().into())?;
     write_fact(to, "op_log_rows", number(*rows))?;

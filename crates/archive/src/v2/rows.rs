@@ -34,6 +34,26 @@ pub struct RunRow {
     pub seed: u64,
 }
 
+impl RunRow {
+    /// Returns the row of a run that counts, at the beginning of the first round in which arms are
+    /// compared; not judged yet.
+    pub fn new(run: u32, arm: impl Into<String>) -> RunRow {
+        RunRow {
+            run,
+            round: 0,
+            position: 0,
+            arm: arm.into(),
+            point: None,
+            phase: Phase::Compare,
+            attempt: 0,
+            state: RunState::Counts,
+            verdict: String::new(),
+            objections: String::new(),
+            seed: 0,
+        }
+    }
+}
+
 /// A part of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {

@@ -46,8 +46,8 @@ fn record(place: &Place) -> Connection {
 
 /// Returns the SQL of the examples, in order.
 fn queries() -> Vec<&'static str> {
-    let (of_one_run, _) = DOCUMENT.split_once("## Five queries").unwrap();
-    let blocks = of_one_run.split("```sql\n").skip(1);
+    let (child, _) = DOCUMENT.split_once("## Five queries").unwrap();
+    let blocks = child.split("```sql\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap()).collect()
 }
 

@@ -204,8 +204,8 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         }));
     });
     let rows = dump(&place.record());
-    for told in ["wrong password", "set password", "no login with"] {
-        assert!(rows.contains(told), "{told}: {rows}");
+    for result in ["wrong password", "set password", "no login with"] {
+        assert!(rows.contains(result), "{result}: {rows}");
     }
     assert!(!rows.contains("hunter2"), "{rows}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use archive::{Archive, ExperimentWriter, Phase, RecordErrorKind, RunRow, RunState, export};
+use archive::{Archive, ExperimentWriter, RecordErrorKind, RunRow, export};
 use base::{Nanos, WallTime};
 use record::{InputFile, Load, Reading};
 use rusqlite::{Connection, OpenFlags};
@@ -10,19 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::support::{Place, Scenario, dump, record_with};
 
 fn row(run: u32) -> RunRow {
-    RunRow {
-        run,
-        round: 0,
-        position: run - 1,
-        arm: "plain".to_owned(),
-        point: None,
-        phase: Phase::Compare,
-        attempt: 0,
-        state: RunState::Counts,
-        verdict: "valid".to_owned(),
-        objections: String::new(),
-        seed: 7,
-    }
+    let verdict = "valid".to_owned();
+    RunRow { position: run - 1, verdict, seed: 7, ..RunRow::new(run, "plain") }
 }
 
 fn file() -> InputFile {

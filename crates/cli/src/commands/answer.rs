@@ -180,8 +180,8 @@ fn style_or(other: usize) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let width = match is_terminal {
         true => {
-            let (told, set) = (Term::stdout().size_checked(), std::env::var("COLUMNS").ok());
-            width(told.map(|(_, columns)| columns), set.as_deref()).unwrap_or(other)
+            let (reported, set) = (Term::stdout().size_checked(), std::env::var("COLUMNS").ok());
+            width(reported.map(|(_, columns)| columns), set.as_deref()).unwrap_or(other)
         }
         false => other,
     };
@@ -190,9 +190,9 @@ fn style_or(other: usize) -> Style {
 
 /// Returns the width of an answer on a terminal with this many columns; if it does not report them,
 /// the value of `COLUMNS` is used.
-fn width(told: Option<u16>, set: Option<&str>) -> Option<usize> {
-    let told = told.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
-    told.map(|columns| usize::from(columns).min(WIDTH))
+fn width(reported: Option<u16>, set: Option<&str>) -> Option<usize> {
+    let reported = reported.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
+    reported.map(|columns| usize::from(columns).min(WIDTH))
 }
 
 /// Writes a document to stdout.
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn answer_is_as_wide_as_the_terminal_up_to_a_hundred_columns() {
-        for (told, set, expected) in [
+        for (reported, set, expected) in [
             (Some(80), None, Some(80)),
             (Some(80), Some("60"), Some(80)),
             (Some(213), None, Some(WIDTH)),
@@ -282,7 +282,7 @@ mod tests {
             (None, Some("wide"), None),
             (None, None, None),
         ] {
-            assert_eq!(width(told, set), expected, "{told:?} {set:?}");
+            assert_eq!(width(reported, set), expected, "{reported:?} {set:?}");
         }
     }
 }

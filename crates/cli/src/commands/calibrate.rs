@@ -40,7 +40,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         stop,
     };
-    let calibrated = match calibrate::calibrate(&wanted, &mut |what| tell(args, what)) {
+    let calibrated = match calibrate::calibrate(&wanted, &mut |what| show_step(args, what)) {
         Ok(calibrated) => calibrated,
         Err(problem) => return ended(&problem),
     };
@@ -52,7 +52,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
 }
 
 /// Prints the name of a measurement that begins.
-fn tell(args: &CalibrateArgs, what: &str) {
+fn show_step(args: &CalibrateArgs, what: &str) {
     if !args.quiet {
         stderr::line(&format!("{what} …"));
     }
@@ -63,7 +63,7 @@ fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
     let stop = Stop::default();
     signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
     let options = DiskOptions { folder: folder.to_owned(), is_quick: args.quick, stop };
-    let figures = match calibrate::calibrate_disk(&options, &mut |what| tell(args, what)) {
+    let figures = match calibrate::calibrate_disk(&options, &mut |what| show_step(args, what)) {
         Ok(figures) => figures,
         Err(problem @ DiskProblem::Interrupted) => {
             Complaint::of(&problem).print();

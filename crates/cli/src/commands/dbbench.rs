@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use archive::OpLogPlan;
 use base::go::{parse_float, parse_int};
 use base::units::{UnitError, parse_duration};
-use base::{Endpoint, HostPort, Nanos, Secret, Target, TargetError, TargetKind, closest};
+use base::{
+    Endpoint, HostPort, Nanos, Secret, Target, TargetError, TargetKind, closest, shell_word,
+};
 use record::OpFormat;
 use workload::{Plan, Rates};
 
 use crate::args::{DbbenchArgs, FileArgs, RunArgs, Url};
 use crate::commands::answer::print;
-use crate::commands::order::quoted;
 use crate::commands::run::{self, RunMode};
 use crate::complain::Complaint;
 use crate::display::{ProgressStyle, Reports};
@@ -189,7 +190,7 @@ impl FlagOptions {
         };
         for (name, value) in flags {
             flag_options
-                .hear(name, value)
+                .apply_flag(name, value)
                 .map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
         }
         flag_options.is_possible()?;
@@ -242,7 +243,7 @@ impl FlagOptions {
     }
 
     /// Applies one flag.
-    fn hear(&mut self, name: &'static str, value: &str) -> Result<(), String> {
+    fn apply_flag(&mut self, name: &'static str, value: &str) -> Result<(), String> {
         let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match name {
             "driver" => self.kind = kind(value)?,
@@ -446,14 +447,14 @@ fn pool(text: &str) -> Result<Option<u32>, String> {
 fn command(run: &RunArgs) -> String {
     let mut words = vec!["assay".to_owned(), "dbbench".to_owned()];
     let mut flag = |name: &str, value: Option<String>| {
-        words.extend(value.map(|value| format!("--{name}={}", quoted(&value))));
+        words.extend(value.map(|value| format!("--{name}={}", shell_word(&value))));
     };
     let file = &run.file;
     flag("url", file.url.as_ref().and_then(|url| url.as_ref().ok()).map(Target::to_string));
     flag("base-dir", file.folder.as_ref().map(|folder| folder.display().to_string()));
     flag("max-active-conns", file.max_connections.map(|most| most.to_string()));
     words.extend(run.allow_commands.then(|| "--allow-commands".to_owned()));
-    words.push(quoted(&file_name(&file.file)));
+    words.push(shell_word(&file_name(&file.file)));
     words.join(" ")
 }
 
@@ -521,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_name_or_a_password_needs_an_escape() {
+    fn names_and_passwords_need_no_escapes() {
         let target = target("--username a@b --password p@ss/w:rd?% --database x/y#1");
         let Endpoint::Network { user, password, database, .. } = target.endpoint else { panic!() };
         assert_eq!(user.as_deref(), Some("a@b"));

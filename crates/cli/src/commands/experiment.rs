@@ -6,7 +6,7 @@ use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::RunFigures;
 use archive::{Phase, RecordErrorKind, RunState};
 use base::units::grouped;
-use base::{Class, Nanos, Seed, WallTime};
+use base::{Class, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM, Problem,
@@ -332,7 +332,7 @@ pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> Differe
 /// Refuses what this version does not run.
 fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
     let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
-    for arm in file.experiment.cells() {
+    for arm in file.experiment.arm_points() {
         let plan = &arm.plan;
         if !args.allow_commands {
             let workload = file.workload_of(plan.clone());
@@ -356,7 +356,8 @@ fn record(args: &RunArgs) -> PathBuf {
 
 /// Returns the facts of the record. A resumed experiment must have the same.
 fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
-    let plans: Vec<String> = file.experiment.cells().iter().map(|arm| arm.plan.to_text()).collect();
+    let plans: Vec<String> =
+        file.experiment.arm_points().iter().map(|arm| arm.plan.to_text()).collect();
     vec![
         ("assay", env!("CARGO_PKG_VERSION").to_owned()),
         (EXPERIMENT, file.experiment.to_text()),
@@ -374,12 +375,12 @@ fn command(args: &RunArgs, file: &ExperimentFile) -> String {
 /// Returns the number of runs and the time that they take.
 fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let experiment = &file.experiment;
-    let cells = experiment.outline().cells().len() as u32;
+    let arm_points = experiment.outline().arm_points().len() as u32;
     let looks = design(&experiment.outline(), experiment.writes()).looks;
     let rounds = [looks.looks().first().copied().unwrap_or_default(), looks.most_pairs()];
-    let [fewest, most] = rounds.map(|rounds| rounds.saturating_mul(cells));
+    let [fewest, most] = rounds.map(|rounds| rounds.saturating_mul(arm_points));
     let steps = experiment.saturate.as_ref().map(fewest_and_most_steps);
-    let longest = experiment.cells().iter().filter_map(|arm| arm.plan.duration).max();
+    let longest = experiment.arm_points().iter().filter_map(|arm| arm.plan.duration).max();
     let time = |runs: u32| {
         let each = longest.unwrap_or_default() + canary_length(longest);
         Nanos(each.0.saturating_mul(runs.into()))
@@ -407,7 +408,7 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
         (false, _) => "setup, loads, and restoring and settling before each run",
     };
     let cases = match &experiment.sweep {
-        None => format!("{cells} arms"),
+        None => format!("{arm_points} arms"),
         Some(sweep) => match experiment.file_arms().len() {
             0 => format!("{} points", sweep.values.len()),
             arms => format!("{arms} arms at {} points", sweep.values.len()),
@@ -503,7 +504,7 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
     }
     let record = record.display().to_string();
     let continues = format!("the runs so far are in `{record}`; continue");
-    let quoted = order::quoted(&record);
+    let quoted = shell_word(&record);
     complaint.help(match &*error.problem {
         Problem::Statement { key, .. } => {
             format!("{continues} with --resume {quoted} if the statement of `{key}` works then")
@@ -516,7 +517,7 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
 fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     let Problem::Run(cause) = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
-    let arm = file.experiment.cells().iter().find(|arm| arm.heading() == *name)?;
+    let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
     let workload = file.workload_of(arm.plan.clone());
     Some(order::complaint(&workload, cause, SkipsLoads::No))
 }

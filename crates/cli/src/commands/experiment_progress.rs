@@ -87,7 +87,7 @@ fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
 impl ExperimentListener for Progress {
     fn on_event(&self, event: &ExperimentEvent<'_>) {
         let runs = match event {
-            ExperimentEvent::Running { number, most, .. } => Some((*number, *most)),
+            ExperimentEvent::RunStarted { number, most, .. } => Some((*number, *most)),
             _ => None,
         };
         let line = self.line(event);
@@ -111,37 +111,39 @@ impl Progress {
     /// Returns the line about an event.
     fn line(&self, event: &ExperimentEvent<'_>) -> String {
         match event {
-            ExperimentEvent::Starting => "starting servers".to_owned(),
+            ExperimentEvent::ServersStarting => "starting servers".to_owned(),
             ExperimentEvent::TryingSettings { arm } => {
                 format!("restarting the server with the settings of [arm {arm}]")
             }
             ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
-            ExperimentEvent::Running { number, most, round, arm } => {
+            ExperimentEvent::RunStarted { number, most, round, arm } => {
                 let left = self.left(*number, *most);
                 format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
             }
-            ExperimentEvent::Stepping { number, step, most, attempt, vary, value } => {
+            ExperimentEvent::StepStarted { number, step, most, attempt, vary, value } => {
                 let again = if *attempt > 0 { ", again" } else { "" };
                 let step = step + 1;
                 format!("run {number}: step {step} of at most {most}, {vary} = {value}{again}")
             }
-            ExperimentEvent::Saturated { vary, value } => {
+            ExperimentEvent::LoadFound { vary, value } => {
                 format!("all arms run at {vary} = {value}")
             }
-            ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
-            ExperimentEvent::Trying { number, vary, value, phase, left } => {
+            ExperimentEvent::RunFinished { number, figures } => {
+                format!("run {number}: {}", verdict_text(figures))
+            }
+            ExperimentEvent::TrialStarted { number, vary, value, phase, left } => {
                 let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
                 let value = value_of_trial(vary, *value);
                 format!("trial {number}: {value}, {}, {seconds} of the budget left", phase.name())
             }
-            ExperimentEvent::Tried { number, outcome } => {
+            ExperimentEvent::TrialFinished { number, outcome } => {
                 format!("trial {number}: {}", outcome.name())
             }
             ExperimentEvent::Warning { sentence } => self.secrets.hide(sentence),
-            ExperimentEvent::Repeating { round } => {
+            ExperimentEvent::RoundRepeated { round } => {
                 format!("round {} is repeated: the load generator or the machine failed", round + 1)
             }
-            ExperimentEvent::Looked { pairs, is_decided } => {
+            ExperimentEvent::LookTaken { pairs, is_decided } => {
                 let word = if *is_decided { "decided" } else { "not decided yet" };
                 format!("look at {pairs} pairs: {word}")
             }
@@ -156,7 +158,7 @@ fn value_of_trial(vary: &VariedLoad, value: f64) -> String {
     }
 }
 
-fn told(figures: &RunFigures) -> String {
+fn verdict_text(figures: &RunFigures) -> String {
     let checks: Vec<&str> =
         figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
     let word = figures.verdict.status().verdict();
@@ -168,7 +170,7 @@ fn told(figures: &RunFigures) -> String {
 
 /// Returns the secrets of all arms, which a database may repeat.
 fn secrets(file: &ExperimentFile) -> Secrets {
-    Secrets::of_all(file.experiment.cells().iter().map(|arm| arm.plan.secrets()))
+    Secrets::of_all(file.experiment.arm_points().iter().map(|arm| arm.plan.secrets()))
 }
 
 #[cfg(test)]

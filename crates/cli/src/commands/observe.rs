@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use base::{Target, names_secret, without_passwords};
+use base::{Target, names_secret, shell_word, without_passwords};
 use engine::Stop;
 use lab::{AttachOrder, Attached, Subject};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
 use crate::commands::answer::{self, TextForm};
-use crate::commands::order::{self, quoted};
+use crate::commands::order;
 use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
@@ -106,8 +106,8 @@ fn in_words(words: &[String]) -> String {
         };
         match (is_secret, before, word.split_once(':')) {
             (true, _, _) => HIDDEN.to_owned(),
-            (false, "-u" | "--user", Some((user, _))) => quoted(&format!("{user}:{HIDDEN}")),
-            (false, _, _) => quoted(&without_secret(word)),
+            (false, "-u" | "--user", Some((user, _))) => shell_word(&format!("{user}:{HIDDEN}")),
+            (false, _, _) => shell_word(&without_secret(word)),
         }
     });
     shown.collect::<Vec<_>>().join(" ")
@@ -145,11 +145,11 @@ fn without_secret(word: &str) -> String {
 /// Returns the command line for the record.
 fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     let mut words = vec!["assay observe".to_owned()];
-    words.extend(target.map(|target| quoted(&target.to_string())));
+    words.extend(target.map(|target| shell_word(&target.to_string())));
     words.extend(args.pid.map(|number| format!("--pid {number}")));
     words.extend(args.duration.map(|duration| format!("--duration {duration}")));
     let hosts = args.host.iter().flatten();
-    words.extend(hosts.map(|host| format!("--host {}", quoted(&host.to_string()))));
+    words.extend(hosts.map(|host| format!("--host {}", shell_word(&host.to_string()))));
     words.extend((args.every != Observe::EVERY).then(|| format!("--every {}", args.every)));
     if !args.command.is_empty() {
         words.push(format!("-- {}", in_words(&args.command)));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime};
+use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime, shell_word};
 use engine::{Failed, Location, Options, Prepare, Rules, Stop};
 use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
@@ -119,12 +119,12 @@ pub(crate) fn command(
     more: &[(&str, Option<String>)],
 ) -> String {
     let file = file_name(args.recorded_name.as_ref().unwrap_or(&args.file));
-    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&file)];
+    let mut words = vec!["assay".to_owned(), name.to_owned(), shell_word(&file)];
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             words.push(format!("--{name}"));
             if !value.is_empty() {
-                words.push(quoted(&value));
+                words.push(shell_word(&value));
             }
         }
     };
@@ -148,17 +148,6 @@ pub(crate) fn command(
         option(name, value.clone());
     }
     words.join(" ")
-}
-
-/// Quotes a word for the shell, if necessary.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=?&,%+@".contains(c);
-    let shell_reads_it = |c: char| "?&".contains(c);
-    if !word.is_empty() && word.chars().all(|c| plain(c) && !shell_reads_it(c)) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// Returns the complaint about a run that failed to start, without secrets that the database
@@ -204,13 +193,5 @@ mod tests {
     fn processors_keep_the_requested_order() {
         assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(ranges(&[3]), "3");
-    }
-
-    #[test]
-    fn words_are_quoted_if_a_shell_would_interpret_them() {
-        assert_eq!(quoted("shop.ini"), "shop.ini");
-        assert_eq!(quoted("sim:mm1?service=1ms"), "'sim:mm1?service=1ms'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

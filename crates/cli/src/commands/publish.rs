@@ -172,7 +172,7 @@ fn of_experiment(
     let shown = report::ExperimentView { record: name.to_owned(), ..of_copy };
     let forms = Forms {
         page: report::experiment_html(&shown),
-        text: report::experiment_text(&shown),
+        text: report::experiment_text(&shown, &Style::PLAIN),
         json: answer::document_text(&report::experiment_json(&shown))?,
     };
     let first = shown.runs.first().map(|run| answer::open(copy, Some(run.number))).transpose();

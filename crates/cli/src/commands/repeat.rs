@@ -179,12 +179,14 @@ fn words(command: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use base::shell_word;
+
     use super::*;
 
     #[test]
     fn command_of_a_record_is_split_as_a_shell_does() {
         for text in ["shop.ini", "it's", "", "a b", "sim:mm1?service=1ms&x='"] {
-            let line = format!("assay run {}", order::quoted(text));
+            let line = format!("assay run {}", shell_word(text));
             assert_eq!(words(&line), Some(vec!["assay".into(), "run".into(), text.to_owned()]));
         }
         assert_eq!(words("assay 'run"), None);

@@ -11,20 +11,20 @@ use crate::stderr;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
     let depth = if args.quick { Depth::Quick } else { Depth::Standard };
-    let mut tell = |name: &str| {
+    let mut show_step = |name: &str| {
         if !args.quiet {
             stderr::line(&format!("{name} …"));
         }
     };
     let tested = if args.real {
-        let found = selftest::over_the_wire(depth, &mut tell);
+        let found = selftest::over_the_wire(depth, &mut show_step);
         let found = found.map_err(|error| Complaint::of(&error))?;
         SelftestResult { depth: None, found: Found::Oracles(found) }
     } else if args.mutations {
-        let found = selftest::mutations(depth, &mut tell);
+        let found = selftest::mutations(depth, &mut show_step);
         SelftestResult { depth: Some(depth), found: Found::Mutations(found) }
     } else {
-        let found = selftest::oracles(depth, &mut tell);
+        let found = selftest::oracles(depth, &mut show_step);
         SelftestResult { depth: Some(depth), found: Found::Oracles(found) }
     };
     if args.json {

@@ -287,12 +287,12 @@ pub(super) mod tests {
         let courses = [course, Course::default()];
         let picture = Picture::of(&state()).with_courses(&state(), &courses);
         let [read, transfer] = &picture.courses[..] else { panic!("{picture:?}") };
-        let told = |row: &CourseRow| row.series.each_ref().map(|it| it.greatest.clone());
+        let shown = |row: &CourseRow| row.series.each_ref().map(|it| it.greatest.clone());
         assert_eq!(
-            (read.name.as_str(), told(read)),
+            (read.name.as_str(), shown(read)),
             ("read", ["3,002", "1.40 ms"].map(str::to_owned))
         );
-        assert_eq!(told(transfer), ["–", "–"].map(str::to_owned));
+        assert_eq!(shown(transfer), ["–", "–"].map(str::to_owned));
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn row_per_request_file_must_differ_from_other_files() {
 /// Answers call the file by the name of its dbbench flag.
 #[test]
 fn answer_names_the_row_per_request_file_as_given() {
-    for (stats, told, is_incomplete) in [
+    for (stats, shown, is_incomplete) in [
         ("stats.csv", "query-stats-file  3 requests, 0 missing", false),
         ("/dev/full", "query-stats-file  0 requests, 3 missing", true),
     ] {
@@ -235,7 +235,7 @@ fn answer_names_the_row_per_request_file_as_given() {
         let ran = dbbench(&place, &["--query-stats-file", stats]);
         let name = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
         let report = place.assay(&["report", &name, "--full"]);
-        assert!(report.stdout.contains(told), "{stats}: {}", report.stdout);
+        assert!(report.stdout.contains(shown), "{stats}: {}", report.stdout);
         let is_told = ran.stdout.contains("query-stats-file-incomplete: ");
         assert_eq!(is_told, is_incomplete, "{stats}: {}", ran.stdout);
         let all = [ran.stdout, ran.stderr, report.stdout, report.stderr].concat();

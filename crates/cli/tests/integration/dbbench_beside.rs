@@ -563,8 +563,8 @@ impl Case {
             match number {
                 Exactly(number) => assert_eq!(count, *number, "{of}"),
                 Rate(ticks) => {
-                    let told = begun.iter().filter(|begun| begun.job == ticks.job).count();
-                    assert_eq!(told as u64, count, "{of}");
+                    let shown = begun.iter().filter(|begun| begun.job == ticks.job).count();
+                    assert_eq!(shown as u64, count, "{of}");
                     let allowed = who.may_send(*ticks, begun);
                     assert!(allowed.contains(&count), "{of}: {count}, not {allowed:?}");
                 }

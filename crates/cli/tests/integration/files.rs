@@ -273,8 +273,8 @@ fn an_op_log_has_a_row_for_each_request_and_agrees_with_the_record() {
     let ops = ops(&place, "ops.csv");
     let export = place.exported("r.assay");
     assert_eq!(ops.len() as u64, sum(&export, "scheduled"), "{}", ran.stderr);
-    let told = serde_json::json!({"rows": ops.len(), "dropped": 0, "failure": null});
-    assert_eq!((&summary["run"]["op_log"], &export["run"]["op_log"]), (&told, &told));
+    let printed = serde_json::json!({"rows": ops.len(), "dropped": 0, "failure": null});
+    assert_eq!((&summary["run"]["op_log"], &export["run"]["op_log"]), (&printed, &printed));
     let with = |outcome: &str| ops.iter().filter(|row| row[7] == outcome).count() as u64;
     let errors = with("error") + with("timeout") + with("accepted-error");
     for (column, counted) in [
@@ -333,12 +333,12 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     let ran = CommandResult::of(&mut command).expect(0);
     let ops = ops(&place, "ops.csv").len() as u64 - 1;
     let export = place.exported("r.assay");
-    let told = &export["run"]["op_log"];
-    let dropped = told["dropped"].as_u64().unwrap();
-    assert!(dropped > 1_000 && told["failure"].as_str().unwrap().contains("File too large"));
-    assert_eq!(told["rows"].as_u64().unwrap() + dropped, sum(&export, "scheduled"));
+    let printed = &export["run"]["op_log"];
+    let dropped = printed["dropped"].as_u64().unwrap();
+    assert!(dropped > 1_000 && printed["failure"].as_str().unwrap().contains("File too large"));
+    assert_eq!(printed["rows"].as_u64().unwrap() + dropped, sum(&export, "scheduled"));
     // The last line in the file may be incomplete.
-    assert!((ops..=ops + 1).contains(&told["rows"].as_u64().unwrap()));
+    assert!((ops..=ops + 1).contains(&printed["rows"].as_u64().unwrap()));
     let words = "requests are missing in the op-log: it could no longer be written";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     assert!(ran.stdout.contains("VALID") && ran.stdout.contains("op-log"), "{}", ran.stdout);

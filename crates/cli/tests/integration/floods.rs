@@ -5,6 +5,9 @@ use nix::sys::signal::Signal;
 use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
 use crate::support::{CommandResult, Place, Running, assert_balanced, job};
 
+/// Most memory that an endless answer may add, in bytes.
+const MOST_MEMORY: u64 = 64 << 20;
+
 const FLOODS: [EndlessAnswer; 2] = [EndlessAnswer::Notices, EndlessAnswer::Rows];
 
 /// The statement whose answer never ends.
@@ -76,5 +79,26 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
         assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
         let words = "the running statement is given up";
         assert!(ran.stderr.contains(words), "{talk:?}: {}", ran.stderr);
+    }
+}
+
+/// Runs a statement for a second and returns the most memory that the process had, as the kernel
+/// reports it (`VmHWM`).
+fn peak_memory(server: &FaultyServer, statement: &str, more: &str) -> u64 {
+    let job =
+        format!("[read]\nquery = select '{statement}'\nprepare = no\nconcurrency = 2\n{more}");
+    let place = Place::with(&format!("duration = 2s\ndrain = 300ms\n{job}"));
+    let summary = start(&place, server).ends().json();
+    let client = summary["client"]["peak_rss_bytes"].as_u64();
+    client.filter(|bytes| *bytes > 1 << 20).expect("the memory was observed")
+}
+
+#[test]
+fn answers_without_end_take_little_memory() {
+    let server = FaultyServer::endless(ODD, EndlessAnswer::Rows);
+    let without = peak_memory(&server, "even", "");
+    for more in ["", "query-results-file = rows.csv\n"] {
+        let with = peak_memory(&server, "odd", more);
+        assert!(with <= without + MOST_MEMORY, "{more}: {with} instead of {without}");
     }
 }

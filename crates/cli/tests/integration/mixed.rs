@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::support::{CommandResult, Place, assert_balanced, job, number};
-use crate::workloads::told;
+use crate::workloads::shown;
 
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
@@ -65,7 +65,7 @@ fn mixed_study_of_dbbench_sends_exactly_its_statements() {
     let place = Place::new();
     let shorter = [("duration=40s", "duration=3s"), ("rate=0.1\n", "rate=1\n"), ("99999", "1999")];
     place.write("mixed-dbbench.ini", changed(DBBENCH, &shorter));
-    let [command] = &told(DBBENCH)[..] else { panic!("one command") };
+    let [command] = &shown(DBBENCH)[..] else { panic!("one command") };
     let (name, flags) = command.words.split_first().unwrap();
     let more = ["--database", "t.db", "--query-stats-file", "each.csv"];
     let flags = flags.iter().map(String::as_str);

@@ -42,8 +42,8 @@ fn running_process_is_observed_and_the_cost_is_reported() {
     let share = document["observing_share"].as_f64().expect("what observing costs");
     assert!(share > 0.0 && share < 0.5, "{share}");
     let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
-    let told = text.lines().find(|line| line.starts_with("observing"));
-    assert!(told.is_some_and(|line| line.contains("% of one core")), "{text}");
+    let shown = text.lines().find(|line| line.starts_with("observing"));
+    assert!(shown.is_some_and(|line| line.contains("% of one core")), "{text}");
 }
 
 #[test]

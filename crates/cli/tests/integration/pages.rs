@@ -101,8 +101,8 @@ fn figure_is_printed_or_written_to_a_new_file() {
     let place = recorded();
     let printed = place.assay(&["report", "r.assay", "--svg", "throughput"]).expect(0);
     assert!(printed.stdout.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-    for told in ["warm-up, not counted", "write begins", "write ends", "read: offered"] {
-        assert!(printed.stdout.contains(&format!(">{told}</text>")), "{told}");
+    for shown in ["warm-up, not counted", "write begins", "write ends", "read: offered"] {
+        assert!(printed.stdout.contains(&format!(">{shown}</text>")), "{shown}");
     }
     let write = ["report", "r.assay", "--svg", "throughput", "--out", "f.svg"];
     let written = place.assay(&write).expect(0);
@@ -136,7 +136,7 @@ fn page_is_complete_in_itself_and_the_same_each_time() {
     let place = recorded();
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);
-    for told in [
+    for shown in [
         "VALID",
         "Throughput over time",
         "Percentiles: read",
@@ -144,7 +144,7 @@ fn page_is_complete_in_itself_and_the_same_each_time() {
         "Times of read",
         "stop = 40s",
     ] {
-        assert!(page.contains(told), "{told}");
+        assert!(page.contains(shown), "{shown}");
     }
     assert!(page.matches("<svg ").count() >= 14, "{}", page.matches("<svg ").count());
     fs::rename(place.at("r.assay.html"), place.at("first.html")).unwrap();
@@ -268,20 +268,20 @@ fn experiment_has_a_page_with_effects_and_pairs() {
     assert!(ran.code <= 3 && ran.code != 2, "{}", ran.stderr);
     let page = page_of(&place, "e.assay", &[]);
     check_page(&page);
-    for told in [
+    for shown in [
         "Is &lt;b&gt;slow&lt;/b&gt; slower?",
         "Changes with their intervals",
         "Pairs: throughput(read) of slow against plain",
         "6 interleaved pairs",
         "Runs, in the order",
     ] {
-        assert!(page.contains(told), "{told}");
+        assert!(page.contains(shown), "{shown}");
     }
     let listed = place.assay(&["report", "e.assay", "--figures"]).expect(0);
     assert!(listed.stdout.contains("pairs.throughput(read).slow"), "{}", listed.stdout);
     let effects = place.assay(&["report", "e.assay", "--svg", "effects"]).expect(0).stdout;
-    for told in [">±1 %</text>", ">bet -", "too small to matter"] {
-        assert!(effects.contains(told), "{told}: {effects}");
+    for shown in [">±1 %</text>", ">bet -", "too small to matter"] {
+        assert!(effects.contains(shown), "{shown}: {effects}");
     }
     fs::remove_file(place.at("e.assay.html")).unwrap();
     check_page(&page_of(&place, "e.assay", &["--run", "1"]));
@@ -309,11 +309,11 @@ fn sweep_has_a_page_with_its_curves() {
     check_page(&page);
     let (answer, others) = page.split_once("<section id=\"question\"").unwrap();
     assert!(answer.contains("concurrency(read) = 16: highest throughput(read), "), "{answer}");
-    for told in ["predicted peak 15.", "best: highest throughput(read)", "a run</text>"] {
-        assert!(answer.contains(told), "{told}");
+    for shown in ["predicted peak 15.", "best: highest throughput(read)", "a run</text>"] {
+        assert!(answer.contains(shown), "{shown}");
     }
-    for told in ["Points", "Response-time model", "contention σ", "± is half", "<bdi>64</bdi>"] {
-        assert!(others.contains(told), "{told}");
+    for shown in ["Points", "Response-time model", "contention σ", "± is half", "<bdi>64</bdi>"] {
+        assert!(others.contains(shown), "{shown}");
     }
     assert!(!page.contains("There is no comparison yet"));
     fs::remove_file(place.at("s.assay.html")).unwrap();
@@ -335,8 +335,8 @@ fn comparison_has_a_page_and_figures_with_its_limits() {
     assert_eq!(ran.stdout, plain.stdout);
     let page = fs::read_to_string(place.at("c.html")).unwrap();
     check_page(&page);
-    for told in ["Not interleaved", "Metrics of 1.2ms-*.assay", "exceeded in", "limit &lt; -3%"] {
-        assert!(page.contains(told), "{told}");
+    for shown in ["Not interleaved", "Metrics of 1.2ms-*.assay", "exceeded in", "limit &lt; -3%"] {
+        assert!(page.contains(shown), "{shown}");
     }
     let listed = place.assay(&[&compare[..], &["--figures"]].concat()).expect(0).stdout;
     assert!(listed.starts_with("effects  1 of 1 interval lies beyond"), "{listed}");

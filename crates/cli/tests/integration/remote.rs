@@ -124,8 +124,8 @@ fn unreachable_machine_is_reported_for_a_load() {
     let db1 = db1.unwrap_or_else(|| panic!("{load:#}"));
     assert!(db1["why"].as_str().unwrap().contains("Connection refused"), "{load:#}");
     let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
-    let told = text.contains("Not all was seen of db1 while t was filled: ");
-    assert!(told || load["length_s"].as_f64().unwrap() < 1.0, "{text}");
+    let shown = text.contains("Not all was seen of db1 while t was filled: ");
+    assert!(shown || load["length_s"].as_f64().unwrap() < 1.0, "{text}");
 }
 
 #[test]

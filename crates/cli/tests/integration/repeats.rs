@@ -135,8 +135,8 @@ fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let record = Connection::open(place.at("again.assay")).unwrap();
     let sql = "select group_concat(distinct arm || ' ' || value) from setting join run using (run) \
                where name = 'work_mem' order by 1";
-    let told: String = record.query_row(sql, [], |row| row.get(0)).unwrap();
-    assert!(told.contains("small 4MB") && told.contains("large 8MB"), "{told}");
+    let shown: String = record.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert!(shown.contains("small 4MB") && shown.contains("large 8MB"), "{shown}");
 }
 
 #[test]

@@ -360,8 +360,8 @@ fn component_that_no_run_observes_ends_the_experiment() {
     assert_eq!(document["saturate"]["outcome"], "not-observed");
     assert_eq!(sentence(&document), "cpu(proxy) was not observed in run 1");
     assert_eq!(document["runs"].as_array().unwrap().len(), 1);
-    let told = place.assay(&["report", "r.assay"]).expect(3).stdout;
-    assert!(told.starts_with("No answer: cpu(proxy) was not observed in run 1\n"), "{told}");
+    let shown = place.assay(&["report", "r.assay"]).expect(3).stdout;
+    assert!(shown.starts_with("No answer: cpu(proxy) was not observed in run 1\n"), "{shown}");
     let ran = assay(&["run", "e.ini", "--url", &url, "--resume", "r.assay"]);
     ran.refuses(&["`until` in [saturate] was not observed", "write another condition"]);
 }

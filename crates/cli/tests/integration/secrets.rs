@@ -127,9 +127,9 @@ fn invariant_8_a_password_that_comes_through_parameters_is_never_shown() {
         assert_silent("the report", ran.stdout.as_bytes());
         assert!(!ran.stdout.contains("damaged"), "{}", ran.stdout);
     }
-    let told = place.assay(&["report", "r.assay", "--environment"]);
-    assert_silent("the environment", told.stdout.as_bytes());
-    assert!(told.stdout.contains("--set 'pw=(secret)'"), "{}", told.stdout);
+    let shown = place.assay(&["report", "r.assay", "--environment"]);
+    assert_silent("the environment", shown.stdout.as_bytes());
+    assert!(shown.stdout.contains("--set 'pw=(secret)'"), "{}", shown.stdout);
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn invariant_8_secret_of_a_program_is_in_no_plan_and_no_record() {
         assert_silent("stdout", ran.stdout.as_bytes());
         assert_silent("stderr", ran.stderr.as_bytes());
         assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
-        let told = place.assay(&["report", "r.assay", "--environment"]);
-        assert_silent("the environment", told.stdout.as_bytes());
-        assert!(told.stdout.contains("--set 'pw=(secret)'"), "{}", told.stdout);
+        let shown = place.assay(&["report", "r.assay", "--environment"]);
+        assert_silent("the environment", shown.stdout.as_bytes());
+        assert!(shown.stdout.contains("--set 'pw=(secret)'"), "{}", shown.stdout);
     }
 }
 

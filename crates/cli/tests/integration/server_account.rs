@@ -252,7 +252,7 @@ fn poor(server: &Server) -> String {
 
 #[test]
 fn settings_hidden_from_an_unprivileged_user_are_unknown() {
-    for (kind, hidden, told) in [
+    for (kind, hidden, printed) in [
         (
             Kind::Postgres,
             &["replication.standbys", "setting.shared_preload_libraries"][..],
@@ -272,7 +272,7 @@ fn settings_hidden_from_an_unprivileged_user_are_unknown() {
         for name in hidden {
             assert_eq!(facts[&format!("database.{name}")], "unknown", "{kind:?}: {name}");
         }
-        for name in told {
+        for name in printed {
             assert_ne!(facts[&format!("database.{name}")], "unknown", "{kind:?}: {name}");
         }
         let commits = check(&summary, "commits");

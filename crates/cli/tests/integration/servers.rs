@@ -311,12 +311,12 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
         let export = place.exported("r.assay");
         let events = export["events"].as_array().unwrap();
         let outages: Vec<_> = events.iter().filter(|it| it["kind"] == "outage-began").collect();
-        let told = outages[0]["text"].as_str().unwrap();
-        assert!(outages.len() == 1 && told.contains(reason), "{outages:?}");
+        let printed = outages[0]["text"].as_str().unwrap();
+        assert!(outages.len() == 1 && printed.contains(reason), "{outages:?}");
         let summary = place.assay(&["report", "r.assay", "--json"]).json();
         let outage = check(&summary, "outage");
         assert_eq!(outage["status"], "suspect", "{outage}");
-        assert!(outage["explain"].as_str().unwrap().contains(told), "{outage}");
+        assert!(outage["explain"].as_str().unwrap().contains(printed), "{outage}");
     }
 }
 

@@ -35,19 +35,19 @@ fn names(side_effects: &Value) -> Vec<&str> {
 #[test]
 fn side_effects_of_a_clean_up_and_their_end_are_reported() {
     let place = Place::with(BESIDE);
-    let told = side_effects(&place, MM1);
-    assert_eq!((&told["job"], &told["reference"]), (&"clean-up".into(), &"before".into()));
-    assert_eq!(names(&told), ["before", "during", "after"]);
-    assert_eq!(told["phases"][0]["stretches"][0]["end_s"], 30.0);
+    let shown = side_effects(&place, MM1);
+    assert_eq!((&shown["job"], &shown["reference"]), (&"clean-up".into(), &"before".into()));
+    assert_eq!(names(&shown), ["before", "during", "after"]);
+    assert_eq!(shown["phases"][0]["stretches"][0]["end_s"], 30.0);
     let [before, during, after] = [0, 1, 2].map(|phase| {
-        let read = &told["phases"][phase]["jobs"][0];
+        let read = &shown["phases"][phase]["jobs"][0];
         assert_eq!(read["name"], "read");
         &read["response_ms"]["p50"]
     });
     let number = |estimate: &Value, place: &str| estimate.pointer(place).unwrap().as_f64().unwrap();
     assert!(number(during, "/ci95/0") > 5.0 * number(before, "/ci95/1"), "{before} {during}");
     assert!(number(after, "/ci95/0") < number(before, "/ci95/1"), "{before} {after}");
-    let changes = told["changes"].as_array().unwrap();
+    let changes = shown["changes"].as_array().unwrap();
     let of = |figure: &str| changes.iter().find(|change| change["figure"] == figure);
     let p50 = of("response_ms.p50").unwrap();
     assert_eq!((&p50["from"], &p50["to"]), (&before["value"], &during["value"]));
@@ -61,9 +61,9 @@ fn side_effects_of_a_clean_up_and_their_end_are_reported() {
 #[test]
 fn harmless_clean_up_has_no_side_effects() {
     let place = Place::with(BESIDE);
-    let told = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
-    assert_eq!(names(&told), ["before", "during", "after"]);
-    assert_eq!(told["changes"], Value::Array(Vec::new()));
+    let shown = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
+    assert_eq!(names(&shown), ["before", "during", "after"]);
+    assert_eq!(shown["changes"], Value::Array(Vec::new()));
     let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(text.contains("\n  figures with intervals differ by no more than chance"), "{text}");
 }
@@ -73,16 +73,16 @@ fn harmless_clean_up_has_no_side_effects() {
 fn timetable_phases_are_its_active_seconds() {
     let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");
     let place = Place::with(&timetable.replace("20ms */", "500ms */"));
-    let told = side_effects(&place, MM1);
-    assert_eq!(names(&told), ["before", "during", "between", "after"]);
-    let starts: Vec<&Value> = told["phases"][1]["stretches"]
+    let shown = side_effects(&place, MM1);
+    assert_eq!(names(&shown), ["before", "during", "between", "after"]);
+    let starts: Vec<&Value> = shown["phases"][1]["stretches"]
         .as_array()
         .unwrap()
         .iter()
         .map(|stretch| &stretch["start_s"])
         .collect();
     assert_eq!(starts, [20.0, 40.0, 60.0, 80.0]);
-    let response = &told["phases"][1]["jobs"][0]["response_ms"];
+    let response = &shown["phases"][1]["jobs"][0]["response_ms"];
     assert_eq!(response["p99"]["ci95"], Value::Null, "four seconds are too short");
     assert!(response["p99"]["value"].as_f64().unwrap() > 300.0, "{response}");
 }

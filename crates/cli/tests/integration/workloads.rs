@@ -50,7 +50,7 @@ impl DocumentedCommand {
 }
 
 /// Returns the commands of a comment: `;     assay run hello.ini # exit code 1`.
-pub(crate) fn told(text: &str) -> Vec<DocumentedCommand> {
+pub(crate) fn shown(text: &str) -> Vec<DocumentedCommand> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
         let (command, remark) = line.split_once(" # exit code ").unwrap_or((line, "0"));
@@ -70,17 +70,17 @@ fn idle(summary: &Value) -> Vec<&str> {
 /// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
 /// is no fault of the file.
 #[track_caller]
-fn judge(name: &str, told: &DocumentedCommand, ran: CommandResult) {
-    let codes = if told.is_exact() { vec![told.code] } else { vec![told.code, 1, 3] };
-    assert!(codes.contains(&ran.code), "{name}: {told:?} ends with {}: {}", ran.code, ran.stderr);
-    assert!(!ran.stderr.contains("warning"), "{name}: {told:?}: {}", ran.stderr);
-    if !told.has("run") {
+fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
+    let codes = if shown.is_exact() { vec![shown.code] } else { vec![shown.code, 1, 3] };
+    assert!(codes.contains(&ran.code), "{name}: {shown:?} ends with {}: {}", ran.code, ran.stderr);
+    assert!(!ran.stderr.contains("warning"), "{name}: {shown:?}: {}", ran.stderr);
+    if !shown.has("run") {
         return;
     }
     let summary = ran.json();
     assert_balanced(&summary);
-    assert_eq!(idle(&summary), [""; 0], "{name}: {told:?}");
-    assert_eq!(summary["run"]["ended"], "completed", "{name}: {told:?}");
+    assert_eq!(idle(&summary), [""; 0], "{name}: {shown:?}");
+    assert_eq!(summary["run"]["ended"], "completed", "{name}: {shown:?}");
     for exact in ["errors", "complete", "files"] {
         let status = &check(&summary, exact)["status"];
         assert!(status == "pass" || status == "not possible", "{name}: {exact} is {status}");
@@ -111,7 +111,7 @@ fn bundled_workloads_do_what_their_comments_say() {
     let mut runs = 0;
     let is_for_this_test = |name: &str| !name.contains('.') && !RUN_ELSEWHERE.contains(&name);
     for (name, text) in unpack(&place).iter().filter(|(name, _)| is_for_this_test(name)) {
-        let commands = told(text);
+        let commands = shown(text);
         assert!(!commands.is_empty(), "{name}: its comment says no command");
         for command in commands {
             runs += 1;
@@ -128,14 +128,14 @@ fn a_workload_that_does_not_do_what_it_says_is_noticed() {
     let text =
         "; A.\n;     assay run w.ini --url 'sim:mm1?a=b' --virtual # exit code 1\nassay run\n";
     let words = ["run", "w.ini", "--url", "sim:mm1?a=b", "--virtual"].map(str::to_owned).to_vec();
-    assert_eq!(told(text), [DocumentedCommand { words, code: 1 }]);
+    assert_eq!(shown(text), [DocumentedCommand { words, code: 1 }]);
     let job = "[read]\nquery = select 1\nrate = 100\n";
     let idle = "[idle]\nquery = select 1\nevery = 10s\n";
     let is_noticed = |workload: &str, url: &str, code: i32| {
-        let told =
+        let shown =
             DocumentedCommand { words: vec!["run".to_owned(), "--virtual".to_owned()], code };
         let ran = Place::with(workload).virtually(url, &["--quiet"]);
-        std::panic::catch_unwind(move || judge("w", &told, ran)).is_err()
+        std::panic::catch_unwind(move || judge("w", &shown, ran)).is_err()
     };
     let long = format!("duration = 20s\n{job}{idle}");
     let short = format!("duration = 10s\n{job}{idle}");

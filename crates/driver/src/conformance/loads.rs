@@ -226,10 +226,10 @@ pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
             outcome.as_ref().is_err_and(|error| error.class() == Class::Constraint),
             "loading by `{word}` what is there ends as {outcome:?}"
         );
-        let told: Vec<u64> = rows.committed.iter().map(|(rows, _)| *rows).collect();
+        let reported: Vec<u64> = rows.committed.iter().map(|(rows, _)| *rows).collect();
         ensure!(
-            told == [1_000],
-            "the batches by `{word}` before one that fails are told as {told:?}"
+            reported == [1_000],
+            "the batches by `{word}` before one that fails are told as {reported:?}"
         );
         let query = format!("select count(*), max(id) from {TABLE} where id >= 10 and number = 9");
         let table = connection.query_text(&query).await?;

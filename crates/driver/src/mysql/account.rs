@@ -56,7 +56,7 @@ fn capacity(variables: &Table) -> Option<f64> {
 }
 
 /// Counters that were read, and our own part of them.
-struct Told {
+struct StatusReading {
     status: Table,
     questions: f64,
     texts: u64,
@@ -66,7 +66,7 @@ impl MysqlConnection {
     pub(super) async fn read_account(&mut self) -> Result<Vec<Count>, String> {
         self.is_direct().await?;
         let ended = self.await_others().await?;
-        let Told { status, questions, texts } = self.read_settled().await?;
+        let StatusReading { status, questions, texts } = self.read_settled().await?;
         let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
         let uptime = number(&status, "Uptime_since_flush_status");
         let uptime = uptime.ok_or("the server does not show when its counters were reset")?;
@@ -105,8 +105,8 @@ impl MysqlConnection {
         }
         let rt = self.line.rt.clone();
         for _ in 0..POLLS {
-            let told = self.ask_or_say_why(OTHERS).await?;
-            let others = told.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
+            let reply = self.ask_or_say_why(OTHERS).await?;
+            let others = reply.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
             if others <= self.beside().other_sessions(others) {
                 return Ok(true);
             }
@@ -117,16 +117,16 @@ impl MysqlConnection {
 
     /// Reads the counters until only this session adds to them. On a server with other active
     /// users, the last of [`SETTLING_POLLS`] readings is used.
-    async fn read_settled(&mut self) -> Result<Told, String> {
+    async fn read_settled(&mut self) -> Result<StatusReading, String> {
         let rt = self.line.rt.clone();
         let mut before = self.read_status().await?;
         for _ in 0..SETTLING_POLLS {
             rt.sleep(POLL).await;
-            let told = self.read_status().await?;
+            let reply = self.read_status().await?;
             // The query itself is counted.
             let is_settled =
-                told.questions - before.questions == (told.texts - before.texts) as f64;
-            before = told;
+                reply.questions - before.questions == (reply.texts - before.texts) as f64;
+            before = reply;
             if is_settled {
                 break;
             }
@@ -134,17 +134,17 @@ impl MysqlConnection {
         Ok(before)
     }
 
-    async fn read_status(&mut self) -> Result<Told, String> {
+    async fn read_status(&mut self) -> Result<StatusReading, String> {
         let status = self.ask_or_say_why(STATUS).await?;
         let questions = number(&status, "Questions");
         let questions = questions.ok_or("the server does not count statements")?;
-        Ok(Told { status, questions, texts: self.beside().texts() })
+        Ok(StatusReading { status, questions, texts: self.beside().texts() })
     }
 
     /// Checks that there is no proxy between this client and the server.
     async fn is_direct(&mut self) -> Result<(), String> {
-        let told = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
-        match told.single() {
+        let reply = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
+        match reply.single() {
             Some("1") => Ok(()),
             _ => {
                 Err("the server's sessions are not ours: a proxy or pooler is in between"

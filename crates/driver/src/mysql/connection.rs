@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::NodeId;
 use wire_mysql::{Command, Execute, ReplyKind};
 
 use super::answer::FullReply;
@@ -18,10 +19,10 @@ impl Connection for MysqlConnection {
         let id = PreparedId::nth(self.statements.len())?;
         let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
         self.line.expect(ReplyKind::Prepared, sequence)?;
-        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let mut reply = Reply::default();
         let prepared = self.ask("", &mut reply);
-        let statement = match site.service.session_in_time(&rt, place, PREPARING, prepared).await {
+        let statement = match config.service.session_in_time(&rt, node, PREPARING, prepared).await {
             Ok((_, FullReply { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
                 columns,
@@ -46,8 +47,8 @@ impl Connection for MysqlConnection {
         self.statements.get(usize::from(statement.0)).map(Statement::values)
     }
 
-    fn node(&self) -> usize {
-        self.place
+    fn node(&self) -> NodeId {
+        self.node
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -64,9 +65,9 @@ impl Connection for MysqlConnection {
     }
 
     async fn await_session(&mut self) -> Result<(), Error> {
-        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let answer = self.query_text("select 1");
-        site.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
+        config.service.session_in_time(&rt, node, ANSWERING, answer).await.map(|_| ())
     }
 
     async fn load(
@@ -88,14 +89,14 @@ impl Connection for MysqlConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let asked = async {
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(&settings::tls_query()).await.ok()))
         };
-        let told = site.service.in_time(&rt, place, TELLING, asked).await;
-        let (found, tls_status) = told.unwrap_or_default();
-        let tls = self.shared.site.service.options.tls_to(self.line.channel.address());
+        let answered = config.service.in_time(&rt, node, TELLING, asked).await;
+        let (found, tls_status) = answered.unwrap_or_default();
+        let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
         settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
@@ -121,10 +122,10 @@ impl Connection for MysqlConnection {
 
     fn abandon(self) {
         if !self.line.replies.is_idle() {
-            let (site, place, thread_id) =
-                (Arc::clone(&self.shared.site), self.place, self.thread_id);
+            let (config, node, thread_id) =
+                (Arc::clone(&self.shared.config), self.node, self.thread_id);
             let peer = self.line.channel.peer();
-            self.shared.cancels.send(KillRequest { site, place, peer, thread_id });
+            self.shared.cancels.send(KillRequest { config, node, peer, thread_id });
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::MysqlConnection;
-use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, settings, tables, told};
+use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, recorded_text, settings, tables};
 use crate::server_facts::{NONE, UNKNOWN};
 use crate::service::TELLING;
 use crate::{Connection, Table};
@@ -76,7 +76,7 @@ impl MysqlConnection {
                 IDENTITY_OF_MYSQL,
             ],
         };
-        let (site, rt, place) = (Arc::clone(self.site()), self.line.rt.clone(), self.node());
+        let (config, rt, node) = (Arc::clone(self.config()), self.line.rt.clone(), self.node());
         let mut answers: [Option<Table>; 6] = Default::default();
         let asked = async {
             if !self.is_mariadb() {
@@ -91,7 +91,7 @@ impl MysqlConnection {
             Ok(())
         };
         // Answers that do not arrive in time are unknown.
-        let _ = site.service.in_time(&rt, place, TELLING, asked).await;
+        let _ = config.service.in_time(&rt, node, TELLING, asked).await;
         let [set, sources, replicas, sizes, identity, largest] =
             answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
@@ -122,7 +122,7 @@ fn sources_in_words(table: Option<&Table>) -> String {
     };
     match table.rows.as_slice() {
         [] => NONE.to_owned(),
-        rows => told(Some(&rows.iter().map(running).collect::<Vec<_>>().join(", "))),
+        rows => recorded_text(Some(&rows.iter().map(running).collect::<Vec<_>>().join(", "))),
     }
 }
 

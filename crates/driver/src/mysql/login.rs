@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use base::{Class, Code};
+use base::{Class, Code, NodeId};
 use net::{Address, CancelService, Cancellation, Channel, TlsMode};
 use rt::Rt;
 use wire_mysql::{
@@ -11,8 +11,8 @@ use wire_mysql::{
     Password, Refusal, Seed, ServerKey, Session, WANTED, WireError,
 };
 
+use super::config::{ServiceConfig, TrustedKey};
 use super::faults;
-use super::site::{Site, TrustedKey};
 use crate::Error;
 use crate::service::{AwaitedGreeting, LOGIN, Service};
 
@@ -31,35 +31,35 @@ const CAPABILITIES: Capabilities =
 /// State that a driver shares with its sessions.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    pub(super) site: Arc<Site>,
+    pub(super) config: Arc<ServiceConfig>,
     pub(super) cancels: CancelService<KillRequest>,
 }
 
-/// Connects to the address at index `place`, or to `peer` if given, and begins a session. `silence`
+/// Connects to the address of `node`, or to `peer` if given, and begins a session. `silence`
 /// is set until the server's greeting arrives.
 pub(super) async fn log_in(
     rt: &Rt,
-    site: &Site,
-    place: usize,
+    config: &ServiceConfig,
+    node: NodeId,
     peer: Option<SocketAddr>,
     silence: &AwaitedGreeting,
 ) -> Result<(Channel, Session), Error> {
-    let service = &site.service;
-    let mut channel = service.connect(rt, place, peer).await?;
+    let service = &config.service;
+    let mut channel = service.connect(rt, node, peer).await?;
     silence.begin();
     let address = channel.address().clone();
     let mode = service.options.tls_to(&address);
     let application = service.options.application_name.as_bytes();
     let attributes = [(&b"_client_name"[..], &b"assay"[..]), (b"program_name", application)];
     let seed = random()?;
-    let password = service.password(place).map_or("", |password| password.expose());
+    let password = service.password(node).map_or("", |password| password.expose());
     let mut login = Login::new(LoginOptions {
         user: service.user.as_bytes(),
         password: Password(password.as_bytes()),
         database: service.database.as_deref().map(str::as_bytes),
         wanted: CAPABILITIES,
         channel: way(&address, mode),
-        server_key: server_key(&site.key, &address),
+        server_key: server_key(&config.key, &address),
         seed,
         collation: UTF8MB4,
         attributes: &attributes,
@@ -67,7 +67,7 @@ pub(super) async fn log_in(
     let fails = |error| impossible(service, &address, mode, &error);
     loop {
         channel.receive().await?;
-        service.note_greeting(place, silence);
+        service.note_greeting(node, silence);
         let mut out = std::mem::take(channel.out());
         let read = login.read(channel.unread(), &mut out);
         *channel.out() = out;
@@ -173,12 +173,12 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
     Error::new(Class::Statement, Code::new(code), message)
 }
 
-/// A request to kill a session, whatever it is doing. Killing only the statement would not be
-/// enough: a server that has not begun it yet would drop the request.
+/// A request to kill a session, whatever it is doing. KILL QUERY is not enough: a server that has
+/// not begun the statement ignores it.
 #[derive(Debug)]
 pub(super) struct KillRequest {
-    pub(super) site: Arc<Site>,
-    pub(super) place: usize,
+    pub(super) config: Arc<ServiceConfig>,
+    pub(super) node: NodeId,
     /// The host of the session; `None` on a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
     pub(super) thread_id: u32,
@@ -186,10 +186,10 @@ pub(super) struct KillRequest {
 
 impl Cancellation for KillRequest {
     async fn send(self, rt: &Rt) {
-        let KillRequest { site, place, peer, thread_id } = self;
+        let KillRequest { config, node, peer, thread_id } = self;
         let kill = async {
             let (mut channel, _) =
-                log_in(rt, &site, place, peer, &AwaitedGreeting::default()).await?;
+                log_in(rt, &config, node, peer, &AwaitedGreeting::default()).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;
@@ -197,7 +197,7 @@ impl Cancellation for KillRequest {
             channel.flush().await;
             Ok(())
         };
-        let _ = site.service.in_time(rt, place, LOGIN, kill).await;
+        let _ = config.service.in_time(rt, node, LOGIN, kill).await;
     }
 }
 

@@ -8,6 +8,7 @@
 mod account;
 mod answer;
 mod chain;
+mod config;
 mod connection;
 mod facts;
 mod faults;
@@ -17,7 +18,6 @@ mod login;
 mod script;
 mod session;
 mod settings;
-mod site;
 mod temporal;
 #[cfg(test)]
 mod tests;
@@ -33,9 +33,9 @@ use rt::Rt;
 use crate::service::AwaitedGreeting;
 use crate::{Driver, Error, Insert, Login, Method};
 
+use config::{KIND, KeyOption, ServiceConfig, read_option};
 use login::Shared;
 pub use session::MysqlConnection;
-use site::{KIND, KeyOption, Site, read_option};
 
 /// The driver of `mysql:` URLs.
 #[derive(Clone, Debug)]
@@ -70,14 +70,14 @@ impl Mysql {
     pub fn open(target: &Target, files: impl Into<Files>) -> Result<Mysql, Error> {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
-        let site = Site { service, key: key.read()?, files: files.into() };
-        let shared = Shared { site: Arc::new(site), cancels: CancelService::new() };
+        let config = ServiceConfig { service, key: key.read()?, files: files.into() };
+        let shared = Shared { config: Arc::new(config), cancels: CancelService::new() };
         Ok(Mysql { shared })
     }
 
     /// Returns the login at the first server of the URL, for other programs.
     pub fn login(&self) -> Option<Login> {
-        self.shared.site.service.login()
+        self.shared.config.service.login()
     }
 }
 
@@ -97,7 +97,7 @@ impl Driver for Mysql {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.shared.site.service.addresses.several()
+        self.shared.config.service.addresses.several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -105,19 +105,19 @@ impl Driver for Mysql {
     }
 
     fn time_zero(&self, _zero: Stamp) {
-        self.shared.site.service.end_opening();
+        self.shared.config.service.end_opening();
     }
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
-        let service = &self.shared.site.service;
-        let place = service.addresses.take_turn();
+        let service = &self.shared.config.service;
+        let node = service.addresses.take_turn();
         let silence = AwaitedGreeting::default();
         let session = async {
             let (channel, session) =
-                login::log_in(rt, &self.shared.site, place, None, &silence).await?;
-            MysqlConnection::begin(self.shared.clone(), rt.clone(), place, (channel, session)).await
+                login::log_in(rt, &self.shared.config, node, None, &silence).await?;
+            MysqlConnection::begin(self.shared.clone(), rt.clone(), node, (channel, session)).await
         };
-        let connected = service.greeted_in_time(rt, place, &silence, session).await;
-        connected.map_err(|error| error.of_node(place))
+        let connected = service.greeted_in_time(rt, node, &silence, session).await;
+        connected.map_err(|error| error.of_node(node))
     }
 }

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
-use base::{Clock, Stamp, Value, Values};
+use base::{Clock, NodeId, Stamp, Value, Values};
 use net::Channel;
 use rt::Rt;
 use wire_mysql::{
@@ -13,10 +13,10 @@ use wire_mysql::{
 };
 
 use super::answer::{Answer, Columns, Ended, FullReply, Outcome};
+use super::config::ServiceConfig;
 use super::faults;
 use super::file::AllowedFiles;
 use super::login::Shared;
-use super::site::Site;
 use crate::account::OwnTraffic;
 use crate::{Connection, Error, Reply, Step, Work};
 
@@ -28,7 +28,7 @@ pub struct MysqlConnection {
     pub(super) shared: Shared,
     pub(super) line: Line,
     /// Index of its server's address.
-    pub(super) place: usize,
+    pub(super) node: NodeId,
     pub(super) statements: Vec<Statement>,
     /// Columns of unprepared statements.
     pub(super) columns: Columns,
@@ -217,11 +217,11 @@ impl Line {
 impl MysqlConnection {
     /// Returns the counters of all sessions' traffic beside requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
-        &self.shared.site.service.beside
+        &self.shared.config.service.beside
     }
 
-    pub(super) fn site(&self) -> &Arc<Site> {
-        &self.shared.site
+    pub(super) fn config(&self) -> &Arc<ServiceConfig> {
+        &self.shared.config
     }
 
     /// Returns the session's id at the server.
@@ -237,14 +237,14 @@ impl MysqlConnection {
     pub(super) async fn begin(
         shared: Shared,
         rt: Rt,
-        place: usize,
+        node: NodeId,
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
         let Session { agreed, thread_id, server_version, status } = session;
         let mut connection = MysqlConnection {
             shared,
             line: Line { rt, channel, replies: Replies::new(agreed) },
-            place,
+            node,
             statements: Vec::new(),
             columns: Columns::default(),
             sends_columns_once: agreed.has(Capabilities::CACHE_METADATA),
@@ -274,7 +274,7 @@ impl MysqlConnection {
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
         let MysqlConnection { shared, line, statements, columns, is_autocommit_off, .. } = self;
-        let grant = |statement| AllowedFiles { statement, files: &shared.site.files };
+        let grant = |statement| AllowedFiles { statement, files: &shared.config.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
@@ -384,8 +384,8 @@ impl MysqlConnection {
         text: &str,
         reply: &mut Reply,
     ) -> Result<(Stamp, FullReply), Error> {
-        let site = Arc::clone(&self.shared.site);
-        let grant = AllowedFiles { statement: text, files: &site.files };
+        let config = Arc::clone(&self.shared.config);
+        let grant = AllowedFiles { statement: text, files: &config.files };
         let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
         self.note(whole.outcome.status);

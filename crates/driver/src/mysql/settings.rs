@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::server_facts::{ServerFacts, UNKNOWN, own_encryption, told, value};
+use crate::server_facts::{ServerFacts, UNKNOWN, own_encryption, value, value_or};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.
@@ -71,7 +71,7 @@ pub(super) fn tls_query() -> String {
 /// Returns the settings by name, with the server's version first.
 pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     let isolation = ISOLATION.into_iter().find_map(|name| value(known.settings, name, EMPTY));
-    let setting = |name: &str| told(known.settings, name, EMPTY);
+    let setting = |name: &str| value_or(known.settings, name, EMPTY);
     let durability = DURABILITY.map(|name| format!("{name}={}", setting(name))).join(" ");
     let mut settings = vec![
         ("server".to_owned(), server(known.version)),
@@ -82,7 +82,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     settings.extend(NAMES.map(|name| (name.to_owned(), setting(name))));
     settings.extend(own_encryption(known.encryption.as_ref()));
     settings.extend(
-        TLS_STATUS.map(|name| (name.to_ascii_lowercase(), told(known.tls_status, name, EMPTY))),
+        TLS_STATUS.map(|name| (name.to_ascii_lowercase(), value_or(known.tls_status, name, EMPTY))),
     );
     settings
 }

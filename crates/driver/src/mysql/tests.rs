@@ -44,12 +44,14 @@ fn serve(listener: &TcpListener) {
         flags: 0,
         decimals: 0,
     };
-    let (mut is_in, mut heard) = (false, Vec::new());
+    let (mut is_in, mut received) = (false, Vec::new());
     loop {
         stream.write_all(&out).expect("a client");
         out.clear();
         let sequence = u8::from(!is_in);
-        let Some((sequence, payload)) = hear(&mut stream, &mut heard, sequence) else { return };
+        let Some((sequence, payload)) = receive(&mut stream, &mut received, sequence) else {
+            return;
+        };
         let mut answers = Answers::new(&mut out, agreed, sequence);
         if !is_in {
             is_in = true;
@@ -73,20 +75,20 @@ fn serve(listener: &TcpListener) {
 }
 
 /// Returns the next packet of the client.
-fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>, sequence: u8) -> Option<(u8, Vec<u8>)> {
+fn receive(stream: &mut TcpStream, received: &mut Vec<u8>, sequence: u8) -> Option<(u8, Vec<u8>)> {
     let mut payloads = Payloads::new();
     payloads.expect(sequence);
     let mut piece = [0; 4096];
     loop {
-        let taken = payloads.next(heard).ok()?;
+        let taken = payloads.next(received).ok()?;
         if let Some(payload) = taken.payload {
             let found = (taken.sequence, payload.to_vec());
             let used = taken.used;
-            heard.drain(..used);
+            received.drain(..used);
             return Some(found);
         }
         let count = stream.read(&mut piece).ok().filter(|count| *count > 0)?;
-        heard.extend_from_slice(&piece[..count]);
+        received.extend_from_slice(&piece[..count]);
     }
 }
 

@@ -69,8 +69,8 @@ impl PostgresConnection {
         self.await_others().await?;
         self.ask_or_say_why(HAND_OVER).await?;
         let own = self.beside().transactions();
-        let told = self.ask_or_say_why(TRANSACTIONS).await?;
-        let [Some(commits), Some(rollbacks), Some(since)] = numbers(&told)[..] else {
+        let reply = self.ask_or_say_why(TRANSACTIONS).await?;
+        let [Some(commits), Some(rollbacks), Some(since)] = numbers(&reply)[..] else {
             return Err("pg_stat_database has no row for this database".to_owned());
         };
         let mut counts = vec![
@@ -86,13 +86,13 @@ impl PostgresConnection {
     /// Returns the counters of background work that can be read.
     async fn read_cycles(&mut self, version: u32) -> Vec<Count> {
         let mut counts = Vec::new();
-        let told = self.query_text(checkpoints(version)).await.unwrap_or_default();
-        if let [Some(timed), Some(requested)] = numbers(&told)[..] {
+        let reply = self.query_text(checkpoints(version)).await.unwrap_or_default();
+        if let [Some(timed), Some(requested)] = numbers(&reply)[..] {
             counts.push(Count::of(Counter::CheckpointsTimed, "checkpoints", timed));
             counts.push(Count::of(Counter::CheckpointsRequested, "checkpoints", requested));
         }
-        let told = self.query_text(LOG).await.unwrap_or_default();
-        if let [Some(written)] = numbers(&told)[..] {
+        let reply = self.query_text(LOG).await.unwrap_or_default();
+        if let [Some(written)] = numbers(&reply)[..] {
             counts.push(Count::of(Counter::LogWritten, "bytes", written));
         }
         counts
@@ -102,8 +102,8 @@ impl PostgresConnection {
     async fn await_others(&mut self) -> Result<(), String> {
         let rt = self.rt().clone();
         for _ in 0..POLLS {
-            let told = self.ask_or_say_why(SESSIONS).await?;
-            let [Some(number), Some(others)] = numbers(&told)[..] else {
+            let reply = self.ask_or_say_why(SESSIONS).await?;
+            let [Some(number), Some(others)] = numbers(&reply)[..] else {
                 return Err("pg_stat_activity does not show our sessions".to_owned());
             };
             if self.number() != Some(number as i64) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::NodeId;
 use wire_postgres::{Cycle, Template, frontend};
 
 use super::login::Cancel;
@@ -17,9 +18,9 @@ impl Connection for PostgresConnection {
         let id = PreparedId::nth(self.statements.len())?;
         let name = format!("assay{}", id.0);
         self.append_preparation(&name, text)?;
-        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let service = &shared.service;
-        let described = service.session_in_time(&rt, place, PREPARING, self.ask()).await?;
+        let described = service.session_in_time(&rt, node, PREPARING, self.ask()).await?;
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)
@@ -37,8 +38,8 @@ impl Connection for PostgresConnection {
         self.statements.get(usize::from(statement.0)).map(|known| known.template.values())
     }
 
-    fn node(&self) -> usize {
-        self.place
+    fn node(&self) -> NodeId {
+        self.node
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -61,9 +62,9 @@ impl Connection for PostgresConnection {
     }
 
     async fn await_session(&mut self) -> Result<(), Error> {
-        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let answer = self.query_text("select 1");
-        shared.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
+        shared.service.session_in_time(&rt, node, ANSWERING, answer).await.map(|_| ())
     }
 
     async fn load(
@@ -86,13 +87,13 @@ impl Connection for PostgresConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let asked = async {
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(settings::tls_query()).await.ok()))
         };
-        let told = shared.service.in_time(&rt, place, TELLING, asked).await;
-        let (found, tls_status) = told.unwrap_or_default();
+        let answered = shared.service.in_time(&rt, node, TELLING, asked).await;
+        let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.service.options.tls_to(self.channel.address());
         settings::list(&ServerFacts {
             version: &self.version,
@@ -118,9 +119,9 @@ impl Connection for PostgresConnection {
 
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
-            let (service, place) = (Arc::clone(&self.shared.service), self.place);
+            let (service, node) = (Arc::clone(&self.shared.service), self.node);
             let (peer, session) = (self.channel.peer(), self.channel.give_up());
-            self.shared.cancels.send(Cancel { service, place, peer, key, session });
+            self.shared.cancels.send(Cancel { service, node, peer, key, session });
         }
     }
 }

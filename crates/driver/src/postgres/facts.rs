@@ -54,19 +54,19 @@ fn table_sizes() -> String {
 impl PostgresConnection {
     pub(super) async fn read_facts(&mut self) -> Vec<(String, String)> {
         let (service, rt) = (Arc::clone(self.service()), self.rt().clone());
-        let place = self.node();
-        let mut told: [Option<Table>; 6] = Default::default();
+        let node = self.node();
+        let mut reply: [Option<Table>; 6] = Default::default();
         let asked = async {
             let texts = [SETTINGS, REPLICATION, SIZES, LIBRARIES, IDENTITY, &table_sizes()];
-            for (told, text) in told.iter_mut().zip(texts) {
-                *told = self.query_text(text).await.ok();
+            for (reply, text) in reply.iter_mut().zip(texts) {
+                *reply = self.query_text(text).await.ok();
             }
             Ok(())
         };
         // Answers that do not arrive in time are unknown.
-        let _ = service.in_time(&rt, place, TELLING, asked).await;
+        let _ = service.in_time(&rt, node, TELLING, asked).await;
         let [set, replication, sizes, libraries, identity, largest] =
-            told.each_ref().map(Option::as_ref);
+            reply.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
         let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
         let name = format!("{DATABASE}setting.shared_preload_libraries");

@@ -112,22 +112,22 @@ impl PostgresConnection {
             false => 0,
         };
         while has_batch {
-            let (mut told, mut batch) = (FullReply::default(), Batch::default());
+            let (mut reply, mut batch) = (FullReply::default(), Batch::default());
             self.append_query(&text)?;
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
-            self.wait_for_copy(&mut told).await?;
-            while rows > 0 && told.outcome.error.is_none() {
+            self.wait_for_copy(&mut reply).await?;
+            while rows > 0 && reply.outcome.error.is_none() {
                 batch.rows += rows;
                 batch.bytes += piece.len() as u64;
                 std::mem::swap(self.channel.out(), &mut piece);
                 self.channel.flush().await;
                 // Otherwise the server's messages would accumulate meanwhile.
-                self.read_what_came(&mut told).await?;
+                self.read_what_came(&mut reply).await?;
                 rows = make_rows(&mut piece, batches, &mut values)?;
             }
-            if told.outcome.error.is_some() {
-                return Err(self.give_up_copy(told).await);
+            if reply.outcome.error.is_some() {
+                return Err(self.give_up_copy(reply).await);
             }
             frontend::copy_done(self.channel.out());
             batch.bytes += self.channel.out().len() as u64;
@@ -139,11 +139,11 @@ impl PostgresConnection {
                 true => make_rows(&mut piece, batches, &mut values),
                 false => Ok(0),
             };
-            self.exchange(&mut told, &mut Reply::default()).await?;
-            if let Some(report) = told.outcome.error {
+            self.exchange(&mut reply, &mut Reply::default()).await?;
+            if let Some(report) = reply.outcome.error {
                 return Err(faults::fault(&report));
             }
-            batch.compare(told.stored)?;
+            batch.compare(reply.stored)?;
             batches.committed(batch.rows, batch.bytes);
             rows = made?;
         }
@@ -154,29 +154,29 @@ impl PostgresConnection {
     ///
     /// # Errors
     /// The session is over, or the server has completed the command without any data.
-    async fn wait_for_copy(&mut self, told: &mut FullReply) -> Result<(), Error> {
-        while !told.outcome.wants_data && told.outcome.error.is_none() {
-            self.receive(told).await?;
-            self.read(told, &mut Reply::default())?;
-            if told.outcome.completed > 0 {
+    async fn wait_for_copy(&mut self, reply: &mut FullReply) -> Result<(), Error> {
+        while !reply.outcome.wants_data && reply.outcome.error.is_none() {
+            self.receive(reply).await?;
+            self.read(reply, &mut Reply::default())?;
+            if reply.outcome.completed > 0 {
                 return Err(faults::took_no_data(self.channel.address()));
             }
         }
-        told.outcome.wants_data = false;
+        reply.outcome.wants_data = false;
         Ok(())
     }
 
     /// Ends a COPY after an error, discards the rows not yet sent, and returns the error.
     #[cold]
-    async fn give_up_copy(&mut self, mut told: FullReply) -> Error {
+    async fn give_up_copy(&mut self, mut reply: FullReply) -> Error {
         self.channel.out().clear();
         if !self.replies_are_complete() {
             // Cannot fail: the reason has no zero byte. A server not in COPY mode ignores the
             // message.
             let _ = frontend::copy_fail(self.channel.out(), "the load has failed");
         }
-        let ended = self.exchange(&mut told, &mut Reply::default()).await;
-        match (told.outcome.error, ended) {
+        let ended = self.exchange(&mut reply, &mut Reply::default()).await;
+        match (reply.outcome.error, ended) {
             (Some(report), _) => faults::fault(&report),
             (None, Err(error)) => error,
             (None, Ok(_)) => Error::disconnect("a load has failed without a message"),

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::Arc;
 
-use base::{Class, Code, Nanos};
+use base::{Class, Code, Nanos, NodeId};
 use net::{Address, CancelService, Cancellation, Channel, TlsMode, wait_until_closed};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
@@ -28,13 +28,13 @@ pub(super) struct Shared {
     pub(super) cancels: CancelService<Cancel>,
 }
 
-/// Connects to the address at index `place` and begins a session.
+/// Connects to the address of `node` and begins a session.
 pub(super) async fn log_in(
     rt: &Rt,
     service: &Service,
-    place: usize,
+    node: NodeId,
 ) -> Result<(Channel, Session), Error> {
-    let (mut channel, end_point) = open(rt, service, place, None).await?;
+    let (mut channel, end_point) = open(rt, service, node, None).await?;
     let is_tls = service.options.tls_to(channel.address()) != TlsMode::Off;
     let binding = match end_point.as_slice() {
         [] if is_tls || channel.address().is_local() => Binding::Plain,
@@ -44,7 +44,7 @@ pub(super) async fn log_in(
     let login = Login {
         user: &service.user,
         database: service.database.as_deref(),
-        password: service.password(place).map(|password| password.expose().as_bytes()),
+        password: service.password(node).map(|password| password.expose().as_bytes()),
         settings: &[
             ("application_name", &service.options.application_name),
             ("client_encoding", "UTF8"),
@@ -77,10 +77,10 @@ pub(super) async fn log_in(
 async fn open(
     rt: &Rt,
     service: &Service,
-    place: usize,
+    node: NodeId,
     peer: Option<SocketAddr>,
 ) -> Result<(Channel, Vec<u8>), Error> {
-    let mut channel = service.connect(rt, place, peer).await?;
+    let mut channel = service.connect(rt, node, peer).await?;
     let mode = service.options.tls_to(channel.address());
     if mode == TlsMode::Off {
         return Ok((channel, Vec::new()));
@@ -186,7 +186,7 @@ const TIMES: u32 = 7;
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
-    pub(super) place: usize,
+    pub(super) node: NodeId,
     /// The host of the session; `None` on a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
     pub(super) key: BackendKey,
@@ -196,9 +196,9 @@ pub(super) struct Cancel {
 
 impl Cancellation for Cancel {
     async fn send(self, rt: &Rt) {
-        let Cancel { service, place, peer, key, session } = self;
+        let Cancel { service, node, peer, key, session } = self;
         let cancel = async {
-            send_cancel(rt, &service, (place, peer), key).await?;
+            send_cancel(rt, &service, (node, peer), key).await?;
             let mut end = pin!(end_of(rt, session));
             let mut pause = FIRST_PAUSE;
             for _ in 1..TIMES {
@@ -206,11 +206,11 @@ impl Cancellation for Cancel {
                     break;
                 }
                 pause = pause * 2;
-                send_cancel(rt, &service, (place, peer), key).await?;
+                send_cancel(rt, &service, (node, peer), key).await?;
             }
             Ok(())
         };
-        let _ = service.in_time(rt, place, LOGIN, cancel).await;
+        let _ = service.in_time(rt, node, LOGIN, cancel).await;
     }
 }
 
@@ -225,10 +225,10 @@ async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
 async fn send_cancel(
     rt: &Rt,
     service: &Service,
-    (place, peer): (usize, Option<SocketAddr>),
+    (node, peer): (NodeId, Option<SocketAddr>),
     key: BackendKey,
 ) -> Result<(), Error> {
-    let (mut channel, _) = open(rt, service, place, peer).await?;
+    let (mut channel, _) = open(rt, service, node, peer).await?;
     frontend::cancel_request(channel.out(), key);
     channel.flush().await;
     // The server hangs up when it has read the request; pgpool a second later, and others wait.

@@ -109,12 +109,12 @@ impl Driver for Postgres {
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
-        let place = self.shared.service.addresses.take_turn();
+        let node = self.shared.service.addresses.take_turn();
         let session = async {
-            let session = login::log_in(rt, &self.shared.service, place).await?;
-            PostgresConnection::begin(self.shared.clone(), rt.clone(), place, session).await
+            let session = login::log_in(rt, &self.shared.service, node).await?;
+            PostgresConnection::begin(self.shared.clone(), rt.clone(), node, session).await
         };
-        let connected = self.shared.service.in_time(rt, place, LOGIN, session).await;
-        connected.map_err(|error| error.of_node(place))
+        let connected = self.shared.service.in_time(rt, node, LOGIN, session).await;
+        connected.map_err(|error| error.of_node(node))
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use base::{Clock, Stamp, Value, Values};
+use base::{Clock, NodeId, Stamp, Value, Values};
 use net::Channel;
 use rt::Rt;
 use wire_postgres::{
@@ -33,7 +33,7 @@ pub struct PostgresConnection {
     pub(super) rt: Rt,
     pub(super) channel: Channel,
     /// Index of its server's address.
-    pub(super) place: usize,
+    pub(super) node: NodeId,
     pub(super) replies: Replies,
     pub(super) statements: Vec<Statement>,
     /// Transaction status at the last answer.
@@ -79,7 +79,7 @@ impl PostgresConnection {
     pub(super) async fn begin(
         shared: Shared,
         rt: Rt,
-        place: usize,
+        node: NodeId,
         (channel, session): (Channel, Session),
     ) -> Result<PostgresConnection, Error> {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
@@ -88,7 +88,7 @@ impl PostgresConnection {
             shared,
             rt,
             channel,
-            place,
+            node,
             replies: Replies::new(),
             statements: Vec::new(),
             status: TransactionStatus::Idle,
@@ -332,14 +332,14 @@ impl PostgresConnection {
         let before = capture.mark();
         let mut answer = Answer { capture, outcome: Outcome::default() };
         let mut times = std::mem::take(&mut reply.statements);
-        let (mut steps, mut told) = (steps.iter(), 0);
+        let (mut steps, mut answered) = (steps.iter(), 0);
         let note = |outcome: &Outcome| {
-            for step in steps.by_ref().take((outcome.completed - told) as usize) {
+            for step in steps.by_ref().take((outcome.completed - answered) as usize) {
                 if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                     times.push(outcome.read_at.since(sent));
                 }
             }
-            told = outcome.completed;
+            answered = outcome.completed;
         };
         let ended = self.exchange_step_by_step(&mut answer, reply, note).await;
         reply.statements = times;

@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::server_facts::{ServerFacts, own_encryption, told};
+use crate::server_facts::{ServerFacts, own_encryption, value_or};
 
 /// Settings about isolation, durability, memory and background work, in order of output.
 const NAMES: [&str; 24] = [
@@ -49,7 +49,7 @@ pub(super) fn tls_query() -> &'static str {
 /// Returns the settings by name, with the server's version first.
 pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     let ServerFacts { version, tls, encryption, settings, tls_status } = known;
-    let value = |name: &str| told(*settings, name, EMPTY);
+    let value = |name: &str| value_or(*settings, name, EMPTY);
     let durability = ["fsync", "synchronous_commit", "full_page_writes"]
         .map(|name| format!("{name}={}", value(name)))
         .join(" ");
@@ -61,7 +61,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     ];
     settings.extend(NAMES.map(|name| (name.to_owned(), value(name))));
     settings.extend(own_encryption(encryption.as_ref()));
-    settings.extend(TLS_STATUS.map(|name| (name.to_owned(), told(*tls_status, name, EMPTY))));
+    settings.extend(TLS_STATUS.map(|name| (name.to_owned(), value_or(*tls_status, name, EMPTY))));
     settings
 }
 

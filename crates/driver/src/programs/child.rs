@@ -28,7 +28,7 @@ const MOST_LEFT: usize = 2 << 20;
 const GRACE: Nanos = Nanos::from_secs(1);
 
 /// Interval at which a caller is asked if it gives a program up.
-const ASK: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Interval between checks whether the process group of a terminated program is gone.
 const LOOK: Nanos = Nanos::from_millis(10);
@@ -52,11 +52,11 @@ pub(super) struct Script<'a> {
 }
 
 /// The way in which the caller of a program gives it up.
-pub(super) enum Patience<'a> {
+pub(super) enum Cancellation<'a> {
     /// It closes the other end of this pipe.
-    Line(&'a PipeReader),
-    /// It answers true when asked, every [`ASK`].
-    Asked(&'a dyn Fn() -> bool),
+    Pipe(&'a PipeReader),
+    /// It answers true when asked, every [`POLL_INTERVAL`].
+    Poll(&'a dyn Fn() -> bool),
 }
 
 /// Runs a command until it ends, or terminates it when its caller gives it up.
@@ -65,7 +65,7 @@ pub(super) enum Patience<'a> {
 /// The operating system cannot start it.
 pub(super) fn run(
     script: &Script<'_>,
-    patience: &Patience<'_>,
+    cancellation: &Cancellation<'_>,
     watch: &ProgramGuardian,
 ) -> std::io::Result<Ended> {
     let mut command = shell(script.folder);
@@ -79,7 +79,7 @@ pub(super) fn run(
     }
     let mut program = Program::start(command)?;
     let _entry = watch.enter(program.child.id());
-    Ok(match program.wait(patience) {
+    Ok(match program.wait(cancellation) {
         Some(at) => Ended { at, outcome: program.judge() },
         None => {
             let at = Monotonic.now();
@@ -158,25 +158,25 @@ impl Program {
     }
 
     /// Waits for the program's end and returns its time; `None` if it was given up first.
-    fn wait(&mut self, patience: &Patience<'_>) -> Option<Stamp> {
+    fn wait(&mut self, cancellation: &Cancellation<'_>) -> Option<Stamp> {
         loop {
             let mut files = vec![readable(&self.handle)];
             files.extend(self.stderr.iter().map(readable));
-            let at_most = match patience {
-                Patience::Line(line) => {
+            let at_most = match cancellation {
+                Cancellation::Pipe(line) => {
                     files.push(readable(line));
                     None
                 }
-                Patience::Asked(_) => Some(ASK),
+                Cancellation::Poll(_) => Some(POLL_INTERVAL),
             };
             wait_for(&mut files, at_most);
             let happened = |place: usize| {
                 files.get(place).is_some_and(|file: &PollFd<'_>| !file.revents().is_empty())
             };
             let (has_ended, speaks) = (happened(0), self.stderr.is_some() && happened(1));
-            let is_abandoned = match patience {
-                Patience::Line(_) => happened(files.len() - 1),
-                Patience::Asked(is_given_up) => is_given_up(),
+            let is_abandoned = match cancellation {
+                Cancellation::Pipe(_) => happened(files.len() - 1),
+                Cancellation::Poll(is_given_up) => is_given_up(),
             };
             if has_ended {
                 self.has_ended = true;

@@ -16,9 +16,9 @@
 //! process is killed. Background processes of a program that ends by itself are left alone.
 
 mod child;
-mod roll;
 #[cfg(test)]
 mod tests;
+mod thread_count;
 mod watch;
 mod worker;
 
@@ -32,10 +32,10 @@ use std::thread::JoinHandle;
 use base::{Class, Code, Dialect};
 use rt::Rt;
 
-use self::child::{Patience, Script};
-use self::roll::ThreadCount;
+use self::child::{Cancellation, Script};
+use self::thread_count::ThreadCount;
 use self::watch::ProgramGuardian;
-use self::worker::{Answer, ConnectionMailbox, Order};
+use self::worker::{Command, ConnectionMailbox, Response};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
 
@@ -61,19 +61,19 @@ pub struct Programs {
 struct Shared {
     folder: PathBuf,
     processors: Processors,
-    roll: Arc<ThreadCount>,
+    threads: Arc<ThreadCount>,
     watch: Arc<ProgramGuardian>,
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.roll.wait_for_all();
+        self.threads.wait_for_all();
     }
 }
 
 /// A slot that runs one program at a time. Dropping it is the same as [`Connection::abandon`].
 pub struct ProgramConnection {
-    mail: Arc<ConnectionMailbox>,
+    mailbox: Arc<ConnectionMailbox>,
     /// Closing it tells the thread that waits for a program that its caller has gone.
     _line: PipeWriter,
     /// The thread; `None` once its end has been seen.
@@ -87,9 +87,9 @@ pub struct ProgramConnection {
 impl Programs {
     /// Creates a driver whose programs run in `folder`.
     pub fn new(folder: PathBuf) -> Programs {
-        let (processors, roll) = (Processors::of_this_thread(), Arc::default());
+        let (processors, threads) = (Processors::of_this_thread(), Arc::default());
         let watch = Arc::default();
-        Programs { shared: Arc::new(Shared { folder, processors, roll, watch }) }
+        Programs { shared: Arc::new(Shared { folder, processors, threads, watch }) }
     }
 
     /// Checks a command without running it; `first_word` is the first word of the text, if it is
@@ -132,30 +132,30 @@ impl Programs {
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
         let script = Script { text, folder: &self.shared.folder, variables };
-        let ended = child::run(&script, &Patience::Asked(is_given_up), &self.shared.watch);
+        let ended = child::run(&script, &Cancellation::Poll(is_given_up), &self.shared.watch);
         ended.map_err(|cause| child::not_started(&cause))?.outcome
     }
 
     fn start(&self) -> std::io::Result<ProgramConnection> {
-        let mail = Arc::new(ConnectionMailbox::new());
+        let mailbox = Arc::new(ConnectionMailbox::new());
         let (line, end) = std::io::pipe()?;
-        let presence = self.shared.roll.enter();
+        let guard = self.shared.threads.enter();
         // Start the guardian now, not within the first request.
         self.shared.watch.begin();
         let body = {
-            let (mail, folder) = (Arc::clone(&mail), self.shared.folder.clone());
+            let (mailbox, folder) = (Arc::clone(&mailbox), self.shared.folder.clone());
             let watch = Arc::clone(&self.shared.watch);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
-                let _presence = presence;
+                let _presence = guard;
                 // The program inherits the processors.
                 processors.adopt();
-                worker::live(&folder, &line, &watch, &mail);
+                worker::live(&folder, &line, &watch, &mailbox);
             }
         };
         let thread = std::thread::Builder::new().name("program".to_owned()).spawn(body)?;
         Ok(ProgramConnection {
-            mail,
+            mailbox,
             _line: end,
             thread: Some(thread),
             prepared: 0,
@@ -198,17 +198,17 @@ impl Driver for Programs {
         });
         let mut connection = connection?;
         match connection.exchange(None).await? {
-            Answer::Ready => Ok(connection),
-            Answer::Ran(..) => unreachable!("nothing was asked for"),
+            Response::Ready => Ok(connection),
+            Response::Finished(..) => unreachable!("nothing was asked for"),
         }
     }
 }
 
 impl ProgramConnection {
-    /// Hands an order to the thread and waits for the answer.
-    async fn exchange(&mut self, mut order: Option<Order>) -> Result<Answer, Error> {
-        let mail = &self.mail;
-        let answer = poll_fn(|context| mail.poll_exchange(&mut order, context)).await;
+    /// Hands a command to the thread and waits for the answer.
+    async fn exchange(&mut self, mut command: Option<Command>) -> Result<Response, Error> {
+        let mailbox = &self.mailbox;
+        let answer = poll_fn(|context| mailbox.poll_exchange(&mut command, context)).await;
         answer.ok_or_else(|| self.see_the_end())
     }
 
@@ -225,21 +225,21 @@ impl Connection for ProgramConnection {
     /// Stores a command. A missing program is reported when the command runs.
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         let id = PreparedId::nth(self.prepared)?;
-        match self.exchange(Some(Order::Prepare(text.into()))).await? {
-            Answer::Ready => self.prepared += 1,
-            Answer::Ran(..) => unreachable!("a command is only remembered"),
+        match self.exchange(Some(Command::Prepare(text.into()))).await? {
+            Response::Ready => self.prepared += 1,
+            Response::Finished(..) => unreachable!("a command is only remembered"),
         }
         Ok(id)
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        let order = Order::Run(std::mem::take(work));
-        match self.exchange(Some(order)).await? {
-            Answer::Ran(done, outcome) => {
+        let command = Command::Run(std::mem::take(work));
+        match self.exchange(Some(command)).await? {
+            Response::Finished(done, outcome) => {
                 *work = done;
                 outcome
             }
-            Answer::Ready => unreachable!("a request is answered with its reply"),
+            Response::Ready => unreachable!("a request is answered with its reply"),
         }
     }
 
@@ -254,7 +254,7 @@ impl Connection for ProgramConnection {
     }
 
     async fn close(mut self) {
-        self.mail.hang_up();
+        self.mailbox.hang_up();
         while self.exchange(None).await.is_ok() {}
     }
 
@@ -263,6 +263,6 @@ impl Connection for ProgramConnection {
 
 impl Drop for ProgramConnection {
     fn drop(&mut self) {
-        self.mail.hang_up();
+        self.mailbox.hang_up();
     }
 }

@@ -6,28 +6,28 @@ use std::path::Path;
 use base::Clock;
 use base::{Monotonic, Stamp, Values};
 
-use super::child::{self, Ended, Patience, Script};
+use super::child::{self, Cancellation, Ended, Script};
 use super::watch::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
 /// The mailbox that a task shares with the thread of its connection.
-pub(super) type ConnectionMailbox = Mailbox<Order, Answer>;
+pub(super) type ConnectionMailbox = Mailbox<Command, Response>;
 
-/// An order to the thread.
-pub(super) enum Order {
+/// A command to the thread.
+pub(super) enum Command {
     /// Carry out a request. The work travels with its memory, there and back.
     Run(Work),
     /// Store a command.
     Prepare(Box<str>),
 }
 
-/// The thread's answer to an order.
+/// The thread's answer to a command.
 #[expect(clippy::large_enum_variant, reason = "there is one per connection")]
-pub(super) enum Answer {
+pub(super) enum Response {
     /// The work with its reply, and the outcome.
-    Ran(Work, Result<(), Error>),
-    /// Ready for the next order: the first answer, and the answer to [`Order::Prepare`].
+    Finished(Work, Result<(), Error>),
+    /// Ready for the next command: the first answer, and the answer to [`Command::Prepare`].
     Ready,
 }
 
@@ -36,13 +36,13 @@ pub(super) fn live(
     folder: &Path,
     line: &PipeReader,
     watch: &ProgramGuardian,
-    mail: &ConnectionMailbox,
+    mailbox: &ConnectionMailbox,
 ) {
-    let _end = End(mail);
-    mail.answer(Answer::Ready);
+    let _end = End(mailbox);
+    mailbox.answer(Response::Ready);
     let mut worker = Worker { folder, line, watch, texts: Vec::new() };
-    while let Some(order) = mail.next_order() {
-        mail.answer(worker.carry_out(order));
+    while let Some(command) = mailbox.next_command() {
+        mailbox.answer(worker.execute(command));
     }
 }
 
@@ -51,7 +51,7 @@ struct End<'a>(&'a ConnectionMailbox);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.thread_has_gone();
+        self.0.thread_exited();
     }
 }
 
@@ -63,15 +63,15 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn carry_out(&mut self, order: Order) -> Answer {
-        match order {
-            Order::Run(mut work) => {
+    fn execute(&mut self, command: Command) -> Response {
+        match command {
+            Command::Run(mut work) => {
                 let outcome = self.run(&mut work);
-                Answer::Ran(work, outcome)
+                Response::Finished(work, outcome)
             }
-            Order::Prepare(text) => {
+            Command::Prepare(text) => {
                 self.texts.push(text);
-                Answer::Ready
+                Response::Ready
             }
         }
     }
@@ -98,7 +98,7 @@ impl Worker<'_> {
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
         let script = Script { text, folder: self.folder, variables: &[] };
-        let ended = child::run(&script, &Patience::Line(self.line), self.watch);
+        let ended = child::run(&script, &Cancellation::Pipe(self.line), self.watch);
         let Ended { at, outcome } = ended.unwrap_or_else(|cause| Ended {
             at: Monotonic.now(),
             outcome: Err(child::not_started(&cause)),

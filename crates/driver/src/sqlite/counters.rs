@@ -51,7 +51,7 @@ impl Counted {
     }
 
     /// Adds the counts to the shared sums.
-    pub(super) fn tell(&mut self) {
+    pub(super) fn report(&mut self) {
         for (count, sum) in self.counts.iter_mut().zip(&self.counters.0) {
             sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
         }
@@ -60,7 +60,7 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.tell();
+        self.report();
     }
 }
 

@@ -38,13 +38,13 @@
 //!
 //! Connections to one file also share the locks of that file: they are part of the measurement.
 
+mod busy_timeout;
 mod confined;
 mod counters;
 mod database_file;
 mod faults;
-mod mail;
+mod messages;
 mod options;
-mod patience;
 mod session;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -62,7 +62,7 @@ use rusqlite::InterruptHandle;
 
 use self::counters::{Counted, Counters};
 use self::database_file::DatabaseFile;
-use self::mail::{Answer, ConnectionMailbox, Order};
+use self::messages::{Command, ConnectionMailbox, Response};
 use self::options::Options;
 use self::thread::Creation;
 use crate::connection::insert_rows;
@@ -115,7 +115,7 @@ impl Drop for Shared {
 /// Dropping it is the same as [`Connection::abandon`].
 pub struct SqliteConnection {
     driver: Sqlite,
-    mail: Arc<ConnectionMailbox>,
+    mailbox: Arc<ConnectionMailbox>,
     /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,
     /// Handle that interrupts the running statement; set once the database is open.
@@ -196,22 +196,22 @@ impl Sqlite {
 
     /// Starts the thread of a connection, which opens the database.
     fn start(&self) -> Result<SqliteConnection, Error> {
-        let mail = Arc::new(ConnectionMailbox::new());
+        let mailbox = Arc::new(ConnectionMailbox::new());
         let body = {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
-            let mail = Arc::clone(&mail);
+            let mailbox = Arc::clone(&mailbox);
             let counted = Counted::new(&self.shared.counters);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
                 processors.adopt();
-                thread::live(&path, &options, &mail, counted)
+                thread::live(&path, &options, &mailbox, counted)
             }
         };
         let thread =
             std::thread::Builder::new().name("sqlite".to_owned()).spawn(body).map_err(no_thread)?;
         Ok(SqliteConnection {
             driver: self.clone(),
-            mail,
+            mailbox,
             thread: Some(thread),
             interrupt: None,
             placeholders: Vec::new(),
@@ -259,7 +259,7 @@ impl Driver for Sqlite {
         }
         let mut connection = self.start()?;
         match connection.exchange(None).await? {
-            Answer::Opened(opened) => connection.interrupt = Some(opened?),
+            Response::Opened(opened) => connection.interrupt = Some(opened?),
             _ => unreachable!("the first answer is about opening"),
         }
         Ok(connection)
@@ -267,10 +267,10 @@ impl Driver for Sqlite {
 }
 
 impl SqliteConnection {
-    /// Hands an order to the thread and waits for the answer.
-    async fn exchange(&mut self, mut order: Option<Order>) -> Result<Answer, Error> {
-        let mail = &self.mail;
-        let answer = poll_fn(|context| mail.poll_exchange(&mut order, context)).await;
+    /// Hands a command to the thread and waits for the answer.
+    async fn exchange(&mut self, mut command: Option<Command>) -> Result<Response, Error> {
+        let mailbox = &self.mailbox;
+        let answer = poll_fn(|context| mailbox.poll_exchange(&mut command, context)).await;
         answer.ok_or_else(|| self.see_the_end())
     }
 
@@ -286,8 +286,8 @@ impl SqliteConnection {
 impl Connection for SqliteConnection {
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         let id = PreparedId::nth(self.placeholders.len())?;
-        match self.exchange(Some(Order::Prepare(text.into()))).await? {
-            Answer::Prepared(placeholders) => self.placeholders.push(placeholders?),
+        match self.exchange(Some(Command::Prepare(text.into()))).await? {
+            Response::Prepared(placeholders) => self.placeholders.push(placeholders?),
             _ => unreachable!("a text is answered with a statement"),
         }
         Ok(id)
@@ -298,9 +298,9 @@ impl Connection for SqliteConnection {
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        let order = Order::Run(std::mem::take(work));
-        match self.exchange(Some(order)).await? {
-            Answer::Ran(done, outcome) => {
+        let command = Command::Run(std::mem::take(work));
+        match self.exchange(Some(command)).await? {
+            Response::Finished(done, outcome) => {
                 *work = done;
                 outcome
             }
@@ -324,15 +324,15 @@ impl Connection for SqliteConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        match self.exchange(Some(Order::Query(sql.into()))).await? {
-            Answer::Table(table) => table,
+        match self.exchange(Some(Command::Query(sql.into()))).await? {
+            Response::Table(table) => table,
             _ => unreachable!("a query is answered with a table"),
         }
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let mut settings = match self.exchange(Some(Order::Settings)).await {
-            Ok(Answer::Settings(settings)) => settings,
+        let mut settings = match self.exchange(Some(Command::Settings)).await {
+            Ok(Response::Settings(settings)) => settings,
             Ok(_) => unreachable!("settings are answered with settings"),
             Err(_) => vec![("server".to_owned(), "unknown".to_owned())],
         };
@@ -347,7 +347,7 @@ impl Connection for SqliteConnection {
 
     /// Waits until the database is closed. The last connection writes the log back to the file.
     async fn close(mut self) {
-        self.mail.hang_up();
+        self.mailbox.hang_up();
         while self.exchange(None).await.is_ok() {}
     }
 
@@ -356,7 +356,7 @@ impl Connection for SqliteConnection {
 
 impl Drop for SqliteConnection {
     fn drop(&mut self) {
-        let at_work = self.mail.hang_up();
+        let at_work = self.mailbox.hang_up();
         if let Some(interrupt) = &self.interrupt
             && at_work
         {

@@ -9,11 +9,11 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
+use super::busy_timeout::BusyWaits;
 use super::counters::Counted;
 use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
-use super::mail::{Answer, ConnectionMailbox, Order};
+use super::messages::{Command, ConnectionMailbox, Response};
 use super::options::SYNCHRONOUS;
-use super::patience::Waits;
 use crate::table::TableReader;
 use crate::{Error, Reply, Step, Table, Work};
 
@@ -25,8 +25,8 @@ const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 pub(super) struct Session<'c> {
     connection: &'c Connection,
     path: &'c Path,
-    mail: &'c ConnectionMailbox,
-    waits: Waits,
+    mailbox: &'c ConnectionMailbox,
+    waits: BusyWaits,
     statements: Vec<Statement<'c>>,
     brackets: TransactionStatements<'c>,
     counted: Counted,
@@ -46,14 +46,14 @@ impl<'c> Session<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         path: &'c Path,
-        mail: &'c ConnectionMailbox,
-        waits: Waits,
+        mailbox: &'c ConnectionMailbox,
+        waits: BusyWaits,
         counted: Counted,
     ) -> Result<Session<'c>, Error> {
         Ok(Session {
             connection,
             path,
-            mail,
+            mailbox,
             waits,
             statements: Vec::new(),
             brackets: TransactionStatements {
@@ -67,15 +67,15 @@ impl<'c> Session<'c> {
         })
     }
 
-    pub(super) fn carry_out(&mut self, order: Order) -> Answer {
-        match order {
-            Order::Run(mut work) => {
+    pub(super) fn execute(&mut self, command: Command) -> Response {
+        match command {
+            Command::Run(mut work) => {
                 let outcome = self.run(&mut work);
-                Answer::Ran(work, outcome)
+                Response::Finished(work, outcome)
             }
-            Order::Prepare(text) => Answer::Prepared(self.prepare(&text)),
-            Order::Query(text) => Answer::Table(query(self.connection, &text)),
-            Order::Settings => Answer::Settings(settings(self.connection)),
+            Command::Prepare(text) => Response::Prepared(self.prepare(&text)),
+            Command::Query(text) => Response::Table(query(self.connection, &text)),
+            Command::Settings => Response::Settings(settings(self.connection)),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'c> Session<'c> {
         let Work { steps, values, reply, capture, .. } = work;
         let mut at = begun;
         for &step in steps.iter() {
-            if self.mail.caller_has_gone() {
+            if self.mailbox.caller_has_gone() {
                 return Err(interrupted());
             }
             self.take(step, steps, values, &mut Answered { reply, capture })?;
@@ -193,7 +193,7 @@ impl<'c> Session<'c> {
             return Ok(());
         }
         self.next_look = now + LOOK_EVERY;
-        self.counted.tell();
+        self.counted.report();
         let mut moved = 0;
         self.connection
             .file_control(Some(c"main"), FileControl::HasMoved(&mut moved))

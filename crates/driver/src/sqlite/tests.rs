@@ -220,25 +220,25 @@ fn no_thread_outlives_its_connection() {
 
 /// Returns the result of a thread that must end soon.
 pub(crate) fn joined<T>(thread: JoinHandle<T>) -> T {
-    let patience = Monotonic.now() + Nanos::from_secs(30);
+    let until = Monotonic.now() + Nanos::from_secs(30);
     while !thread.is_finished() {
-        assert!(Monotonic.now() < patience, "the thread goes on and on");
+        assert!(Monotonic.now() < until, "the thread goes on and on");
         std::thread::yield_now();
     }
     thread.join().expect("the thread ends in peace")
 }
 
-/// Hands over an order and returns when the thread is working on it, without waiting for the
+/// Hands over a command and returns when the thread is working on it, without waiting for the
 /// answer.
 async fn begin(connection: &SqliteConnection, text: &str) {
-    let mut order = Some(Order::Query(text.into()));
+    let mut command = Some(Command::Query(text.into()));
     poll_fn(|context| {
-        let exchange = connection.mail.poll_exchange(&mut order, context);
+        let exchange = connection.mailbox.poll_exchange(&mut command, context);
         assert!(exchange.is_pending());
         Poll::Ready(())
     })
     .await;
-    while !connection.mail.has_taken_the_order() {
+    while !connection.mailbox.has_taken_the_command() {
         std::thread::yield_now();
     }
 }
@@ -254,10 +254,10 @@ fn an_interrupt_ends_a_statement_and_not_the_connection() {
             // Repeated, because the statement may not have begun yet.
             interrupt.interrupt();
             context.waker().wake_by_ref();
-            connection.mail.poll_exchange(&mut None, context)
+            connection.mailbox.poll_exchange(&mut None, context)
         })
         .await;
-        let Some(Answer::Table(Err(error))) = answer else {
+        let Some(Response::Table(Err(error))) = answer else {
             panic!("an interrupted statement has no rows");
         };
         assert_eq!((error.class(), error.code().as_str()), (Class::Timeout, "SQLITE_INTERRUPT"));
@@ -291,7 +291,7 @@ fn a_dropped_connection_interrupts_its_statement() {
     let connection = SqliteConnection {
         driver: open("sqlite:").unwrap(),
         // A new mailbox is in the state of a working thread.
-        mail: Arc::new(ConnectionMailbox::new()),
+        mailbox: Arc::new(ConnectionMailbox::new()),
         thread: None,
         interrupt: Some(database.get_interrupt_handle()),
         placeholders: Vec::new(),
@@ -312,13 +312,13 @@ fn a_request_stops_between_its_statements_when_its_caller_goes() {
     let driver = open("sqlite:").unwrap();
     let database = rusqlite::Connection::open(driver.path()).unwrap();
     database.execute_batch("create table t (n)").unwrap();
-    let mail = ConnectionMailbox::new();
-    mail.hang_up();
-    let waits = patience::Waits::default();
+    let mailbox = ConnectionMailbox::new();
+    mailbox.hang_up();
+    let waits = busy_timeout::BusyWaits::default();
     let counted = Counted::new(&driver.shared.counters);
-    let mut session = Session::new(&database, driver.path(), &mail, waits, counted).unwrap();
-    let order = Order::Run(texts(&["insert into t values (1)"]));
-    let Answer::Ran(_, Err(error)) = session.carry_out(order) else {
+    let mut session = Session::new(&database, driver.path(), &mailbox, waits, counted).unwrap();
+    let command = Command::Run(texts(&["insert into t values (1)"]));
+    let Response::Finished(_, Err(error)) = session.execute(command) else {
         panic!("nothing is done for nobody");
     };
     assert_eq!(error.class(), Class::Timeout);
@@ -693,7 +693,7 @@ fn a_column_whose_name_is_no_text_has_a_question_mark_for_a_name() {
 fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
     real(async move |_| {
         let opened = connection.exchange(None).await.unwrap();
-        assert!(matches!(opened, Answer::Opened(Ok(_))));
+        assert!(matches!(opened, Response::Opened(Ok(_))));
         connection.query_text("create table t (n, s)").await.unwrap();
         let insert = connection.prepare("insert into t values (?, ?)").await.unwrap();
         let select = connection.prepare("select * from t where n = ?").await.unwrap();
@@ -723,10 +723,10 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
 fn invariant_3_a_request_allocates_nothing() {
     let count = |requests: u32| {
         let driver = open("sqlite:?synchronous=off").unwrap();
-        let mail = Arc::new(ConnectionMailbox::new());
+        let mailbox = Arc::new(ConnectionMailbox::new());
         let connection = SqliteConnection {
             driver: driver.clone(),
-            mail: Arc::clone(&mail),
+            mailbox: Arc::clone(&mailbox),
             thread: None,
             interrupt: None,
             placeholders: Vec::new(),
@@ -736,7 +736,7 @@ fn invariant_3_a_request_allocates_nothing() {
         });
         let serving = allocation_counter::measure(|| {
             let counted = Counted::new(&driver.shared.counters);
-            thread::live(driver.path(), &driver.shared.options, &mail, counted);
+            thread::live(driver.path(), &driver.shared.options, &mailbox, counted);
         });
         (caller.join().unwrap().count_total, serving.count_total)
     };

@@ -1,4 +1,4 @@
-//! The thread of one connection: opens the database, then carries out orders until its caller has
+//! The thread of one connection: opens the database, then executes commands until its caller has
 //! gone.
 
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::busy_timeout;
 use super::confined;
 use super::counters::Counted;
 use super::faults::fault_at_connect;
-use super::mail::{Answer, ConnectionMailbox};
+use super::messages::{ConnectionMailbox, Response};
 use super::options::{Options, Setting};
-use super::patience;
 use super::session::{Session, pragma};
 use crate::Error;
 
@@ -19,35 +19,35 @@ use crate::Error;
 pub(super) fn live(
     path: &Path,
     options: &Options,
-    mail: &Arc<ConnectionMailbox>,
+    mailbox: &Arc<ConnectionMailbox>,
     counted: Counted,
 ) {
     // Declared first and so dropped last: the caller learns of the end only when the database is
     // closed.
-    let _end = End(mail);
-    if let Err(error) = serve(path, options, mail, counted) {
-        mail.answer(Answer::Opened(Err(error)));
+    let _end = End(mailbox);
+    if let Err(error) = serve(path, options, mailbox, counted) {
+        mailbox.answer(Response::Opened(Err(error)));
     }
 }
 
-/// Opens the database and carries out orders; the only errors are those of opening.
+/// Opens the database and executes commands; the only errors are those of opening.
 fn serve(
     path: &Path,
     options: &Options,
-    mail: &Arc<ConnectionMailbox>,
+    mailbox: &Arc<ConnectionMailbox>,
     counted: Counted,
 ) -> Result<(), Error> {
     let mut connection = open(path, Creation::Refused)?;
-    let waits = patience::install(&mut connection, options.busy_timeout, mail)
+    let waits = busy_timeout::install(&mut connection, options.busy_timeout, mailbox)
         .map_err(|error| fault_at_connect(path, error))?;
     configure(&connection, path, options)?;
     if options.is_confined {
         confined::install(&mut connection).map_err(|error| fault_at_connect(path, error))?;
     }
-    let mut session = Session::new(&connection, path, mail, waits, counted)?;
-    mail.answer(Answer::Opened(Ok(connection.get_interrupt_handle())));
-    while let Some(order) = mail.next_order() {
-        mail.answer(session.carry_out(order));
+    let mut session = Session::new(&connection, path, mailbox, waits, counted)?;
+    mailbox.answer(Response::Opened(Ok(connection.get_interrupt_handle())));
+    while let Some(command) = mailbox.next_command() {
+        mailbox.answer(session.execute(command));
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ struct End<'a>(&'a ConnectionMailbox);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.thread_has_gone();
+        self.0.thread_exited();
     }
 }
 

@@ -147,13 +147,13 @@ const IMPATIENT: Nanos = Nanos::from_millis(2);
 
 impl SqliteFixture {
     /// Creates a database with this journal mode and lock timeout.
-    pub(crate) fn new(journal: &str, patience: Nanos) -> SqliteFixture {
-        SqliteFixture(open(&Endpoint::Temporary, &format!("journal={journal}"), patience))
+    pub(crate) fn new(journal: &str, busy_timeout: Nanos) -> SqliteFixture {
+        SqliteFixture(open(&Endpoint::Temporary, &format!("journal={journal}"), busy_timeout))
     }
 }
 
-fn open(endpoint: &Endpoint, journal: &str, patience: Nanos) -> Sqlite {
-    let url = format!("sqlite:?{journal}&synchronous=off&busy-timeout={patience}");
+fn open(endpoint: &Endpoint, journal: &str, busy_timeout: Nanos) -> Sqlite {
+    let url = format!("sqlite:?{journal}&synchronous=off&busy-timeout={busy_timeout}");
     let target = Target { endpoint: endpoint.clone(), ..Target::parse(&url).expect("a URL") };
     Sqlite::open(&target).expect("a database")
 }

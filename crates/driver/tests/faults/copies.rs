@@ -30,17 +30,17 @@ fn copied(first: Vec<u8>, last: Vec<u8>) -> Option<Error> {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         ready(&mut out);
-        scene.hear();
+        scene.receive();
         scene.say(&out);
-        scene.hear();
+        scene.receive();
         scene.say(&first);
-        let mut heard = Vec::new();
-        while !heard.ends_with(COPY_DONE) {
-            let more = scene.hear();
+        let mut received = Vec::new();
+        while !received.ends_with(COPY_DONE) {
+            let more = scene.receive();
             if more.is_empty() {
                 return;
             }
-            heard.extend(more);
+            received.extend(more);
         }
         scene.say(&last);
         scene.wait();

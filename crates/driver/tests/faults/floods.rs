@@ -38,16 +38,16 @@ fn begin_postgres(scene: &mut ScriptedConnection) {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
     backend::ready_for_query(&mut out, TransactionStatus::Idle);
-    scene.hear();
+    scene.receive();
     scene.say(&out);
-    scene.hear();
+    scene.receive();
     out.clear();
     backend::parse_complete(&mut out);
     backend::parameter_description(&mut out, []).expect("no parameters");
     backend::row_description(&mut out, [column("n")]).expect("a column");
     backend::ready_for_query(&mut out, TransactionStatus::Idle);
     scene.say(&out);
-    scene.hear();
+    scene.receive();
 }
 
 fn column(name: &str) -> Column<'_> {
@@ -132,7 +132,7 @@ fn postgres_messages_without_end_are_given_up_in_time() {
 #[test]
 fn postgres_login_without_end_is_given_up_in_time() {
     let server = ScriptedServer::playing(|scene| {
-        scene.hear();
+        scene.receive();
         let notice = |out: &mut Vec<u8>| {
             backend::notice_response(out, [(b'M', "wait")]).expect("a notice");
         };
@@ -151,7 +151,7 @@ fn answers_during_a_long_send_are_discarded() {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.hear();
+        scene.receive();
         scene.say(&out);
         let notice = |out: &mut Vec<u8>| {
             backend::notice_response(out, [(b'M', "careful")]).expect("a notice");
@@ -161,9 +161,9 @@ fn answers_during_a_long_send_are_discarded() {
         for _ in 0..(64 << 20) / piece.len() {
             assert!(scene.says(&piece), "the client goes on reading");
         }
-        let mut heard = 0;
-        while heard < 8 << 20 {
-            heard += scene.hear().len();
+        let mut received = 0;
+        while received < 8 << 20 {
+            received += scene.receive().len();
         }
         out.clear();
         backend::command_complete(&mut out, "SET").expect("a tag");
@@ -239,7 +239,7 @@ fn postgres_count_of_rows_may_be_anything() {
                 backend::command_complete(&mut out, format!("UPDATE {count}")).expect("a tag");
                 backend::ready_for_query(&mut out, TransactionStatus::Idle);
                 scene.say(&out);
-                scene.hear();
+                scene.receive();
             }
         });
         in_real_time(async |rt| {
@@ -260,9 +260,9 @@ fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.hear();
+        scene.receive();
         scene.say(&out);
-        scene.hear();
+        scene.receive();
         out.clear();
         backend::row_description(&mut out, [column("n")]).expect("a column");
         scene.say(&out);
@@ -322,17 +322,17 @@ fn begin_mysql(scene: &mut ScriptedConnection) {
     };
     packet(&mut out, 0, |out| greeting.encode(out));
     scene.say(&out);
-    scene.hear();
+    scene.receive();
     out.clear();
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
     Answers::new(&mut out, agreed(), 2).ok(&ok);
     scene.say(&out);
-    scene.hear();
+    scene.receive();
     out.clear();
     let prepared = Prepared { id: ServerId(1), columns: 1, parameters: 0, warnings: 0 };
     Answers::new(&mut out, agreed(), 1).prepared(&prepared, &[], &[number()]);
     scene.say(&out);
-    scene.hear();
+    scene.receive();
 }
 
 fn mysql(impostor: &ScriptedServer) -> Mysql {
@@ -404,7 +404,7 @@ fn rows_beyond_the_limit_are_given_up_and_the_session_goes_on() {
         };
         for (rows, length) in [(2, 3), (40, 1 << 20), (1, 20 << 20), (2, 3)] {
             scene.say(&answer(rows, length));
-            scene.hear();
+            scene.receive();
         }
     });
     in_real_time(async |rt| {

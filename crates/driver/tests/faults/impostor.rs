@@ -17,7 +17,7 @@ pub(crate) struct ScriptedServer {
 /// One act of a script.
 pub(crate) enum ScriptStep {
     /// Waits for bytes from the client.
-    Hear,
+    Receive,
     /// Sends these bytes.
     Say(Vec<u8>),
     /// Sends nothing until the client hangs up.
@@ -34,7 +34,7 @@ impl ScriptedServer {
         ScriptedServer::playing(|scene| {
             for act in acts {
                 match act {
-                    ScriptStep::Hear => drop(scene.hear()),
+                    ScriptStep::Receive => drop(scene.receive()),
                     ScriptStep::Say(bytes) => scene.say(&bytes),
                     ScriptStep::Wait => scene.wait(),
                     ScriptStep::HearTo(end) => scene.hear_to(end),
@@ -91,30 +91,30 @@ enum Line {
 
 impl ScriptedConnection {
     /// Returns the next bytes; empty at the end.
-    pub(crate) fn hear(&mut self) -> Vec<u8> {
-        let mut heard = vec![0; 64 << 10];
-        let count = self.line().read(&mut heard).unwrap_or(0);
-        heard.truncate(count);
-        heard
+    pub(crate) fn receive(&mut self) -> Vec<u8> {
+        let mut received = vec![0; 64 << 10];
+        let count = self.line().read(&mut received).unwrap_or(0);
+        received.truncate(count);
+        received
     }
 
     /// Reads exactly `count` bytes; fewer if the client hangs up.
     pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         // Bytes read before an error are kept.
-        let _ = self.line().take(count as u64).read_to_end(&mut heard);
-        heard
+        let _ = self.line().take(count as u64).read_to_end(&mut received);
+        received
     }
 
     /// Reads until the input ends with these bytes, or the client hangs up.
     fn hear_to(&mut self, end: &[u8]) {
         let mut last = Vec::new();
         while !last.ends_with(end) {
-            let heard = self.hear();
-            if heard.is_empty() {
+            let received = self.receive();
+            if received.is_empty() {
                 return;
             }
-            last.extend(heard);
+            last.extend(received);
             last.drain(..last.len().saturating_sub(end.len()));
         }
     }
@@ -131,7 +131,7 @@ impl ScriptedConnection {
     }
 
     pub(crate) fn wait(&mut self) {
-        while !self.hear().is_empty() {}
+        while !self.receive().is_empty() {}
     }
 
     /// Switches to TLS. The handshake happens with the next bytes sent or read.

@@ -179,9 +179,9 @@ pub(crate) fn ok(sequence: u8) -> Vec<u8> {
 pub(crate) fn welcome() -> Vec<ScriptStep> {
     vec![
         ScriptStep::Say(greeting("mysql_native_password")),
-        ScriptStep::Hear,
+        ScriptStep::Receive,
         ScriptStep::Say(ok(2)),
-        ScriptStep::Hear,
+        ScriptStep::Receive,
     ]
 }
 
@@ -261,9 +261,9 @@ fn a_file_that_the_statement_does_not_name_is_not_sent() {
     // The refusal is an empty packet.
     let acts = vec![
         ScriptStep::Say(request),
-        ScriptStep::Hear,
+        ScriptStep::Receive,
         ScriptStep::Say(ok(3)),
-        ScriptStep::Hear,
+        ScriptStep::Receive,
         ScriptStep::Wait,
     ];
     let server = ScriptedServer::new(welcome().into_iter().chain(acts).collect());
@@ -282,9 +282,9 @@ fn confined_statement_sends_no_file_from_outside_its_folder() {
         // The refusal is an empty packet.
         let acts = vec![
             ScriptStep::Say(packed),
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Say(ok(3)),
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Wait,
         ];
         let server = ScriptedServer::new(welcome().into_iter().chain(acts).collect());
@@ -315,7 +315,7 @@ fn unsupported_login_method_is_named() {
         let hello = greeting("mysql_native_password");
         let acts = vec![
             ScriptStep::Say(hello),
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Say(switch(method)),
             ScriptStep::Wait,
         ];

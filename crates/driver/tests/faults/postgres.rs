@@ -118,7 +118,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 fn junk_is_no_protocol() {
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
         let server = ScriptedServer::new(vec![
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Say(junk.to_vec()),
             ScriptStep::Wait,
         ]);
@@ -182,7 +182,7 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     let error = error_of(&"x".repeat(room));
     assert_eq!(error[..5], [b'E', 0, 0, 0, 255]);
     let server =
-        ScriptedServer::new(vec![ScriptStep::Hear, ScriptStep::Say(error), ScriptStep::Wait]);
+        ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Say(error), ScriptStep::Wait]);
     check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn welcome() -> Vec<u8> {
 /// Returns the error class of a first query to a server that accepts the login and then plays these
 /// acts.
 fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
-    let mut acts = vec![ScriptStep::Hear, ScriptStep::Say(welcome()), ScriptStep::Hear];
+    let mut acts = vec![ScriptStep::Receive, ScriptStep::Say(welcome()), ScriptStep::Receive];
     acts.extend(answer);
     let server = ScriptedServer::new(acts);
     let error = refused(&at(server.port(), ""));
@@ -326,18 +326,18 @@ fn a_cancellation_that_comes_too_early_is_repeated() {
     let port = listener.local_addr().expect("an address").port();
     let server = std::thread::spawn(move || {
         let (mut session, _) = listener.accept().expect("a session");
-        let mut heard = [0; 1_000];
-        let _ = session.read(&mut heard).expect("a startup");
+        let mut received = [0; 1_000];
+        let _ = session.read(&mut received).expect("a startup");
         let mut welcome = Vec::new();
         backend::authentication_ok(&mut welcome);
         backend::backend_key_data(&mut welcome, BackendKey { process: 1, secret: 2 });
         backend::ready_for_query(&mut welcome, TransactionStatus::Idle);
         session.write_all(&welcome).expect("a client");
-        let _ = session.read(&mut heard).expect("a query");
+        let _ = session.read(&mut received).expect("a query");
         let mut cancels = 0;
         while cancels < 2 {
             let (mut caller, _) = listener.accept().expect("a connection");
-            if caller.read_exact(&mut heard[..16]).is_err() {
+            if caller.read_exact(&mut received[..16]).is_err() {
                 break;
             }
             cancels += 1;
@@ -408,9 +408,9 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
         backend::command_complete(&mut answer, "SELECT 1").expect("a tag");
         backend::ready_for_query(&mut answer, TransactionStatus::Idle);
         let acts = vec![
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Say(welcome()),
-            ScriptStep::Hear,
+            ScriptStep::Receive,
             ScriptStep::Say(answer),
             ScriptStep::Wait,
         ];

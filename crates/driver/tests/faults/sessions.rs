@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, SyncSender};
 
-use base::{Class, Clock, Endpoint, Nanos, Stamp, Target};
+use base::{Class, Clock, Endpoint, Nanos, NodeId, Stamp, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
 use rt::Rt;
 use testbed::{Kind, Relay, Server, shared};
@@ -146,7 +146,7 @@ fn sessions_at_one_server_do_not_make_another_one_full() {
     in_real_time(async |rt| {
         let mut first = driver.connect(&rt).await.expect("a connection");
         let mut second = driver.connect(&rt).await.expect("a connection");
-        assert_eq!((first.node(), second.node()), (0, 1));
+        assert_eq!((first.node(), second.node()), (NodeId(0), NodeId(1)));
         first.prepare("select 1").await.expect("a statement");
         stalled.stall(Nanos::from_secs(60));
         let error = second.prepare("select 1").await.expect_err("no answer");
@@ -251,7 +251,8 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
     let mut rest = answers(4);
     backend::ready_for_query(&mut rest, TransactionStatus::Idle);
     let (allow, [one, two]) = pauses();
-    let welcome = [ScriptStep::Hear, ScriptStep::Say(crate::postgres::welcome()), ScriptStep::Hear];
+    let welcome =
+        [ScriptStep::Receive, ScriptStep::Say(crate::postgres::welcome()), ScriptStep::Receive];
     // The answers to `begin` and to the first statement.
     let replies = [ScriptStep::Say(answers(2)), one, ScriptStep::Say(rest), two, ScriptStep::Wait];
     let server = ScriptedServer::new(welcome.into_iter().chain(replies).collect());

@@ -61,7 +61,7 @@ impl<'s> Login<'s> {
 
     /// Checks the client's response against the password.
     fn hear_proof(&mut self) {
-        let payload = self.hear();
+        let payload = self.receive();
         let Ok(ClientHello::Response(response)) = ClientHello::decode(&payload) else {
             panic!("no login: {payload:?}")
         };
@@ -71,11 +71,11 @@ impl<'s> Login<'s> {
     }
 
     /// Returns the payload of the next packet.
-    fn hear(&mut self) -> Vec<u8> {
-        let mut heard = self.scene.hear();
-        self.sequence = heard.get(3).map_or(0, |sequence| sequence + 1);
-        heard.drain(..heard.len().min(4));
-        heard
+    fn receive(&mut self) -> Vec<u8> {
+        let mut received = self.scene.receive();
+        self.sequence = received.get(3).map_or(0, |sequence| sequence + 1);
+        received.drain(..received.len().min(4));
+        received
     }
 
     fn say(&mut self, payload: impl Fn(&mut Vec<u8>)) {
@@ -91,14 +91,14 @@ impl<'s> Login<'s> {
     /// Accepts the login, and answers the first statement.
     fn finish(self) {
         self.scene.say(&ok(self.sequence));
-        self.scene.hear();
+        self.scene.receive();
         self.scene.say(&ok(1));
         self.scene.wait();
     }
 
     /// Reads a password encrypted with this key, and checks it.
     fn hear_encrypted(&mut self, key: &OaepPrivateDecryptingKey) {
-        let secret = self.hear();
+        let secret = self.receive();
         let mut room = vec![0; key.min_output_size()];
         let opened = key.decrypt(&OAEP_SHA1_MGF1SHA1, &secret, &mut room, None).expect("ours");
         let plain = opened.iter().zip(NONCE.iter().cycle()).map(|(byte, mask)| byte ^ mask);
@@ -171,7 +171,7 @@ fn password_is_sent_over_tls() {
         let ran = log_in(&format!("tls={name}{ca}"), move |scene| {
             let mut login = Login::greet_over_tls(scene, &forged);
             login.say_more(FULL);
-            assert_eq!(login.hear(), [PASSWORD, b"\0"].concat());
+            assert_eq!(login.receive(), [PASSWORD, b"\0"].concat());
             login.finish();
         });
         assert_eq!(ran, Ok(()), "{name}");
@@ -184,7 +184,7 @@ fn password_is_encrypted_with_the_key_of_a_local_server() {
     let ran = log_in("", move |scene| {
         let mut login = Login::greet(scene, METHOD);
         login.say_more(FULL);
-        assert_eq!(login.hear(), ASK_KEY);
+        assert_eq!(login.receive(), ASK_KEY);
         login.say_more(pem.as_bytes());
         login.hear_encrypted(&key);
         login.finish();
@@ -210,9 +210,9 @@ fn server_may_switch_the_login_method() {
     let ran = log_in("", |scene| {
         scene.say(&greeting_with("mysql_native_password", OFFERED));
         let mut login = Login { scene, sequence: 0 };
-        login.hear();
+        login.receive();
         login.say(|out| AuthSwitchRequest { method: METHOD.as_bytes(), data: &NONCE }.encode(out));
-        assert_eq!(login.hear(), sha2_answer(Password(PASSWORD), &NONCE));
+        assert_eq!(login.receive(), sha2_answer(Password(PASSWORD), &NONCE));
         login.say_more(KNOWN);
         login.finish();
     });
@@ -232,7 +232,7 @@ fn wrong_password_is_reported_on_each_login_path() {
     let long = log_in("tls=require", move |scene| {
         let mut login = Login::greet_over_tls(scene, &forged);
         login.say_more(FULL);
-        login.hear();
+        login.receive();
         refuse(&mut login);
     });
     for ran in [short, long] {
@@ -248,9 +248,9 @@ fn invalid_server_key_is_not_used() {
     let ran = log_in("", |scene| {
         let mut login = Login::greet(scene, METHOD);
         login.say_more(FULL);
-        assert_eq!(login.hear(), ASK_KEY);
+        assert_eq!(login.receive(), ASK_KEY);
         login.say_more(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n");
-        assert!(login.hear().is_empty(), "a password was sent under no key");
+        assert!(login.receive().is_empty(), "a password was sent under no key");
     });
     let error = ran.expect_err("no key");
     check(&error, Class::Statement, "login", &["127.0.0.1", "`ann`", "server's public key"]);

@@ -174,7 +174,7 @@ fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
     let impostor = ScriptedServer::playing(move |scene| {
         offer_tls(kind, scene, &config);
-        assert!(scene.hear().is_empty(), "a login was sent to whom nobody trusts");
+        assert!(scene.receive().is_empty(), "a login was sent to whom nobody trusts");
     });
     let scheme = match kind {
         Kind::Postgres => "postgres",
@@ -204,7 +204,7 @@ fn long_first_tls_flight_is_read_completely() {
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
         let impostor = ScriptedServer::playing(move |scene| {
             offer_tls(kind, scene, &config);
-            assert!(!scene.hear().is_empty(), "no login was sent");
+            assert!(!scene.receive().is_empty(), "no login was sent");
         });
         let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
         let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
@@ -237,7 +237,7 @@ fn non_tls_answer_is_reported() {
             if kind == Kind::Postgres {
                 scene.say(b"S");
             }
-            scene.hear();
+            scene.receive();
             scene.say(b"HTTP/1.1 400 Bad Request\r\n\r\n");
             scene.wait();
         });
@@ -267,7 +267,7 @@ fn a_login_is_bound_to_the_certificate_that_was_shown() {
         let mut answer = vec![0; 64 << 10];
         // Startup, choice of SCRAM-SHA-256-PLUS, proof.
         for _ in 0..3 {
-            server.write_all(&scene.hear()).expect("a server");
+            server.write_all(&scene.receive()).expect("a server");
             let count = server.read(&mut answer).expect("an answer");
             scene.say(&answer[..count]);
         }

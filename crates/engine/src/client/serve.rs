@@ -251,7 +251,7 @@ impl<D: Driver> Client<D> {
     /// has only one.
     #[inline]
     fn node_account(&self) -> Option<AccountId> {
-        self.job_state.first_node.map(|first| AccountId(first.0 + self.node))
+        self.job_state.first_node.map(|first| AccountId(first.0 + self.node.0))
     }
 
     /// Gives the rows of a request that ended at `done` to its results file, and waits if there is

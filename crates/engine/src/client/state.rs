@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use base::{Dialect, Rows, Stamp, WallTime};
+use base::{Dialect, NodeId, Rows, Stamp, WallTime};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
 use record::{Dispatch, RequestWork};
 use workload::Generator;
@@ -21,8 +21,8 @@ pub(crate) struct Client<D: Driver> {
     pub(super) job_state: Rc<JobState>,
     pub(super) handle: Rc<ClientHandle>,
     pub(super) connection: Option<D::Connection>,
-    /// Index of the current or last server in its target's list.
-    pub(super) node: u16,
+    /// The current or last server.
+    pub(super) node: NodeId,
     /// True if it lost its connection and has no other yet.
     pub(super) is_disconnected: bool,
     /// Pause after a refused request, for requests that open their own connections.
@@ -99,7 +99,7 @@ impl<D: Driver> Client<D> {
             handle,
             is_disconnected: false,
             back_off: BackOff::default(),
-            node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
+            node: connection.as_ref().map_or_else(NodeId::default, |connection| connection.node()),
             connection,
             generators: generators(&job_state, started, dialect),
             part: 0,
@@ -124,7 +124,7 @@ impl<D: Driver> Client<D> {
 
     /// Takes a connection, the first one or a new one.
     pub(super) fn found_connection(&mut self, connection: D::Connection) {
-        self.node = connection.node() as u16;
+        self.node = connection.node();
         self.connection = Some(connection);
         match std::mem::take(&mut self.is_disconnected) {
             true => self.job_state.clients.regained(),

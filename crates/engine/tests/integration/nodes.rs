@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{AccountId, Dialect, Nanos, Stamp};
+use base::{AccountId, Dialect, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{Drivers, Failed, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
@@ -24,7 +24,7 @@ struct Two {
 
 struct OneOfTwo {
     inner: <Simulated as Driver>::Connection,
-    node: usize,
+    node: NodeId,
     asked: Arc<AtomicUsize>,
 }
 
@@ -46,6 +46,7 @@ impl Driver for Two {
     async fn connect(&self, rt: &Rt) -> Result<OneOfTwo, Error> {
         let node = self.next.fetch_add(1, Ordering::Relaxed) % self.servers.len();
         let connected = self.servers[node].connect(rt).await;
+        let node = NodeId(node as u16);
         let inner = connected.map_err(|error| error.of_node(node))?;
         Ok(OneOfTwo { inner, node, asked: Arc::clone(&self.asked) })
     }
@@ -60,7 +61,7 @@ impl Connection for OneOfTwo {
         self.inner.prepare(text).await
     }
 
-    fn node(&self) -> usize {
+    fn node(&self) -> NodeId {
         self.node
     }
 

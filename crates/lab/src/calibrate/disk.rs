@@ -145,14 +145,14 @@ impl std::fmt::Display for DiskProblem {
 
 impl std::error::Error for DiskProblem {}
 
-/// Measures the disk of a folder, in about eight seconds; calls `tell` with the name of each
+/// Measures the disk of a folder, in about eight seconds; calls `on_step` with the name of each
 /// measurement before it begins.
 ///
 /// # Errors
 /// The folder cannot hold the file, a flush fails, or the user interrupts.
 pub fn calibrate_disk(
     options: &DiskOptions,
-    tell: &mut dyn FnMut(&str),
+    on_step: &mut dyn FnMut(&str),
 ) -> Result<DiskFigures, DiskProblem> {
     let of_folder = |error| DiskProblem::Folder(options.folder.clone(), error);
     let folder = options.folder.canonicalize().map_err(of_folder)?;
@@ -161,7 +161,7 @@ pub fn calibrate_disk(
     let mut flushes = Vec::new();
     for pattern in WritePattern::ALL {
         for bytes in SIZES {
-            tell(&format!("flushes of {} KiB, {}", bytes >> 10, pattern.name()));
+            on_step(&format!("flushes of {} KiB, {}", bytes >> 10, pattern.name()));
             flushes.push(disk.flushes(pattern, bytes)?);
         }
     }
@@ -309,14 +309,14 @@ mod tests {
     #[test]
     fn flushes_of_each_pattern_and_size_are_measured() {
         let folder = folder();
-        let mut told = Vec::new();
-        let mut tell = |what: &str| {
-            told.push(what.to_owned());
+        let mut reported = Vec::new();
+        let mut on_step = |what: &str| {
+            reported.push(what.to_owned());
             assert_eq!(names(folder.path()), 0, "the file has a name: {what}");
         };
-        let figures = calibrate_disk(&options(folder.path()), &mut tell).unwrap();
-        assert_eq!(told.len(), 8);
-        assert_eq!(told[0], "flushes of 8 KiB, rewrite");
+        let figures = calibrate_disk(&options(folder.path()), &mut on_step).unwrap();
+        assert_eq!(reported.len(), 8);
+        assert_eq!(reported[0], "flushes of 8 KiB, rewrite");
         assert_eq!(figures.flushes.len(), 8);
         for flushes in &figures.flushes {
             assert!(flushes.count > 0 && flushes.per_s > 0.0, "{flushes:?}");

@@ -217,7 +217,7 @@ impl<'a> CalibrationRunner<'a> {
             version: self.version.to_owned(),
             commit: None,
             // Each run has its own end.
-            stop: self.stop.of_one_run(),
+            stop: self.stop.child(),
         }
     }
 }

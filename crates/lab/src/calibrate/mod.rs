@@ -46,30 +46,30 @@ pub use store::{Store, Unusable};
 use measure::{CalibrationRunner, Measured};
 use server::Simulated;
 
-/// Calibrates this machine, in 10 to 15 seconds; calls `tell` with the name of each measurement
+/// Calibrates this machine, in 10 to 15 seconds; calls `on_step` with the name of each measurement
 /// before it begins.
 ///
 /// # Errors
 /// A measurement failed; there are no partial calibrations.
 pub fn calibrate(
     wanted: &CalibrationOptions,
-    tell: &mut dyn FnMut(&str),
+    on_step: &mut dyn FnMut(&str),
 ) -> Result<CalibrationResult, Problem> {
     let workshop = CalibrationRunner::new(wanted)?;
     let mut target = None;
     if let Some(url) = &wanted.target {
         // First, to report a wrong URL at once.
-        tell("the target");
+        on_step("the target");
         target = Some(workshop.floor(url)?.floor);
     }
-    tell("the clock");
+    on_step("the clock");
     let clock = clock::clock();
-    tell("the timer");
+    on_step("the timer");
     let timer = clock::timer(wanted.is_quick)?;
     let mut hand_off = None;
     let mut routes = Vec::new();
     for route in Route::ALL {
-        tell(title(route));
+        on_step(title(route));
         let place = Place::of(route, &wanted.program)?;
         let measured = workshop.floor(&place.target)?;
         if route == Route::Sqlite {

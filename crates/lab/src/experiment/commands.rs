@@ -23,19 +23,19 @@ pub(super) const LONGEST: Nanos = Nanos::from_secs(600);
 
 /// The time relative to a run at which a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum HookPoint {
     /// Before the run; an interrupt ends the command.
     Before,
     /// After the run, however that ended; only a second interrupt ends the command.
     After,
 }
 
-impl Moment {
+impl HookPoint {
     /// Returns the key of the file.
     fn key(self) -> &'static str {
         match self {
-            Moment::Before => "before-command",
-            Moment::After => "after-command",
+            HookPoint::Before => "before-command",
+            HookPoint::After => "after-command",
         }
     }
 }
@@ -59,12 +59,12 @@ impl Commands {
     /// The shell rejects a command, or finds no such program; with the arm.
     pub(super) fn check(&self, experiment: &Experiment) -> Result<(), ExperimentError> {
         for arm in &experiment.arms {
-            for moment in [Moment::Before, Moment::After] {
-                for text in arm.commands(moment == Moment::Before) {
+            for hook in [HookPoint::Before, HookPoint::After] {
+                for text in arm.commands(hook == HookPoint::Before) {
                     let word = text.split_whitespace().next();
                     self.programs.check(Some(text), word).map_err(
                         |RejectedCommand { reason, .. }| {
-                            ExperimentError::of(arm, Problem::Command { key: moment.key(), reason })
+                            ExperimentError::of(arm, Problem::Command { key: hook.key(), reason })
                         },
                     )?;
                 }
@@ -77,33 +77,33 @@ impl Commands {
     ///
     /// # Errors
     /// A command fails or takes too long, or its password file cannot be written.
-    pub(super) fn run(&self, arm: &Arm, moment: Moment, stage: &Stage) -> Result<(), Problem> {
-        for text in arm.commands(moment == Moment::Before) {
-            if self.is_interrupted(moment) {
+    pub(super) fn run(&self, arm: &Arm, hook: HookPoint, stage: &Stage) -> Result<(), Problem> {
+        for text in arm.commands(hook == HookPoint::Before) {
+            if self.is_interrupted(hook) {
                 return Ok(());
             }
-            self.run_one(text, moment, stage)
-                .map_err(|reason| Problem::Command { key: moment.key(), reason })?;
+            self.run_one(text, hook, stage)
+                .map_err(|reason| Problem::Command { key: hook.key(), reason })?;
         }
         Ok(())
     }
 
-    fn is_interrupted(&self, moment: Moment) -> bool {
-        match moment {
-            Moment::Before => self.stop.is_asked(),
-            Moment::After => self.stop.is_at_once(),
+    fn is_interrupted(&self, hook: HookPoint) -> bool {
+        match hook {
+            HookPoint::Before => self.stop.is_asked(),
+            HookPoint::After => self.stop.is_at_once(),
         }
     }
 
-    fn run_one(&self, text: &str, moment: Moment, stage: &Stage) -> Result<(), String> {
+    fn run_one(&self, text: &str, hook: HookPoint, stage: &Stage) -> Result<(), String> {
         let access = Access::to(stage)
             .map_err(|error| format!("cannot write the password file for `{text}`: {error}"))?;
         let until = Monotonic.now() + self.limit;
         let is_late = || Monotonic.now() > until;
-        let is_given_up = || self.is_interrupted(moment) || is_late();
+        let is_given_up = || self.is_interrupted(hook) || is_late();
         match self.programs.run_once(text, &access.variables, &is_given_up) {
             Ok(()) => Ok(()),
-            Err(_) if self.is_interrupted(moment) => Ok(()),
+            Err(_) if self.is_interrupted(hook) => Ok(()),
             Err(error) if error.class() == base::Class::Timeout => {
                 Err(format!("`{text}` did not end within {}", self.limit))
             }
@@ -283,7 +283,7 @@ mod tests {
         for limit in [200, 2_000, 20_000].map(Nanos::from_millis) {
             let commands =
                 Commands { limit, ..Commands::new(std::env::temp_dir(), Stop::default()) };
-            let problem = commands.run(&arm, Moment::Before, &stage).unwrap_err();
+            let problem = commands.run(&arm, HookPoint::Before, &stage).unwrap_err();
             let Problem::Command { key, reason } = problem else { panic!("{problem:?}") };
             assert_eq!(key, "before-command");
             assert!(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analyze::compare::Design;
 use archive::{ExperimentContent, Phase, RecordError};
-use workload::question::{CellOutline, Outline};
+use workload::question::{ArmPointOutline, Outline};
 
 use super::counting::complete_rounds;
 use super::recorded::STATE;
@@ -21,21 +21,22 @@ pub(super) fn check(
     design: &Design,
 ) -> Result<(), RecordError> {
     let damaged = |what: String| Err(ExperimentContent::damaged(path, what));
-    let (cells, phases) = (outline.cells(), phases(outline));
+    let (arm_points, phases) = (outline.arm_points(), phases(outline));
     for row in &content.runs {
         if !phases.contains(&row.phase) {
             let phase = row.phase.name();
             return damaged(format!("run {} is of the phase `{phase}`, not asked for", row.run));
         }
-        if !cells.iter().any(|cell| cell.arm == row.arm) {
+        if !arm_points.iter().any(|arm_point| arm_point.arm == row.arm) {
             return damaged(format!("run {} is of an unknown arm", row.run));
         }
-        let is_of_row = |cell: &CellOutline| cell.arm == row.arm && cell.point == row.point;
+        let is_of_row =
+            |arm_point: &ArmPointOutline| arm_point.arm == row.arm && arm_point.point == row.point;
         // The trials of a search are at points of its own.
-        if row.phase.has_rounds() && !cells.iter().any(is_of_row) {
+        if row.phase.has_rounds() && !arm_points.iter().any(is_of_row) {
             return damaged(format!("run {} is at an unknown point", row.run));
         }
-        if row.position as usize >= cells.len() {
+        if row.position as usize >= arm_points.len() {
             return damaged(format!("run {} has no possible place in a round", row.run));
         }
     }
@@ -45,7 +46,9 @@ pub(super) fn check(
     let last = taken.last();
     let are_planned = planned.starts_with(&pairs)
         && taken.iter().rev().skip(1).all(|look| is_open(&look))
-        && pairs.iter().all(|pairs| *pairs <= complete_rounds(content.runs.iter(), cells.len()));
+        && pairs
+            .iter()
+            .all(|pairs| *pairs <= complete_rounds(content.runs.iter(), arm_points.len()));
     if !are_planned {
         return damaged("its looks are not those of its runs".to_owned());
     }
@@ -71,25 +74,25 @@ fn phases(outline: &Outline) -> &'static [Phase] {
     }
 }
 
-/// The plans of the cells: all runs of an arm, at a point if there is a sweep, have the same but
+/// The plans of arms at points: all runs of an arm, at a point if there is a sweep, have one but
 /// for their seed.
 #[derive(Default)]
-pub(super) struct CellPlans(BTreeMap<usize, String>);
+pub(super) struct ArmPointPlans(BTreeMap<usize, String>);
 
-impl CellPlans {
-    /// Checks the plan of a run of a cell.
+impl ArmPointPlans {
+    /// Checks the plan of a run of an arm at a point.
     ///
     /// # Errors
     /// The runs before it had another one.
     pub(super) fn check(
         &mut self,
         path: &Path,
-        cell: usize,
+        arm_point: usize,
         run: u32,
         plan: &str,
     ) -> Result<(), RecordError> {
         let plan = without_seed(plan);
-        let known = self.0.entry(cell).or_insert_with(|| plan.clone());
+        let known = self.0.entry(arm_point).or_insert_with(|| plan.clone());
         match *known == plan {
             true => Ok(()),
             false => {

@@ -3,8 +3,7 @@
 use analyze::compare::{CountedRun, Look, RunFigures};
 use archive::{RunRow, RunState};
 
-/// Returns a run for the comparison of arms, of which it belongs to this one; `None` if it does not
-/// count. SUSPECT runs count.
+/// Returns the run as a member of an arm; `None` if it does not count. SUSPECT runs count.
 pub fn counted<'f>(row: &RunRow, arm: usize, figures: &'f RunFigures) -> Option<CountedRun<'f>> {
     let RunRow { round, position, .. } = *row;
     counts(row).then_some(CountedRun { round, arm, position, figures })
@@ -15,13 +14,14 @@ pub(super) fn counts(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }
 
-/// Returns the number of leading rounds in which every one of `cells` runs counts.
+/// Returns the number of leading rounds in which every one of `arm_points` runs counts.
 pub(super) fn complete_rounds<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
-    cells: usize,
+    arm_points: usize,
 ) -> u32 {
     let is_of = |row: &&RunRow, round: u32| counts(row) && row.round == round;
-    let is_complete = |round: &u32| runs.clone().filter(|row| is_of(row, *round)).count() == cells;
+    let is_complete =
+        |round: &u32| runs.clone().filter(|row| is_of(row, *round)).count() == arm_points;
     (0..).take_while(is_complete).count() as u32
 }
 
@@ -30,32 +30,23 @@ pub(super) fn complete_rounds<'r>(
 /// may have ended before it was, unless a look has used it.
 pub fn rounds_to_continue_from<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
-    cells: usize,
+    arm_points: usize,
     looks: &[Look],
 ) -> u32 {
     let looked = looks.iter().map(|look| look.pairs).max().unwrap_or_default();
-    complete_rounds(runs, cells).saturating_sub(1).max(looked)
+    complete_rounds(runs, arm_points).saturating_sub(1).max(looked)
 }
 
 #[cfg(test)]
 mod tests {
-    use archive::Phase;
 
     use super::*;
 
     fn rows(rounds: u32) -> Vec<RunRow> {
         let row = |run: u32| RunRow {
-            run: run + 1,
             round: run / 2,
             position: run % 2,
-            arm: format!("arm-{}", run % 2),
-            point: None,
-            phase: Phase::Compare,
-            attempt: 0,
-            state: RunState::Counts,
-            verdict: "valid".to_owned(),
-            objections: String::new(),
-            seed: 1,
+            ..RunRow::new(run + 1, format!("arm-{}", run % 2))
         };
         (0..2 * rounds).map(row).collect()
     }

@@ -3,7 +3,7 @@
 use analyze::compare::{Comparison, CountedRun, Design, LookPlan, compare};
 use analyze::curve::{ArmCurve, SweepRun, Varied};
 use archive::RunState;
-use workload::keys::{self, Owner};
+use workload::keys::{self, SectionKind};
 use workload::question::{SweepOutline, numeric_value};
 
 use super::differences::UndeclaredDifference;
@@ -84,7 +84,7 @@ fn counted_runs<'a>(runs: impl Iterator<Item = &'a RecordedRun>) -> Vec<CountedR
 fn varied(sweep: &SweepOutline) -> Varied {
     let Some((key, job)) = sweep.pacing_key() else { return Varied::Other };
     let job = job.to_owned();
-    match keys::find(Owner::Job, key).map(|key| key.name) {
+    match keys::find(SectionKind::Job, key).map(|key| key.name) {
         Some("concurrency") => Varied::Clients { job },
         Some("rate") => Varied::Rate { job },
         _ => Varied::Other,

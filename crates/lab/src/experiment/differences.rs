@@ -339,10 +339,10 @@ mod tests {
         let run = |arm: usize, round| RunFacts { arm, round, facts: &all[arm] };
         let runs = [run(0, 0), run(1, 0), run(0, 1), run(1, 1)];
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        told(&of_arm(0, 1, &runs, &keys))
+        reported(&of_arm(0, 1, &runs, &keys))
     }
 
-    fn told(found: &[UndeclaredDifference]) -> Vec<String> {
+    fn reported(found: &[UndeclaredDifference]) -> Vec<String> {
         let text = |one: &UndeclaredDifference| {
             format!("{} {}: {}", one.kind.name(), one.name, one.values.join(", "))
         };
@@ -380,14 +380,14 @@ mod tests {
             of_arm(0, 1, &[run(0), run(1)], &["url".to_owned()])
         };
         let found = differences("PostgreSQL 17.2", "2000");
-        assert_eq!(told(&found), ["data database.size_bytes: 1000, 2000"]);
+        assert_eq!(reported(&found), ["data database.size_bytes: 1000, 2000"]);
         assert!(!found[0].decides(Quantity::Throughput, true));
         assert_eq!(differences("PostgreSQL 17.2", "1050"), []);
         assert_eq!(differences("MariaDB 10.11.19", "2000"), []);
     }
 
     #[test]
-    fn what_varies_by_itself_is_no_difference() {
+    fn volatile_facts_are_ignored() {
         for (name, a, b) in [
             ("host.load.1m", "1", "7"),
             ("host.memory.available_bytes", "1000", "1900"),
@@ -442,7 +442,7 @@ mod tests {
         let run = |round, facts| RunFacts { arm: 0, round, facts };
         let runs = [run(0, &all[0]), run(3, &all[1]), run(4, &all[1])];
         let found = of_arm(0, 0, &runs, &[]);
-        assert_eq!(told(&found), ["durability fsync: on, off"]);
+        assert_eq!(reported(&found), ["durability fsync: on, off"]);
         assert_eq!(found[0].between, Between::Rounds([0, 3]));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
 //! TLS is judged by the client's own connection: a server may not tell, and behind a pooler that
-//! ends TLS it tells of another connection. Settings of a private server are [read
+//! ends TLS it reports about another connection. Settings of a private server are [read
 //! back](super::settings) from it.
 
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, DATABASE, SERVER_ID};
@@ -100,7 +100,7 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
 ///
 /// # Errors
 /// A difference is not in effect; the text says which.
-pub(super) fn check_told(arm: &Arm, facts: &[(String, String)]) -> Result<(), String> {
+pub(super) fn check_reported(arm: &Arm, facts: &[(String, String)]) -> Result<(), String> {
     arm.differences.iter().try_for_each(|one| check_one(one, facts))
 }
 
@@ -179,12 +179,12 @@ mod tests {
     /// Checks an option against the client's view of its connection, and the server's.
     fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), String> {
         let difference = Difference::Option { name: name.to_owned(), value: value.to_owned() };
-        let told = [
+        let reported = [
             (CLIENT_TLS_VERSION, client),
             (CLIENT_TLS_CIPHER, "TLS_AES_128_GCM_SHA256"),
             (SERVER_VERSION, server),
         ];
-        check_one(&difference, &facts(&told))
+        check_one(&difference, &facts(&reported))
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
     fn option_that_no_fact_confirms_is_not_read_back() {
         let keys = ["option.tls", "option.synchronous", "option.results", "set.rows", "url"];
         let keys = keys.map(str::to_owned);
-        let unread = |told: &[(&str, &str)]| effect_of(&keys, &facts(told)).not_read_back;
+        let unread = |reported: &[(&str, &str)]| effect_of(&keys, &facts(reported)).not_read_back;
         let on_postgres = [("server", "PostgreSQL 17.2")];
         assert_eq!(unread(&on_postgres), ["option.synchronous", "option.results", "url"]);
         let known = [("server", "PostgreSQL 17.2"), ("database.server_id", "5d41402a")];
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(unread(&on_sqlite), ["option.results"]);
         assert_eq!(unread(&[("server", "simulated")]), Vec::<String>::new());
         let journal = ["option.journal".to_owned()];
-        let told = effect_of(&journal, &facts(&[("journal_mode", "wal")]));
-        assert_eq!(told.not_read_back, Vec::<String>::new());
+        let reported = effect_of(&journal, &facts(&[("journal_mode", "wal")]));
+        assert_eq!(reported.not_read_back, Vec::<String>::new());
     }
 }

@@ -21,7 +21,7 @@ pub trait ExperimentListener {
 #[derive(Debug)]
 pub enum ExperimentEvent<'a> {
     /// The servers are started.
-    Starting,
+    ServersStarting,
     /// The server of an arm is restarted with the arm's settings, to see if it starts.
     TryingSettings {
         /// The arm.
@@ -33,7 +33,7 @@ pub enum ExperimentEvent<'a> {
         arm: &'a str,
     },
     /// A run begins.
-    Running {
+    RunStarted {
         /// Its number, from 1.
         number: u32,
         /// The largest number of runs.
@@ -44,7 +44,7 @@ pub enum ExperimentEvent<'a> {
         arm: &'a str,
     },
     /// A step of a search for saturation begins: a run of the baseline.
-    Stepping {
+    StepStarted {
         /// Number of its run, from 1.
         number: u32,
         /// Number of the step, from 0.
@@ -59,21 +59,21 @@ pub enum ExperimentEvent<'a> {
         value: f64,
     },
     /// The load is found at which all arms run.
-    Saturated {
+    LoadFound {
         /// The load that was varied.
         vary: &'a VariedLoad,
         /// Its value.
         value: f64,
     },
     /// A run was made and recorded.
-    Ran {
+    RunFinished {
         /// Its number.
         number: u32,
         /// Its figures.
         figures: &'a RunFigures,
     },
     /// A trial of a capacity search begins.
-    Trying {
+    TrialStarted {
         /// Its number, from 1.
         number: u32,
         /// The load that is varied.
@@ -86,7 +86,7 @@ pub enum ExperimentEvent<'a> {
         left: Nanos,
     },
     /// A trial was made and recorded.
-    Tried {
+    TrialFinished {
         /// Its number, from 1.
         number: u32,
         /// Its outcome.
@@ -98,12 +98,12 @@ pub enum ExperimentEvent<'a> {
         sentence: &'a str,
     },
     /// A round is repeated, because an instrument failed.
-    Repeating {
+    RoundRepeated {
         /// The round.
         round: u32,
     },
     /// A look was taken.
-    Looked {
+    LookTaken {
         /// Number of pairs.
         pairs: u32,
         /// True if every bet is decided.

@@ -11,6 +11,7 @@
 //! runs by steps on the baseline. A capacity search has trials in place of rounds; [`read_search`]
 //! finds its result from the record alone.
 
+mod arm_point;
 mod canary;
 mod commands;
 mod consistency;
@@ -22,7 +23,9 @@ mod effect;
 mod error;
 mod event;
 mod execute;
-mod made;
+mod execution;
+mod experiment_servers;
+mod finished_runs;
 mod notes;
 mod open_record;
 mod order;
@@ -34,7 +37,6 @@ mod search;
 mod servers;
 mod settings;
 mod settle;
-mod site;
 mod steps;
 mod teardown;
 mod trials;
@@ -49,7 +51,8 @@ pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
 pub use effect::{ArmEffect, EndedTls};
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
-pub use execute::{ExperimentEnd, run_experiment};
+pub use execute::run_experiment;
+pub use execution::ExperimentEnd;
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, read_results, refuse};

@@ -92,8 +92,8 @@ mod tests {
 
     fn check(before: &[(&str, &str)], now: &[(&str, &str)], expected: &str) {
         let problem = changed_file(&files(before), &files(now));
-        let told = problem.map(|problem| ExperimentError::from(problem).to_string());
-        assert_eq!(told.unwrap_or_default(), expected);
+        let reported = problem.map(|problem| ExperimentError::from(problem).to_string());
+        assert_eq!(reported.unwrap_or_default(), expected);
     }
 
     #[test]

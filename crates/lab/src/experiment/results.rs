@@ -8,9 +8,9 @@ use analyze::compare::{
     validity_of,
 };
 use archive::{Archive, ExperimentContent, Phase, RunRow, RunState};
-use workload::question::{CellOutline, Outline};
+use workload::question::{ArmPointOutline, Outline};
 
-use super::consistency::{self, CellPlans};
+use super::consistency::{self, ArmPointPlans};
 use super::counting;
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::effect::{self, ArmEffect};
@@ -60,9 +60,9 @@ pub fn read_results(
 ) -> Result<ExperimentResults, ExperimentError> {
     let content = ExperimentContent::read(path)?;
     consistency::check(path, &content, outline, design)?;
-    let cells = outline.cells();
-    let names = arms_of(&cells);
-    let (mut steps, mut runs, mut plans) = (Vec::new(), Vec::new(), CellPlans::default());
+    let arm_points = outline.arm_points();
+    let names = arms_of(&arm_points);
+    let (mut steps, mut runs, mut plans) = (Vec::new(), Vec::new(), ArmPointPlans::default());
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
         for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
@@ -74,10 +74,12 @@ pub fn read_results(
             }
             // The trials of a search differ in their load.
             if row.phase != Phase::Capacity {
-                let is_of_run = |cell: &CellOutline| cell.arm == row.arm && cell.point == row.point;
-                let Some(cell) = cells.iter().position(is_of_run) else { continue };
+                let is_of_run = |arm_point: &ArmPointOutline| {
+                    arm_point.arm == row.arm && arm_point.point == row.point
+                };
+                let Some(arm_point) = arm_points.iter().position(is_of_run) else { continue };
                 let archive = Archive::open_run(path, row.run)?;
-                plans.check(path, cell, row.run, &archive.header().plan)?;
+                plans.check(path, arm_point, row.run, &archive.header().plan)?;
             }
             runs.push(recorded);
         }
@@ -86,7 +88,7 @@ pub fn read_results(
     let counted = counted(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
-    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &cells));
+    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &arm_points));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
@@ -190,8 +192,8 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
 }
 
 /// Returns the names of the arms.
-fn arms_of(cells: &[CellOutline]) -> Vec<&str> {
-    let mut names: Vec<&str> = cells.iter().map(|cell| cell.arm.as_str()).collect();
+fn arms_of(arm_points: &[ArmPointOutline]) -> Vec<&str> {
+    let mut names: Vec<&str> = arm_points.iter().map(|arm_point| arm_point.arm.as_str()).collect();
     names.dedup();
     names
 }
@@ -201,9 +203,9 @@ fn compare_arms(
     design: &Design,
     counted: &[CountedRun<'_>],
     pairs: u32,
-    cells: &[CellOutline],
+    arm_points: &[ArmPointOutline],
 ) -> Comparison {
-    match cells.iter().any(|cell| cell.point.is_some()) {
+    match arm_points.iter().any(|arm_point| arm_point.point.is_some()) {
         true => Comparison { arms: Vec::new() },
         false => compare(design, counted, pairs),
     }

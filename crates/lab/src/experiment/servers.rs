@@ -2,6 +2,7 @@
 
 use base::{Endpoint, Target, TargetKind};
 
+use super::arm_point::ArmPointId;
 use super::settings;
 use crate::run::Order;
 use crate::stage::{OpenError, Stage};
@@ -22,7 +23,7 @@ pub(super) struct Servers {
     /// The stage of each arm.
     of_arms: Vec<usize>,
     /// The private servers; dropped after the stages that use them.
-    private: Vec<Private>,
+    private: Vec<SharedServer>,
     /// Names of the settings of private servers that arms change.
     varied: Vec<String>,
 }
@@ -38,9 +39,9 @@ struct Opened {
 }
 
 /// A private server that stages share.
-struct Private {
+struct SharedServer {
     /// The target that was asked for, without the options in which the arms may differ.
-    asked: Target,
+    requested: Target,
     /// The URL to connect to.
     url: Target,
     server: testbed::Server,
@@ -55,7 +56,7 @@ impl Servers {
     pub(super) fn open(
         orders: &[Order],
         varied: Vec<String>,
-    ) -> Result<Servers, (usize, OpenError)> {
+    ) -> Result<Servers, (ArmPointId, OpenError)> {
         let mut servers =
             Servers { stages: Vec::new(), of_arms: Vec::new(), private: Vec::new(), varied };
         let wants_tls = orders.iter().any(|order| uses_tls(&order.target));
@@ -65,9 +66,9 @@ impl Servers {
                 Some(place) => place,
                 None => {
                     let reached = servers.reached(&order.target, wants_tls);
-                    let (reached, private) = reached.map_err(|error| (arm, error))?;
+                    let (reached, private) = reached.map_err(|error| (ArmPointId(arm), error))?;
                     let stage = Stage::open(&order.plan, &reached, &order.options);
-                    let stage = stage.map_err(|error| (arm, error))?;
+                    let stage = stage.map_err(|error| (ArmPointId(arm), error))?;
                     servers.add(stage, order.target.clone(), private)
                 }
             };
@@ -77,28 +78,28 @@ impl Servers {
     }
 
     /// Returns the stage of an arm.
-    pub(super) fn stage(&self, arm: usize) -> &Stage {
+    pub(super) fn stage(&self, arm: ArmPointId) -> &Stage {
         &self.opened(arm).stage
     }
 
     /// Returns the kind of an arm's private server; `None` if it has none.
-    pub(super) fn private_kind(&self, arm: usize) -> Option<testbed::Kind> {
+    pub(super) fn private_kind(&self, arm: ArmPointId) -> Option<testbed::Kind> {
         self.opened(arm).private.map(|private| self.private[private].server.kind())
     }
 
-    fn opened(&self, arm: usize) -> &Opened {
-        &self.stages[self.of_arms[arm]]
+    fn opened(&self, arm: ArmPointId) -> &Opened {
+        &self.stages[self.of_arms[arm.0]]
     }
 
     /// Returns the arms through which the data of all servers are prepared: one for each server.
-    pub(super) fn arms_with_own_data(&self) -> Vec<usize> {
+    pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
         let has_own = |place: usize| self.stages[place].data == place;
-        let first = |place: usize| self.of_arms.iter().position(|of| *of == place);
+        let first = |place: usize| self.of_arms.iter().position(|of| *of == place).map(ArmPointId);
         (0..self.stages.len()).filter(|place| has_own(*place)).filter_map(first).collect()
     }
 
     /// Returns the number of the data that an arm uses; arms on the same server have the same.
-    pub(super) fn data_of(&self, arm: usize) -> usize {
+    pub(super) fn data_of(&self, arm: ArmPointId) -> usize {
         self.opened(arm).data
     }
 
@@ -107,8 +108,8 @@ impl Servers {
     ///
     /// # Errors
     /// It does not start with them.
-    pub(super) fn restart(&mut self, arm: usize) -> Result<(), testbed::Problem> {
-        let opened = &self.stages[self.of_arms[arm]];
+    pub(super) fn restart(&mut self, arm: ArmPointId) -> Result<(), testbed::Problem> {
+        let opened = &self.stages[self.of_arms[arm.0]];
         let Some(private) = opened.private.filter(|_| !self.varied.is_empty()) else {
             return Ok(());
         };
@@ -126,16 +127,16 @@ impl Servers {
             return Ok((target.clone(), None));
         }
         let shared = without_varied(target, &self.varied);
-        let known = self.private.iter().position(|private| private.asked == shared);
+        let known = self.private.iter().position(|private| private.requested == shared);
         let place = match known {
             Some(place) => place,
             None => {
-                let mut asked = without_tls(target);
+                let mut requested = without_tls(target);
                 if wants_tls {
-                    asked.options.push((TLS.to_owned(), "verify".to_owned()));
+                    requested.options.push((TLS.to_owned(), "verify".to_owned()));
                 }
-                let (server, url) = testbed::start(&asked).map_err(TargetProblem::Testbed)?;
-                self.private.push(Private { asked: shared, url, server });
+                let (server, url) = testbed::start(&requested).map_err(TargetProblem::Testbed)?;
+                self.private.push(SharedServer { requested: shared, url, server });
                 self.private.len() - 1
             }
         };

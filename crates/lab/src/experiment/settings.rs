@@ -55,8 +55,9 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
             return Err(Problem::UnknownSetting(name.to_owned()));
         };
         if !is_in_effect(kind, value, &effective, &origin) {
-            let told = Told { kind, effective: &effective, origin: &origin };
-            let reason = format!("`server.{name} = {value}` is not in effect: {told}");
+            let effective_setting =
+                EffectiveSetting { kind, effective: &effective, origin: &origin };
+            let reason = format!("`server.{name} = {value}` is not in effect: {effective_setting}");
             return Err(Problem::NotInEffect(reason));
         }
     }
@@ -106,15 +107,15 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// The words of a server about a setting.
-struct Told<'a> {
+struct EffectiveSetting<'a> {
     kind: Kind,
     effective: &'a str,
     origin: &'a str,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for EffectiveSetting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Told { kind, effective, origin } = self;
+        let EffectiveSetting { kind, effective, origin } = self;
         write!(f, "the {} server uses `{effective}`", kind.name())?;
         match COMMAND_LINE.contains(origin) {
             true => f.write_str(" instead"),
@@ -127,8 +128,12 @@ impl fmt::Display for Told<'_> {
 mod tests {
     use super::*;
 
-    fn check(kind: Kind, declared: &str, told: (&str, &str), expected: bool) {
-        assert_eq!(is_in_effect(kind, declared, told.0, told.1), expected, "{declared} {told:?}");
+    fn check(kind: Kind, declared: &str, effective_setting: (&str, &str), expected: bool) {
+        assert_eq!(
+            is_in_effect(kind, declared, effective_setting.0, effective_setting.1),
+            expected,
+            "{declared} {effective_setting:?}"
+        );
     }
 
     #[test]

@@ -4,15 +4,16 @@ use analyze::saturate::{NextSaturationStep, SaturationStep, next_saturation_step
 use archive::{Archive, Phase, RunRow, RunState};
 use workload::question::SaturateQuestion;
 
+use super::arm_point::ArmPointId;
 use super::error::ExperimentError;
 use super::event::ExperimentEvent;
-use super::execute::{Execution, ExperimentEnd, RunEnd, judged};
+use super::execution::{Execution, ExperimentEnd, RunEnd, judged};
+use super::experiment_servers::FixedLoad;
 use super::recorded::figures;
 use super::saturation;
-use super::site::FixedLoad;
 
-/// The place of the baseline among the cells.
-const BASELINE: usize = 0;
+/// The baseline.
+const BASELINE: ArmPointId = ArmPointId(0);
 
 /// A run of the baseline at one value of the load.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ impl Execution<'_> {
     /// Finds the load at which all arms run, if the experiment asks for it. Returns the end of the
     /// experiment if there is no load.
     pub(super) fn saturate(&mut self) -> Result<Option<ExperimentEnd>, ExperimentError> {
-        let Some(question) = &self.site.order.experiment.saturate else { return Ok(None) };
+        let Some(question) = &self.servers.order.experiment.saturate else { return Ok(None) };
         loop {
             let steps = saturation::steps_of(self.record.path(), question, self.runs.all())?;
             let run = match next_saturation_step(question, &steps) {
@@ -37,8 +38,8 @@ impl Execution<'_> {
                 }
                 NextSaturationStep::Found(found) => {
                     let (vary, value) = (&question.vary, found.value);
-                    self.site.load = Some(FixedLoad { vary: vary.clone(), value });
-                    self.site.listener.on_event(&ExperimentEvent::Saturated { vary, value });
+                    self.servers.load = Some(FixedLoad { vary: vary.clone(), value });
+                    self.servers.listener.on_event(&ExperimentEvent::LoadFound { vary, value });
                     return Ok(None);
                 }
                 NextSaturationStep::InstrumentFailed { .. } => {
@@ -46,7 +47,9 @@ impl Execution<'_> {
                 }
                 NextSaturationStep::NotObserved => return Ok(Some(ExperimentEnd::NotObserved)),
             };
-            match self.around(BASELINE, |execution| execution.step(question, &steps, run))? {
+            match self
+                .run_with_hooks(BASELINE, |execution| execution.step(question, &steps, run))?
+            {
                 RunEnd::Done => {}
                 RunEnd::Interrupted => return Ok(Some(ExperimentEnd::Interrupted)),
             }
@@ -60,13 +63,13 @@ impl Execution<'_> {
         earlier: &[SaturationStep],
         run: StepRun,
     ) -> Result<RunEnd, ExperimentError> {
-        if self.site.is_interrupted() {
+        if self.servers.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
         let number = self.runs.len() as u32 + 1;
         let (vary, StepRun { step, attempt, value }) = (&question.vary, run);
         let most = question.values.len() as u32;
-        self.site.listener.on_event(&ExperimentEvent::Stepping {
+        self.servers.listener.on_event(&ExperimentEvent::StepStarted {
             number,
             step: step as u32,
             most,
@@ -74,25 +77,22 @@ impl Execution<'_> {
             vary,
             value,
         });
-        let base = &self.site.order.experiment.cells()[BASELINE];
+        let base = &self.servers.order.experiment.arm_points()[BASELINE.0];
         let planned = self.schedule.step(step as u32, attempt as u32);
         let load = FixedLoad { vary: vary.clone(), value };
-        let order = self.site.order_at(BASELINE, planned, Some(&load))?;
-        let done = self.site.measure_order(BASELINE, planned, order, |_| {})?;
+        let order = self.servers.order_at(BASELINE, planned, Some(&load))?;
+        let done = self.servers.measure_order(BASELINE, planned, order, |_| {})?;
         let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
         let figures = figures(&Archive::open(&done.record)?)?;
         let row = RunRow {
-            run: number,
             round: step as u32,
             position: planned.position,
-            arm: base.name.clone(),
             point: Some(saturation::point(value)),
             phase: Phase::Saturate,
             attempt: attempt as u32,
             state: state_of(question, earlier, SaturationStep::of(question, value, &figures)),
-            verdict: String::new(),
-            objections: String::new(),
             seed: planned.seed.0,
+            ..RunRow::new(number, base.name.as_str())
         };
         self.keep(base, judged(row, &figures), figures, &done)?;
         Ok(RunEnd::Done)

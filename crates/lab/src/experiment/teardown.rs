@@ -52,12 +52,12 @@ impl TeardownFailure {
 
 /// A listener to statements beside the runs.
 #[derive(Default)]
-pub(super) struct AsideEvents {
+pub(super) struct SetupEvents {
     is_set_up: AtomicBool,
     failures: Mutex<Vec<TeardownFailure>>,
 }
 
-impl AsideEvents {
+impl SetupEvents {
     /// Returns true if `[setup]` has ended. What it did not make may belong to another user, and is
     /// not torn down.
     pub(super) fn is_set_up(&self) -> bool {
@@ -70,7 +70,7 @@ impl AsideEvents {
     }
 }
 
-impl Listener for AsideEvents {
+impl Listener for SetupEvents {
     fn on_event(&self, event: &RunEvent<'_>) {
         let failure = match event {
             RunEvent::SetupDone => return self.is_set_up.store(true, Ordering::Release),

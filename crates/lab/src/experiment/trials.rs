@@ -7,17 +7,18 @@ use record::EndKind;
 use record::environment::BEFORE_TRIAL;
 use workload::question::Arm;
 
+use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::ExperimentEvent;
-use super::execute::{Execution, ExperimentEnd, judged, rows_of};
+use super::execution::{Execution, ExperimentEnd, judged, rows_of};
+use super::experiment_servers::is_simulated;
 use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
-use super::site::is_simulated;
 use crate::pause::wait_while;
 
 /// The only arm of a search.
-const ONLY: usize = 0;
+const ONLY: ArmPointId = ArmPointId(0);
 
 impl Execution<'_> {
     /// Runs the trials that a search still needs.
@@ -51,22 +52,28 @@ impl Execution<'_> {
         since: Stamp,
         left: Nanos,
     ) -> Result<Option<Trial>, ExperimentError> {
-        if !self.site.is_interrupted() {
+        if !self.servers.is_interrupted() {
             self.restore(ONLY)?;
         }
-        if self.site.is_interrupted() {
+        if self.servers.is_interrupted() {
             return Ok(None);
         }
         let search = &known.order;
-        let base = &self.site.order.experiment.arms[ONLY];
+        let base = &self.servers.order.experiment.arms[ONLY.0];
         let [warmup, window] = [request.warmup, request.window].map(whole_millis);
         let arm = base.at(&search.vary, request.value, warmup, window);
         let run = self.runs.len() as u32 + 1;
         let (vary, TrialRequest { value, phase, .. }) = (&search.vary, *request);
         let number = request.number as u32 + 1;
-        self.site.listener.on_event(&ExperimentEvent::Trying { number, vary, value, phase, left });
+        self.servers.listener.on_event(&ExperimentEvent::TrialStarted {
+            number,
+            vary,
+            value,
+            phase,
+            left,
+        });
         let planned = self.schedule.trial(request.number as u32);
-        let order = order_of(self.site.order, &arm, planned.seed)?;
+        let order = order_of(self.servers.order, &arm, planned.seed)?;
         let waited = |order: &mut crate::run::Order| {
             if !order.options.is_virtual {
                 // A timer that is refused stops the run itself.
@@ -75,13 +82,15 @@ impl Execution<'_> {
             let time = Monotonic.now().since(since).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
-        let done = self.site.measure_order(ONLY, planned, order, waited)?;
+        let done = self.servers.measure_order(ONLY, planned, order, waited)?;
         let Some(done) = self.unless_interrupted(done)? else { return Ok(None) };
         let archive = Archive::open(&done.record)?;
         let tried = search::recorded(search, request, run, &archive)?;
         drop(archive);
         self.keep_trial(base, &tried, row(run, request, planned, &arm), done.end, &done.record)?;
-        self.site.listener.on_event(&ExperimentEvent::Tried { number, outcome: &tried.outcome });
+        self.servers
+            .listener
+            .on_event(&ExperimentEvent::TrialFinished { number, outcome: &tried.outcome });
         Ok(Some(tried.trial))
     }
 
@@ -115,17 +124,12 @@ impl Execution<'_> {
 
 fn row(run: u32, request: &TrialRequest, planned: PlannedRun, arm: &Arm) -> RunRow {
     RunRow {
-        run,
         round: request.number as u32,
         position: planned.position,
-        arm: arm.name.clone(),
         point: Some(search::point(request)),
         phase: Phase::Capacity,
-        attempt: 0,
-        state: RunState::Counts,
-        verdict: String::new(),
-        objections: String::new(),
         seed: planned.seed.0,
+        ..RunRow::new(run, arm.name.as_str())
     }
 }
 

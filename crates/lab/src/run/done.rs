@@ -61,13 +61,13 @@ pub(super) fn close(
         op_log.discard();
         return None;
     };
-    let told = op_log.finish(|| !stop.is_at_once());
-    let loss = told.loss();
+    let reported = op_log.finish(|| !stop.is_at_once());
+    let loss = reported.loss();
     if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
         notes.event(Event { at: measured.length, account: None, kind, error: None, text });
     }
-    notes.op_log(told);
+    notes.op_log(reported);
     loss
 }
 

@@ -135,8 +135,8 @@ fn record<D: Driver>(
             None => Box::new(recorder.outlet()),
         }
     };
-    let heard = Arc::clone(&listener) as Arc<dyn Listener>;
-    let finished = engine::run(plan, drivers, options, outlet, stop, heard);
+    let for_engine = Arc::clone(&listener) as Arc<dyn Listener>;
+    let finished = engine::run(plan, drivers, options, outlet, stop, for_engine);
     listener.end_watches();
     let op_log_loss = op_log.and_then(|op_log| close(op_log, &finished, &notes, stop));
     let done = conclude(plan, recorder, finished, listener.was_reached())?;

@@ -106,7 +106,7 @@ impl Finding {
 
     /// Compares one run with an exact value, by the theoretical standard deviation of such runs;
     /// `machine` is added to the tolerance above.
-    pub(super) fn of_one_run(
+    pub(super) fn child(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
         measured: f64,
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn single_run_tolerance_is_one_sided() {
         let of_one =
-            |measured| Finding::of_one_run("O", (Quantity::Throughput, 10.0), measured, 0.1, 3.0);
+            |measured| Finding::child("O", (Quantity::Throughput, 10.0), measured, 0.1, 3.0);
         for (measured, passes) in [(9.6, true), (9.5, false), (13.4, true), (13.5, false)] {
             assert_eq!(of_one(measured).passed(), passes, "{measured}");
         }

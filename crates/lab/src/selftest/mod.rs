@@ -36,20 +36,20 @@ pub use mutations::Mutation;
 pub use quantity::{Estimate, Quantity};
 pub use wire::WireProblem;
 
-/// Measures every oracle in virtual time; calls `tell` with the name of each before it begins.
-pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
+/// Measures every oracle in virtual time; calls `on_step` with the name of each before it begins.
+pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for oracle in &oracles::ORACLES {
-        tell(oracle.name);
+        on_step(oracle.name);
         findings.extend(oracle.findings(Rules::STANDARD, depth));
     }
     for stall in stall::STALLS {
-        tell(stall.name);
+        on_step(stall.name);
         findings.extend(stall.findings(Rules::STANDARD));
     }
-    tell(scaling::NAME);
+    on_step(scaling::NAME);
     findings.extend(scaling::findings(Rules::STANDARD));
-    tell("backlog");
+    on_step("backlog");
     findings.extend(stall::backlog(Rules::STANDARD));
     findings
 }
@@ -61,15 +61,15 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
 /// The simulated server cannot be started or reached.
 pub fn over_the_wire(
     depth: Depth,
-    tell: &mut dyn FnMut(&str),
+    on_step: &mut dyn FnMut(&str),
 ) -> Result<Vec<Finding>, WireProblem> {
-    wire::findings(depth, tell)
+    wire::findings(depth, on_step)
 }
 
-/// Plants every fault; calls `tell` with the name of each before that.
-pub fn mutations(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Mutation> {
+/// Plants every fault; calls `on_step` with the name of each before that.
+pub fn mutations(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Mutation> {
     let plant = |fault: &mutations::Fault| {
-        tell(fault.name);
+        on_step(fault.name);
         fault.plant(depth)
     };
     mutations::FAULTS.iter().map(plant).collect()

@@ -151,7 +151,7 @@ impl std::error::Error for WireProblem {}
 /// An oracle could not be run.
 pub(super) fn findings(
     depth: Depth,
-    tell: &mut dyn FnMut(&str),
+    on_step: &mut dyn FnMut(&str),
 ) -> Result<Vec<Finding>, WireProblem> {
     let oracles = match depth {
         Depth::Quick => &REAL[..1],
@@ -161,7 +161,7 @@ pub(super) fn findings(
     for oracle in oracles {
         for protocol in &PROTOCOLS {
             let name = format!("{}, {}", oracle.name, protocol.name);
-            tell(&name);
+            on_step(&name);
             let plan = plan(oracle.workload, oracle.span, 42);
             let totals = oracle.measure(protocol, &plan)?;
             findings.extend(oracle.judge(&name, &plan, &totals));
@@ -222,7 +222,7 @@ impl Real {
             let measured = pool.estimate(Kind::Response, estimate);
             let machine = pool.lateness_s(exact);
             let deviation = standard_deviation(&scatter);
-            Finding::of_one_run(name, (quantity, exact), measured, deviation, machine)
+            Finding::child(name, (quantity, exact), measured, deviation, machine)
         };
         // A window of this length has only five requests beyond p99.9.
         let estimates = Estimate::ALL.into_iter();

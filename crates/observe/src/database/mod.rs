@@ -61,8 +61,8 @@ pub struct DatabaseWatch {
 }
 
 impl DatabaseWatch {
-    /// Starts to observe: connects at once, and samples these sessions from `zero` on. `tell` is
-    /// called periodically with the readings up to then and the time since `zero`.
+    /// Starts to observe: connects at once, and samples these sessions from `zero` on. `on_sample`
+    /// is called periodically with the readings up to then and the time since `zero`.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
@@ -71,14 +71,14 @@ impl DatabaseWatch {
         driver: D,
         whose: ObservedSessions,
         every: Nanos,
-        tell: impl Fn(Nanos, Sample) + Send + 'static,
+        on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<DatabaseWatch> {
         let is_over = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| async move {
-                let patience = BoundedWait::new(rt.clone(), until);
-                Watching::new(zero, every, rt, patience, whose, tell).watch(&driver).await;
+                let bounds = BoundedWait::new(rt.clone(), until);
+                Watching::new(zero, every, rt, bounds, whose, on_sample).watch(&driver).await;
             });
             // Without a timer nothing is reported, and the judgement finds that it has no data.
             let _ = watching;
@@ -174,8 +174,8 @@ struct Watching<T> {
     zero: Stamp,
     every: Nanos,
     rt: Rt,
-    patience: BoundedWait,
-    tell: T,
+    bounds: BoundedWait,
+    on_sample: T,
     tally: Tally,
     /// Connections of an observed program.
     pairs: Option<Pairs>,
@@ -187,7 +187,7 @@ struct Watching<T> {
     /// Time at which the next reading is due.
     due: Stamp,
     /// Time of the last report.
-    told: Nanos,
+    reported_at: Nanos,
 }
 
 impl<T: Fn(Nanos, Sample)> Watching<T> {
@@ -195,9 +195,9 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         zero: Stamp,
         every: Nanos,
         rt: Rt,
-        patience: BoundedWait,
+        bounds: BoundedWait,
         whose: ObservedSessions,
-        tell: T,
+        on_sample: T,
     ) -> Watching<T> {
         let pairs = match &whose {
             ObservedSessions::Program(scope) => Pairs::of(scope),
@@ -207,22 +207,22 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             zero,
             every,
             rt,
-            patience,
-            tell,
+            bounds,
+            on_sample,
             tally: Tally::of(whose),
             pairs,
             known: ReportedMissing::default(),
             sample: Sample::default(),
             looks: 0,
             due: zero,
-            told: Nanos::ZERO,
+            reported_at: Nanos::ZERO,
         }
     }
 
     /// Opens one session after another until the watch is over or no session can be used.
     async fn watch<D: Driver>(&mut self, driver: &D) {
         let mut pause = FIRST_PAUSE;
-        while !self.patience.is_over() {
+        while !self.bounds.is_over() {
             let begun = self.rt.now();
             match self.live(driver).await {
                 End::Over => break,
@@ -236,7 +236,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                     if self.rt.now().since(begun) > LONGEST_PAUSE {
                         pause = FIRST_PAUSE;
                     }
-                    self.patience.pause_until(self.rt.now() + pause).await;
+                    self.bounds.pause_until(self.rt.now() + pause).await;
                     pause = LONGEST_PAUSE.min(pause + pause);
                 }
             }
@@ -247,7 +247,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     /// Runs one session from beginning to end.
     async fn live<D: Driver>(&mut self, driver: &D) -> End {
         let connecting = driver.connect(&self.rt);
-        let connection = match self.patience.wait_for(connecting).await {
+        let connection = match self.bounds.wait_for(connecting).await {
             Err(failure) => return failure.into(),
             Ok(Err(error)) => return unconnected(&error),
             Ok(Ok(connection)) => connection,
@@ -257,7 +257,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             let why = "only one of the hosts of the URL is observed";
             self.sample.missing("database of the other hosts", why);
         }
-        let mut session = Session::new(connection, self.patience.clone());
+        let mut session = Session::new(connection, self.bounds.clone());
         let end = match DialectSampler::open(driver.dialect(), &mut session, &mut self.sample).await
         {
             Ok(sampler) => self.look(driver, sampler, &mut session).await,
@@ -277,8 +277,8 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.due = self.due.max(self.zero);
         loop {
             let next = self.next_look();
-            self.patience.pause_until(next).await;
-            let is_over = self.patience.is_over();
+            self.bounds.pause_until(next).await;
+            let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
             let glance = sampler.glance(session, self.pairs.as_mut(), tally, sample);
             if let Err(failure) = glance.await {
@@ -320,11 +320,11 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         let at = self.rt.now().since(self.zero);
         let begun = self.tally.begun();
         if !begun.readings.is_empty() {
-            (self.tell)(self.told, begun);
+            (self.on_sample)(self.reported_at, begun);
         }
         self.tally.write(&mut self.sample);
         self.tell_at(at);
-        self.told = at;
+        self.reported_at = at;
     }
 
     /// Reports what is missing.
@@ -337,7 +337,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     fn tell_at(&mut self, at: Nanos) {
         let mut sample = std::mem::take(&mut self.sample);
         self.known.keep_new(&mut sample);
-        (self.tell)(at, sample);
+        (self.on_sample)(at, sample);
     }
 }
 

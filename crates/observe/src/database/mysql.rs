@@ -274,8 +274,8 @@ impl Mysql {
         session: &mut Session<C>,
         sample: &mut Sample,
     ) -> Result<Mysql, End> {
-        let told = session.ask(WHO).await?;
-        let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let reply = session.ask(WHO).await?;
+        let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         let (version, own) = (text(row, 0), number(row, 1));
         if !version.starts_with(|c: char| c.is_ascii_digit()) || own == 0 {
             let what = if version.is_empty() { "nothing" } else { version };
@@ -325,11 +325,11 @@ impl Mysql {
     ) -> Result<(), QueryFailure> {
         let Mysql { remedy, .. } = self;
         let asked = Query { what: "locks", sql: self.transactions, remedy };
-        let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+        let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Query { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
         let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
-        let transactions = self.read_transactions(&told);
+        let transactions = self.read_transactions(&reply);
         let [ours, theirs] = self.seen(&list, &transactions, snapshot);
         tally.add_looks(ours, theirs);
         self.looks += 1;
@@ -341,16 +341,16 @@ impl Mysql {
         {
             let remedy = SCHEMA_REMEDY;
             let asked = Query { what: "tables of locks", sql, remedy };
-            let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-            self.count_locks(&told, tally);
+            let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            self.count_locks(&reply, tally);
         }
         Ok(())
     }
 
     /// Counts the answer to [`MYSQL_LOCKS`].
-    fn count_locks(&self, told: &Table, tally: &mut Tally) {
-        let Some([name, sessions]) = columns(told, ["name", "sessions"]) else { return };
-        for row in &told.rows {
+    fn count_locks(&self, reply: &Table, tally: &mut Tally) {
+        let Some([name, sessions]) = columns(reply, ["name", "sessions"]) else { return };
+        for row in &reply.rows {
             let table = self.own_name(text(row, name));
             tally.add_named(&Part::Locks, &table, number(row, sessions));
         }
@@ -364,9 +364,9 @@ impl Mysql {
     }
 
     /// Returns the transactions by the ids of their sessions.
-    fn read_transactions(&self, told: &Table) -> BTreeMap<u64, Transaction> {
+    fn read_transactions(&self, reply: &Table) -> BTreeMap<u64, Transaction> {
         let names = ["id", "resting", "waiting", "locked"];
-        let Some([id, resting, waiting, locked]) = columns(told, names) else {
+        let Some([id, resting, waiting, locked]) = columns(reply, names) else {
             return BTreeMap::new();
         };
         let one = |row: &Vec<Option<String>>| {
@@ -374,7 +374,7 @@ impl Mysql {
             let waits = number(row, waiting) == 1 || !locked.is_empty();
             (number(row, id), Transaction { rests: number(row, resting) == 1, waits, locked })
         };
-        told.rows.iter().map(one).collect()
+        reply.rows.iter().map(one).collect()
     }
 
     /// Returns the observations of our sessions and of those of others, from the process list and
@@ -450,8 +450,8 @@ impl Mysql {
     ) -> Result<(), QueryFailure> {
         sample.read(&Part::Sessions, sessions::MOST, self.most as f64);
         let asked = Query { what: "statistics status", sql: &self.status, remedy: "" };
-        let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let variables = pairs(&told);
+        let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+        let variables = pairs(&reply);
         for (name, value) in &variables {
             let metric = format!("{}.{name}", status::VIEW);
             sample.read_named(&Part::Statistics, &metric, "", *value);
@@ -464,8 +464,8 @@ impl Mysql {
         if self.has_waits {
             let remedy = SCHEMA_REMEDY;
             let asked = Query { what: "statistics performance_schema", sql: WAITS, remedy };
-            let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-            for row in &told.rows {
+            let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            for row in &reply.rows {
                 let event = text(row, 0);
                 let seconds = text(row, 1).parse().unwrap_or_default();
                 let metric = |what: &str| format!("{}.{event}.{what}", performance_schema::VIEW);
@@ -500,12 +500,12 @@ fn status() -> String {
 }
 
 /// Returns numbers by their names in lower case.
-fn pairs(told: &Table) -> BTreeMap<String, f64> {
+fn pairs(reply: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;
         value.is_finite().then(|| (text(row, 0).to_ascii_lowercase(), value))
     };
-    told.rows.iter().filter_map(pair).collect()
+    reply.rows.iter().filter_map(pair).collect()
 }
 
 /// Returns the client ports of all sessions.
@@ -681,9 +681,9 @@ mod tests {
 
     #[test]
     fn locks_of_mysql_are_counted_by_table() {
-        let told = table("name|sessions", &["shop.hot|29", "other.t|1"]);
+        let reply = table("name|sessions", &["shop.hot|29", "other.t|1"]);
         let mut tally = Tally::default();
-        sampler().count_locks(&told, &mut tally);
+        sampler().count_locks(&reply, &mut tally);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let counted: Vec<_> =
@@ -693,12 +693,12 @@ mod tests {
 
     #[test]
     fn tables_of_other_databases_keep_their_names() {
-        let told = table(
+        let reply = table(
             "id|resting|waiting|locked",
             &["2|0|1|`shop`.`hot`", "3|0|1|shopping.hot", "x|1|0|-"],
         );
         let locked: Vec<_> =
-            sampler().read_transactions(&told).into_values().map(|one| one.locked).collect();
+            sampler().read_transactions(&reply).into_values().map(|one| one.locked).collect();
         assert_eq!(locked, ["", "hot", "shopping.hot"]);
     }
 
@@ -756,13 +756,13 @@ mod tests {
     #[test]
     fn background_work_is_derived_from_counters() {
         let status = |history: f64, age: f64, flushed: f64| -> BTreeMap<String, f64> {
-            let told = [
+            let reply = [
                 ("innodb_history_list_length", history),
                 ("innodb_checkpoint_age", age),
                 ("innodb_checkpoint_max_age", 100.0),
                 ("innodb_buffer_pool_pages_flushed", flushed),
             ];
-            told.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+            reply.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
         };
         let mut sampler = Mysql { looks: 10, ..sampler() };
         let none = Vec::<&str>::new();

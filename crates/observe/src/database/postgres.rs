@@ -158,8 +158,8 @@ impl Postgres {
         session: &mut Session<C>,
         sample: &mut Sample,
     ) -> Result<Postgres, End> {
-        let told = session.ask(WHO).await?;
-        let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let reply = session.ask(WHO).await?;
+        let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         let (server, version) = (text(row, 0), number(row, 1));
         if !server.starts_with("PostgreSQL ") || version == 0 {
             let what = if server.is_empty() { "nothing" } else { server };

@@ -116,7 +116,7 @@ impl BoundedWait {
 /// A session with the database, and the queries that it refuses.
 pub(super) struct Session<C> {
     connection: C,
-    patience: BoundedWait,
+    bounds: BoundedWait,
     /// Queries that were refused in this session.
     refused: BTreeSet<&'static str>,
     /// True if an answer is outstanding.
@@ -144,14 +144,14 @@ fn is_passing(error: &Error) -> bool {
 }
 
 impl<C: Connection> Session<C> {
-    pub(super) fn new(connection: C, patience: BoundedWait) -> Session<C> {
-        Session { connection, patience, refused: BTreeSet::new(), is_answer_outstanding: false }
+    pub(super) fn new(connection: C, bounds: BoundedWait) -> Session<C> {
+        Session { connection, bounds, refused: BTreeSet::new(), is_answer_outstanding: false }
     }
 
     /// Runs one statement.
     pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, QueryFailure> {
         self.is_answer_outstanding = true;
-        let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
+        let answer = self.bounds.wait_for(self.connection.query_text(sql)).await?;
         self.is_answer_outstanding = false;
         match answer {
             Ok(table) if table.is_cut => Err(QueryFailure::Refused(Error::new(
@@ -210,7 +210,7 @@ impl<C: Connection> Session<C> {
             return;
         }
         // A session that does not close in time ends with its connection.
-        let _ = rt::within(&self.patience.rt, CLOSE_TIMEOUT, self.connection.close()).await;
+        let _ = rt::within(&self.bounds.rt, CLOSE_TIMEOUT, self.connection.close()).await;
     }
 }
 
@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn waiting_ends_soon_after_the_observation() {
         in_real_time(async |rt| {
-            let patience = BoundedWait::new(rt.clone(), Arc::new(AtomicBool::new(true)));
+            let bounds = BoundedWait::new(rt.clone(), Arc::new(AtomicBool::new(true)));
             let begun = rt.now();
-            patience.pause_until(begun + Nanos::from_secs(60)).await;
-            let never = patience.wait_for(std::future::pending::<()>()).await;
+            bounds.pause_until(begun + Nanos::from_secs(60)).await;
+            let never = bounds.wait_for(std::future::pending::<()>()).await;
             assert!(matches!(never, Err(QueryFailure::Over)));
             assert!(rt.now().since(begun) >= LAST_ANSWERS);
-            assert!(matches!(patience.wait_for(async { 7 }).await, Ok(7)));
+            assert!(matches!(bounds.wait_for(async { 7 }).await, Ok(7)));
         });
     }
 }

@@ -74,8 +74,8 @@ impl Extent {
         Some(())
     }
 
-    /// Returns the allocated bytes if the lengths are those that the server says, within an eighth:
-    /// the server goes on writing meanwhile.
+    /// Returns the allocated bytes if the file lengths match the size that the server gives within
+    /// 12.5 %: it keeps writing.
     fn of_server(self, says: u64) -> Option<u64> {
         (self.length.abs_diff(says) <= says / 8).then_some(self.allocated)
     }
@@ -129,7 +129,7 @@ pub(super) async fn read_postgres<C: Connection>(
             _ => files.split(' ').map(|file| relation(&root.join(file))).sum(),
         });
         let allocated = extent.and_then(|extent| extent.of_server(logical)).unwrap_or(logical);
-        tell(sample, name, logical, allocated);
+        report(sample, name, logical, allocated);
     }
     Ok(())
 }
@@ -152,11 +152,11 @@ pub(super) async fn read_mysql<C: Connection>(
         let mut file = Extent::default();
         let seen = file.add(Path::new(text(row, 3))).and_then(|()| file.of_server(logical));
         let allocated = seen.or(says).unwrap_or(logical);
-        tell(sample, text(row, 0), logical, allocated);
+        report(sample, text(row, 0), logical, allocated);
         whole = whole.map(|(all, all_allocated)| (all + logical, all_allocated + allocated));
     }
     if let Some((logical, allocated)) = whole.filter(|_| !tables.rows.is_empty()) {
-        tell(sample, "", logical, allocated);
+        report(sample, "", logical, allocated);
     }
     Ok(())
 }
@@ -174,11 +174,11 @@ pub(super) fn tell_sqlite(file: &Path, sample: &mut Sample) {
         // There is at most one of them.
         let _ = extent.add(Path::new(&name));
     }
-    tell(sample, "", logical, extent.allocated);
+    report(sample, "", logical, extent.allocated);
 }
 
 /// Reports the sizes of a table; those of the whole database if it has no name.
-fn tell(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
+fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
     let part = match table {
         "" => Part::Storage,
         table => Part::Table(table.to_owned()),

@@ -36,8 +36,8 @@ pub(super) struct Sqlite {
 impl Sqlite {
     /// Queries the version, file and journal mode of the database.
     pub(super) async fn open<C: Connection>(session: &mut Session<C>) -> Result<Sqlite, End> {
-        let told = session.ask(WHO).await?;
-        let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let reply = session.ask(WHO).await?;
+        let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         if text(row, 0).is_empty() {
             return Err(End::Useless(
                 "it gave no version: it is not an SQLite database".to_owned(),
@@ -65,22 +65,22 @@ impl Sqlite {
         session: &mut Session<C>,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
-        let mut tell = |metric, unit, value: u64| {
+        let mut report = |metric, unit, value: u64| {
             sample.read_named(&Part::Statistics, metric, unit, value as f64);
         };
         if !self.has_log {
             if let Some(bytes) = self.bytes("") {
-                tell("page_count", "pages", bytes / self.page_bytes.max(1));
+                report("page_count", "pages", bytes / self.page_bytes.max(1));
             }
             let why = "there is no write-ahead log, and reading the size would take a lock";
             sample.missing("statistics freelist_count", why);
             return Ok(());
         }
         // A log that does not exist is empty: no write since the last checkpoint.
-        tell("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
+        report("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
         let asked = Query { what: "statistics page_count", sql: PAGES, remedy: "" };
-        if let Some(told) = session.ask_or_miss(asked, sample).await?
-            && let Some(row) = told.rows.first()
+        if let Some(reply) = session.ask_or_miss(asked, sample).await?
+            && let Some(row) = reply.rows.first()
         {
             for (place, metric) in ["page_count", "freelist_count"].into_iter().enumerate() {
                 let pages = number(row, place) as f64;

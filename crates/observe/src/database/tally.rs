@@ -274,7 +274,7 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn told(sample: &Sample) -> Vec<(&str, &str, f64)> {
+    fn readings(sample: &Sample) -> Vec<(&str, &str, f64)> {
         let readings = sample.readings.iter();
         readings.map(|r| (&*r.series.component, &*r.series.metric, r.value)).collect()
     }
@@ -283,12 +283,12 @@ mod tests {
     fn new_counter_starts_at_zero() {
         let mut tally = Tally::default();
         tally.add_named(&Part::Waits, "Lock:tuple", 3);
-        assert_eq!(told(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
-        assert_eq!(told(&tally.begun()), []);
+        assert_eq!(readings(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
+        assert_eq!(readings(&tally.begun()), []);
         tally.add_named(&Part::Waits, "Lock:tuple", 2);
         let mut sample = Sample::default();
         tally.write(&mut sample);
-        assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
+        assert_eq!(readings(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
     /// Returns the sums of a part by name.
@@ -384,9 +384,9 @@ mod tests {
         tally.add_named(&Part::Waits, "cpu", 1);
         let mut sample = Sample::default();
         tally.write(&mut sample);
-        let told = told(&sample);
-        assert_eq!(told.len(), MOST + 2);
-        assert!(told.contains(&("locks", "other", 1_000.0 - MOST as f64)), "{told:?}");
+        let readings = readings(&sample);
+        assert_eq!(readings.len(), MOST + 2);
+        assert!(readings.contains(&("locks", "other", 1_000.0 - MOST as f64)), "{readings:?}");
     }
 
     #[test]
@@ -401,12 +401,12 @@ mod tests {
         tally.add_look(&look);
         let mut sample = Sample::default();
         tally.write(&mut sample);
-        let told = told(&sample);
-        let of = |part: &str| told.iter().filter(|(of, _, _)| *of == part).count();
+        let readings = readings(&sample);
+        let of = |part: &str| readings.iter().filter(|(of, _, _)| *of == part).count();
         assert_eq!(of("statements"), STATEMENTS);
-        assert!(told.contains(&("statements", "s19", 40.0)));
-        assert!(told.contains(&("background", "autovacuum: t", 2.0)));
-        assert!(told.contains(&("sessions", "looks", 2.0)));
-        assert!(told.contains(&("waits", "cpu", 0.0)));
+        assert!(readings.contains(&("statements", "s19", 40.0)));
+        assert!(readings.contains(&("background", "autovacuum: t", 2.0)));
+        assert!(readings.contains(&("sessions", "looks", 2.0)));
+        assert!(readings.contains(&("waits", "cpu", 0.0)));
     }
 }

@@ -48,11 +48,11 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.extend(storage::facts(root, folder));
     facts.extend(network::facts(root));
     facts.extend(virtualisation::facts(root));
-    facts.into_iter().map(|(name, value)| (name.to_owned(), told(value))).collect()
+    facts.into_iter().map(|(name, value)| (name.to_owned(), fact_value(value))).collect()
 }
 
 /// Returns a value as it is stored: one line without control characters.
-fn told(value: Option<String>) -> String {
+fn fact_value(value: Option<String>) -> String {
     let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
     line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
 }
@@ -200,10 +200,10 @@ pub(crate) mod tests {
 
     #[test]
     fn a_value_is_one_short_line() {
-        assert_eq!(told(Some(" a\tb\u{1b}[0m \n".to_owned())), "a b\u{fffd}[0m");
-        assert_eq!(told(Some("x".repeat(10_000))).len(), LONGEST_VALUE);
+        assert_eq!(fact_value(Some(" a\tb\u{1b}[0m \n".to_owned())), "a b\u{fffd}[0m");
+        assert_eq!(fact_value(Some("x".repeat(10_000))).len(), LONGEST_VALUE);
         for nothing in [None, Some(String::new()), Some(" \n".to_owned())] {
-            assert_eq!(told(nothing), UNKNOWN);
+            assert_eq!(fact_value(nothing), UNKNOWN);
         }
     }
 }

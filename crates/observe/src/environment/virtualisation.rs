@@ -59,8 +59,8 @@ const CONTAINERS: [(&str, &str); 5] = [
 
 fn container(root: &Root) -> Option<String> {
     // Container manager that systemd was started in.
-    if let Some(told) = root.line("run/systemd/container") {
-        return Some(told);
+    if let Some(reported) = root.line("run/systemd/container") {
+        return Some(reported);
     }
     let marks = [("run/.containerenv", "podman"), (".dockerenv", "docker")];
     if let Some((_, name)) = marks.iter().find(|(path, _)| root.has(path)) {

@@ -48,18 +48,18 @@ impl Source for Disks {
         let Some(text) = root.text("proc/diskstats") else {
             return sample.missing("disk", "/proc/diskstats cannot be read");
         };
-        let mut told = 0;
+        let mut reported = 0;
         for (name, done) in text.lines().filter_map(parse) {
             if done.reads + done.writes == 0 || !self.is_whole(root, name) {
                 continue;
             }
-            told += 1;
-            if told > MOST {
+            reported += 1;
+            if reported > MOST {
                 return sample.missing("disk", format!("only the first {MOST} disks are reported"));
             }
-            tell(name, &done, sample);
+            report(name, &done, sample);
         }
-        if told == 0 {
+        if reported == 0 {
             sample.missing("disk", "the system shows no disk that has ever done anything");
         }
     }
@@ -114,7 +114,7 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
     Some((name, done))
 }
 
-fn tell(name: &str, done: &DiskCounters, sample: &mut Sample) {
+fn report(name: &str, done: &DiskCounters, sample: &mut Sample) {
     let part = Part::Disk(name.to_owned());
     let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;

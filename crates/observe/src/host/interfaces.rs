@@ -46,7 +46,7 @@ impl Source for Interfaces {
             if number == MOST {
                 return sample.missing("interface", format!("only the first {MOST} are reported"));
             }
-            tell(name, gone, sample);
+            report(name, gone, sample);
             if let Some(speed) = self.speed(root, name) {
                 sample.read(&Part::Interface(name.to_owned()), interface::SPEED, speed);
             }
@@ -89,7 +89,7 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
     Some((name.trim(), gone))
 }
 
-fn tell(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
+fn report(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
     let part = Part::Interface(name.to_owned());
     let found = [
         (interface::RECEIVED_BYTES, gone.received_bytes),

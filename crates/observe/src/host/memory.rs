@@ -29,16 +29,16 @@ impl Source for Memory {
             (host::DIRTY, bytes("Dirty")),
         ];
         for (metric, value) in found {
-            tell(metric, value, "/proc/meminfo does not have it", sample);
+            report(metric, value, "/proc/meminfo does not have it", sample);
         }
         let text = root.text("proc/vmstat").unwrap_or_default();
         for (name, metric) in COUNTERS {
-            tell(metric, number(&text, name), "/proc/vmstat does not have it", sample);
+            report(metric, number(&text, name), "/proc/vmstat does not have it", sample);
         }
     }
 }
 
-fn tell(metric: Metric, value: Option<u64>, why: &str, sample: &mut Sample) {
+fn report(metric: Metric, value: Option<u64>, why: &str, sample: &mut Sample) {
     match value {
         Some(value) => sample.read(&Part::Host, metric, value as f64),
         None => sample.missing(format!("host {}", metric.name), why),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_missing() {
+    fn unreadable_value_is_missing() {
         assert_eq!(look(&Planted::new()).missing.len(), 7);
         let odd =
             "MemTotal: x kB\nMemAvailable: 99999999999999999999 kB\nDirty: 18446744073709551615 kB";

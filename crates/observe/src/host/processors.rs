@@ -119,14 +119,14 @@ impl Source for Processors {
             );
         }
         for (whose, ticks) in found.into_iter().take(MOST + 1) {
-            tell(whose, ticks, sample);
+            report(whose, ticks, sample);
         }
-        scheduler::tell(&text, sample);
+        scheduler::report(&text, sample);
     }
 }
 
 /// Reports the times of one line.
-fn tell(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
+fn report(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
     let part = match whose {
         ProcessorScope::All => Part::Host,
         ProcessorScope::One(number) => Part::Processor(number),

@@ -7,7 +7,7 @@ use record::metric::host;
 use crate::sample::Sample;
 
 /// Reports the values in the text of that file.
-pub(super) fn tell(stat: &str, sample: &mut Sample) {
+pub(super) fn report(stat: &str, sample: &mut Sample) {
     let number = |name: &str| -> Option<u64> {
         stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
     };
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn run_queue_excludes_the_observer() {
         let mut sample = Sample::default();
-        tell("cpu 1\nintr 9 8\nctxt 1234\nprocs_running 3\nprocs_blocked 2\n", &mut sample);
+        report("cpu 1\nintr 9 8\nctxt 1234\nprocs_running 3\nprocs_blocked 2\n", &mut sample);
         let expected = [
             Reading::of("host", "run-queue", "tasks", 2.0),
             Reading::of("host", "blocked", "tasks", 2.0),
@@ -48,9 +48,9 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_missing() {
+    fn invalid_value_is_missing() {
         let mut sample = Sample::default();
-        tell("ctxt x\nprocs_running -1\n\u{fffd}", &mut sample);
+        report("ctxt x\nprocs_running -1\n\u{fffd}", &mut sample);
         assert_eq!((sample.readings.len(), sample.missing.len()), (0, 3));
     }
 }

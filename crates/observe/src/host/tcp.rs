@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_missing() {
+    fn invalid_value_is_missing() {
         for odd in ["", "Tcp: OutSegs RetransSegs\n", "Tcp: OutSegs RetransSegs\nTcp:\n"] {
             let sample = look(&Planted::new().with("proc/net/snmp", odd));
             assert_eq!((sample.readings.len(), sample.missing.len()), (0, 2), "{odd}");

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 use super::process::{Detail, Process, ProcessSample};
-use super::thread::Since;
+use super::thread::CountedFrom;
 use super::units::{TICK, ids};
 use super::used::{Pair, ResourceUse};
 
@@ -70,7 +70,7 @@ impl Group {
         &mut self,
         files: &mut Files<'_>,
         numbers: impl IntoIterator<Item = u32>,
-        since: Since,
+        since: CountedFrom,
     ) {
         let detail = self.detail(None);
         for number in numbers {
@@ -179,10 +179,10 @@ impl Reaped {
     /// Returns the ticks that parents report beyond those counted for the processes that are gone.
     /// A parent may be read before its child is found gone, or after, and then it reports the child
     /// at the next sample; a parent that does not wait for its children never reports them.
-    fn beyond(&mut self, told: u64, gone: u64) -> u64 {
+    fn beyond(&mut self, reported: u64, gone: u64) -> u64 {
         let all = gone.saturating_add(self.owed);
-        self.owed = all.saturating_sub(told).min(gone);
-        told.saturating_sub(all)
+        self.owed = all.saturating_sub(reported).min(gone);
+        reported.saturating_sub(all)
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
         let planted = plant(plant(Planted::new(), 1, ticks(5, 0), 50), 2, ticks(1, 0), 10);
         let mut group = Group::default();
         let mut files = Files::of(&planted.root);
-        group.adopt(&mut files, [1, 2], Since::Now);
+        group.adopt(&mut files, [1, 2], CountedFrom::Now);
         let moment = group.look(&mut files, None);
         assert_eq!((moment.processes, moment.threads, moment.allowed.len()), (2, 2, 2));
         assert_eq!(millis(&group), 0, "what was before does not count");
@@ -252,7 +252,7 @@ mod tests {
             })
         };
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&all(100).root), 1..=MANY, Since::Now);
+        group.adopt(&mut Files::of(&all(100).root), 1..=MANY, CountedFrom::Now);
         for look in 1..=12_u64 {
             let moment = group.look(&mut Files::of(&all(100 + 30 * look).root), None);
             assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
@@ -273,7 +273,7 @@ mod tests {
     fn reused_process_id_is_a_different_process() {
         let planted = plant(Planted::new(), 1, ticks(50, 0), 500);
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let stat = Stat { started: 999, user: 70, threads: 1, ..Stat::default() };
         let planted = planted.with("proc/1/stat", line(&stat));
         assert_eq!(group.look(&mut Files::of(&planted.root), None).processes, 0);
@@ -281,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_threads_only_totals_are_read() {
+    fn excess_threads_are_read_as_totals() {
         let stat = Stat { threads: 200, ..ticks(100, 0) };
         let planted = Planted::new().with("proc/1/stat", line(&stat));
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let planted = planted
             .with("proc/1/stat", line(&Stat { user: 103, ..stat }))
             .with("proc/1/status", "Cpus_allowed_list:\t0-2\n");
@@ -323,7 +323,7 @@ mod tests {
         };
         let planted = process(Planted::new(), 10, 20);
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let planted = process(planted, 13, 27);
         let moment = group.look(&mut Files::of(&planted.root), Some("sqlite"));
         assert_eq!((millis(&group), group.apart.user / 1_000_000), (3, 7));

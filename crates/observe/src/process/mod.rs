@@ -33,7 +33,7 @@ pub(crate) use self::find::is_same_path;
 use self::group::{Group, GroupSample};
 pub(crate) use self::holder::Holder;
 use self::others::{Others, Sides};
-use self::thread::Since;
+use self::thread::CountedFrom;
 use self::units::ids;
 use self::used::{Pair, ResourceUse};
 use crate::cgroup::Cgroup;
@@ -43,7 +43,7 @@ use crate::scope::{Scope, ServerLocation};
 
 /// Most samples between two searches for a server that was not found: a search reads the open files
 /// of all processes.
-const PATIENCE: u32 = 16;
+const LONGEST_PAUSE: u32 = 16;
 
 /// Reason why threads are not read one by one: [`group::ONE_BY_ONE`].
 const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel does not count what \
@@ -117,39 +117,39 @@ impl Source for Processes {
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
         self.last = Some(now);
         let moment = self.generator.look(&mut files, self.threads);
-        let told = Told { side: Side::Generator, used: self.generator.used, since_s };
+        let usage = SideUsage { side: Side::Generator, used: self.generator.used, since_s };
         match moment.processes {
             // A program that has ended is not missing data.
             0 if !is_first => {}
             0 => sample.missing("generator", self.no_generator()),
-            _ => told.tell(&files, &moment, sample),
+            _ => usage.report(&files, &moment, sample),
         }
         self.tell_observing(&mut files, sample);
         if self.threads.is_some() && moment.busiest.is_none() {
             let why = format!("its threads are not read one by one {TOO_MANY}");
             sample.missing("server", why);
         } else if self.threads.is_some() {
-            let told = Told { side: Side::Server, used: self.generator.apart, since_s };
-            told.tell_used(true, sample);
-            told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
-            told.tell_io(moment.tells_io, sample);
+            let usage = SideUsage { side: Side::Server, used: self.generator.apart, since_s };
+            usage.tell_used(true, sample);
+            usage.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
+            usage.tell_io(moment.tells_io, sample);
             // The requesting threads have started its threads, which may run on the same
             // processors.
-            told.tell_processors(&files, &moment, sample);
+            usage.tell_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
-            let told = Told { side: Side::Server, used: self.server.used, since_s };
+            let usage = SideUsage { side: Side::Server, used: self.server.used, since_s };
             match moment.processes {
                 // It has ended since the last sample, so only the number of processes is reported.
-                0 => told.read(sample, processes::PROCESSES, 0.0),
-                _ => told.tell(&files, &moment, sample),
+                0 => usage.read(sample, processes::PROCESSES, 0.0),
+                _ => usage.report(&files, &moment, sample),
             }
             let listeners: Vec<u32> =
                 self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
             // Proxies that run beside the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
-            told.read(sample, server::PROXIES, proxies as f64);
+            usage.read(sample, server::PROXIES, proxies as f64);
             self.tell_roles(sample);
         }
         self.tell_others(&mut files, now, sample);
@@ -163,9 +163,9 @@ impl Processes {
         let own = own_number(files.root);
         let is_first = self.last.is_none();
         if is_first {
-            self.generator.adopt(files, [self.observed_root.unwrap_or(own)], Since::Now);
+            self.generator.adopt(files, [self.observed_root.unwrap_or(own)], CountedFrom::Now);
             if self.observed_root.is_some() {
-                self.observer.adopt(files, [own], Since::Now);
+                self.observer.adopt(files, [own], CountedFrom::Now);
             }
         }
         let is_new = self.find_servers(files, sample);
@@ -174,7 +174,7 @@ impl Processes {
             return;
         }
         self.census.take(files);
-        let born = |is_new: bool| if is_new { Since::Now } else { Since::Birth };
+        let born = |is_new: bool| if is_new { CountedFrom::Now } else { CountedFrom::Birth };
         let generators = self.generator.numbers();
         let mut found = self.census.descendants(&servers);
         found.retain(|number| !generators.contains(number));
@@ -204,7 +204,7 @@ impl Processes {
         for place in self.places.iter_mut().filter(|place| is_lost(place)) {
             match find::find(files, &place.whereabouts) {
                 Some(Ok(found)) => {
-                    self.server.adopt(files, found.iter().copied(), Since::Now);
+                    self.server.adopt(files, found.iter().copied(), CountedFrom::Now);
                     place.found = found;
                     is_new = true;
                 }
@@ -212,7 +212,7 @@ impl Processes {
                 None => {}
             }
         }
-        let later = (next, (next * 2).min(PATIENCE));
+        let later = (next, (next * 2).min(LONGEST_PAUSE));
         self.search = if is_new { (0, 1) } else { later };
         is_new
     }
@@ -279,19 +279,19 @@ impl Processes {
 }
 
 /// Values reported for one side.
-struct Told {
+struct SideUsage {
     side: Side,
     used: ResourceUse,
     /// Time since the last sample, in seconds.
     since_s: Option<f64>,
 }
 
-impl Told {
+impl SideUsage {
     fn read(&self, sample: &mut Sample, metric: Metric, value: f64) {
         sample.read(&Part::Processes(self.side), metric, value);
     }
 
-    fn tell(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
+    fn report(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
         self.read(sample, processes::PROCESSES, moment.processes as f64);
         self.read(sample, processes::THREADS, moment.threads as f64);
         let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
@@ -475,7 +475,7 @@ mod tests {
         let sample = look(&mut processes, &Root::system());
         assert_eq!(sample.missing[0].what, "server");
         let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
-        let mut found = (0..PATIENCE).map(|_| look(&mut processes, &Root::system()));
+        let mut found = (0..LONGEST_PAUSE).map(|_| look(&mut processes, &Root::system()));
         assert!(found.any(|sample| value(&sample, "server", "processes") == Some(1.0)));
     }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Nanos, Stamp};
 use record::metric::{host, program};
-use record::{Component, Part};
+use record::{ObservedComponent, Part};
 
 use super::files::Files;
 use super::stat::{self, Stat};
@@ -95,7 +95,7 @@ pub(super) struct Others {
     processes: BTreeMap<u32, Other>,
     /// Ticks of each program, by name.
     programs: BTreeMap<String, u64>,
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
     /// Ticks of all programs.
     total: u64,
     /// Start of the youngest process seen, in ticks since boot.
@@ -124,7 +124,7 @@ impl Others {
             self.last = Some(Scan { at: now, elsewhere_s, took });
         }
         if due != Due::Early {
-            self.tell(now, sample);
+            self.report(now, sample);
         }
     }
 
@@ -199,19 +199,21 @@ impl Others {
         gone
     }
 
-    fn tell(&mut self, now: Stamp, sample: &mut Sample) {
+    fn report(&mut self, now: Stamp, sample: &mut Sample) {
         let since = *self.first.get_or_insert(now);
         let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
         sample.read(&Part::Host, host::OTHER_PROGRAMS, seconds(self.total));
         let share = now.since(since).as_secs_f64() * LEAST_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
-            *ticks >= LEAST_NAMED_TICKS && seconds(*ticks) >= share && !self.told.contains(*name)
+            *ticks >= LEAST_NAMED_TICKS
+                && seconds(*ticks) >= share
+                && !self.reported.contains(*name)
         });
         new.sort_by_key(|(_, ticks)| std::cmp::Reverse(*ticks));
-        let room = MOST - self.told.len();
-        self.told.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
-        for name in &self.told {
+        let room = MOST - self.reported.len();
+        self.reported.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
+        for name in &self.reported {
             let part = Part::Program(name.clone());
             let used = self.programs.get(name).copied().unwrap_or_default();
             let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
@@ -234,7 +236,7 @@ fn own_time(files: &mut Files<'_>) -> Nanos {
 
 /// Returns the processor time of the whole machine from the sample, in seconds.
 fn busy(sample: &Sample) -> Option<f64> {
-    let host = Component::here(Part::Host).to_string();
+    let host = ObservedComponent::here(Part::Host).to_string();
     let mut readings = sample.readings.iter();
     let busy = readings.find(|it| it.series.component == host && it.series.metric == "busy")?;
     Some(busy.value)
@@ -309,8 +311,8 @@ mod tests {
         let second = look(&mut others, &planted, 1);
         assert_eq!(value(&second, "host", "other-programs"), Some(45.0));
         let of = |metric| value(&second, "program stress", metric);
-        let told = [of("used"), of("processes"), of("pid")];
-        assert_eq!(told, [Some(25.0), Some(2.0), Some(8.0)]);
+        let reported = [of("used"), of("processes"), of("pid")];
+        assert_eq!(reported, [Some(25.0), Some(2.0), Some(8.0)]);
         assert_eq!(value(&second, "program new?[2J", "used"), Some(20.0));
     }
 

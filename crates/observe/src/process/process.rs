@@ -8,7 +8,7 @@ use record::LANE_PREFIX;
 use super::files::Files;
 use super::roles;
 use super::stat::Stat;
-use super::thread::{Id, Since, Thread, read_allowed, share};
+use super::thread::{CountedFrom, Id, Thread, read_allowed, share};
 use super::units::{TICK, io};
 use super::used::{Pair, ResourceUse};
 
@@ -89,16 +89,16 @@ impl Process {
     pub(super) fn adopt(
         files: &mut Files<'_>,
         number: u32,
-        since: Since,
+        since: CountedFrom,
         detail: Detail,
     ) -> Option<Process> {
         let mut stat = read_stat(files, number)?;
         let mut bytes = read_io(files, number);
         let counted = match since {
-            Since::Birth => 0,
-            Since::Now => Pair(stat.user, stat.system).sum(),
+            CountedFrom::Birth => 0,
+            CountedFrom::Now => Pair(stat.user, stat.system).sum(),
         };
-        if since == Since::Birth {
+        if since == CountedFrom::Birth {
             (stat.user, stat.system) = (0, 0);
             (stat.reaped_user, stat.reaped_system, stat.major_faults) = (0, 0, 0);
             bytes = bytes.map(|_| Pair::default());
@@ -221,15 +221,15 @@ impl Process {
                 self.allowed = read_allowed(files, self.number);
             }
         } else if self.threads.is_empty() {
-            self.list_threads(files, Since::Now);
+            self.list_threads(files, CountedFrom::Now);
         } else if self.threads.len() != self.stat.threads as usize
             || (self.stat.threads > 1 && self.looks.is_multiple_of(LIST_EVERY))
         {
-            self.list_threads(files, Since::Birth);
+            self.list_threads(files, CountedFrom::Birth);
         }
     }
 
-    fn list_threads(&mut self, files: &mut Files<'_>, since: Since) {
+    fn list_threads(&mut self, files: &mut Files<'_>, since: CountedFrom) {
         let process = self.number;
         let numbers = match self.stat.threads {
             1 => vec![process],

@@ -18,7 +18,7 @@ pub(super) struct Id {
 
 /// Point from which a process or thread is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Since {
+pub(super) enum CountedFrom {
     /// From its start, because it began after the first sample.
     Birth,
     /// From now on, because it existed before.
@@ -97,13 +97,13 @@ pub(super) struct Turn {
 
 impl Thread {
     /// Starts to sample a thread; `None` if it has ended.
-    pub(super) fn adopt(files: &mut Files<'_>, id: Id, since: Since) -> Option<Thread> {
+    pub(super) fn adopt(files: &mut Files<'_>, id: Id, since: CountedFrom) -> Option<Thread> {
         let Id { process, thread } = id;
         let name = files.read(format_args!("proc/{process}/task/{thread}/comm"))?;
         let name = name.trim().to_owned();
         let mut status = read_status(files, id).unwrap_or_default();
         let mut times = read_times(files, id).unwrap_or_default();
-        if since == Since::Birth {
+        if since == CountedFrom::Birth {
             times = Times::default();
             status.switches = Pair::default();
         }

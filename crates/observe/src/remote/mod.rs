@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
 use record::metric;
-use record::{Component, Part};
+use record::{ObservedComponent, Part};
 
 use self::clock::{ClockExchange, Reference};
 pub use self::host::RemoteHost;
@@ -80,8 +80,8 @@ pub struct RemoteWatch {
 }
 
 impl RemoteWatch {
-    /// Starts the thread, without waiting for ssh. It calls `tell` with each remote sample and its
-    /// time since `zero`. The scope sets the period, and the port on which the database listens
+    /// Starts the thread, without waiting for ssh. It calls `on_sample` with each remote sample and
+    /// its time since `zero`. The scope sets the period, and the port on which the database listens
     /// there.
     ///
     /// # Errors
@@ -90,10 +90,10 @@ impl RemoteWatch {
         zero: Stamp,
         host: RemoteHost,
         scope: Scope,
-        tell: impl Fn(Nanos, Sample) + Send + 'static,
+        on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
-        let patience = BoundedWait::with(scope.every);
-        RemoteWatch::begin_by(OsStr::new(SSH), zero, host, scope, patience, tell)
+        let bounds = BoundedWait::with(scope.every);
+        RemoteWatch::begin_by(OsStr::new(SSH), zero, host, scope, bounds, on_sample)
     }
 
     fn begin_by(
@@ -101,10 +101,10 @@ impl RemoteWatch {
         zero: Stamp,
         host: RemoteHost,
         scope: Scope,
-        patience: BoundedWait,
-        tell: impl Fn(Nanos, Sample) + Send + 'static,
+        bounds: BoundedWait,
+        on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
-        let (events, heard) = sync_channel(QUEUE);
+        let (events, received) = sync_channel(QUEUE);
         let (program, sender) = (program.to_owned(), events.clone());
         let thread = std::thread::Builder::new().name("watch-remote".to_owned());
         let thread = thread.spawn(move || {
@@ -114,18 +114,24 @@ impl RemoteWatch {
                 Err(failure) => (Some(failure), SshExit::default()),
                 Ok(connection) => {
                     let name = &host.host;
-                    let mut talk =
-                        Conversation { zero, name, patience, connection, heard, tell: &tell };
+                    let mut talk = Conversation {
+                        zero,
+                        name,
+                        bounds,
+                        connection,
+                        received,
+                        on_sample: &on_sample,
+                    };
                     let failure = talk.hold().err();
                     // A thread that still reads finds the channel closed, and ends.
-                    drop(talk.heard);
+                    drop(talk.received);
                     (failure, talk.connection.close())
                 }
             };
             if let Some(failure) = failure {
                 let mut sample = Sample::default();
                 sample.missing(&host.host, ssh::why(&failure, &host, &parting));
-                tell(Monotonic.now().since(zero), sample);
+                on_sample(Monotonic.now().since(zero), sample);
             }
         })?;
         Ok(RemoteWatch { events, thread })
@@ -153,10 +159,10 @@ enum Incoming {
 struct Conversation<'a, T> {
     zero: Stamp,
     name: &'a str,
-    patience: BoundedWait,
+    bounds: BoundedWait,
     connection: Connection,
-    heard: Receiver<Event>,
-    tell: &'a T,
+    received: Receiver<Event>,
+    on_sample: &'a T,
 }
 
 impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
@@ -169,9 +175,9 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         self.listen(echo)
     }
 
-    fn hear(&self, until: Stamp) -> Result<Incoming, RemoteFailure> {
+    fn receive(&self, until: Stamp) -> Result<Incoming, RemoteFailure> {
         let wait = Duration::from_nanos(until.since(Monotonic.now()).0);
-        match self.heard.recv_timeout(wait) {
+        match self.received.recv_timeout(wait) {
             Ok(Event::Line(at, line)) => Ok(match RemoteMessage::parse(&line) {
                 Some(said) => Incoming::RemoteMessage(at, said),
                 None => Incoming::Other(plain(&String::from_utf8_lossy(&line))),
@@ -187,10 +193,10 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 
     /// Waits for the remote program's greeting. Lines that the login writes before it are skipped.
     fn greet(&mut self) -> Result<(), RemoteFailure> {
-        let until = Monotonic.now() + self.patience.greeting;
+        let until = Monotonic.now() + self.bounds.greeting;
         let mut noise = String::new();
         for _ in 0..MOST_NOISE {
-            match self.hear(until) {
+            match self.receive(until) {
                 Ok(Incoming::RemoteMessage(
                     _,
                     RemoteMessage::Greeting { version: VERSION, .. },
@@ -200,7 +206,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                 }
                 Ok(Incoming::RemoteMessage(..)) => {}
                 Ok(Incoming::Other(line)) => noise = line,
-                Ok(Incoming::Nothing) => return Err(RemoteFailure::Silent(self.patience.greeting)),
+                Ok(Incoming::Nothing) => return Err(RemoteFailure::Silent(self.bounds.greeting)),
                 Ok(Incoming::Over) => return Err(RemoteFailure::TooLate),
                 Err(RemoteFailure::Ended(_)) => return Err(RemoteFailure::NotReached),
                 Err(failure) => return Err(failure),
@@ -223,7 +229,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     fn echo(&mut self, asked: u64) -> Result<ClockExchange, RemoteFailure> {
         let sent = Monotonic.now();
         self.connection.ask(RemoteRequest::Ping(asked));
-        match self.hear(sent + self.patience.greeting)? {
+        match self.receive(sent + self.bounds.greeting)? {
             Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock })
                 if number == asked =>
             {
@@ -233,7 +239,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                 Err(RemoteFailure::Malformed("an answer to nothing".to_owned()))
             }
             Incoming::Other(line) => Err(RemoteFailure::Malformed(line)),
-            Incoming::Nothing => Err(RemoteFailure::Silent(self.patience.greeting)),
+            Incoming::Nothing => Err(RemoteFailure::Silent(self.bounds.greeting)),
             Incoming::Over => Err(RemoteFailure::TooLate),
         }
     }
@@ -260,7 +266,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
             (ClockRequest { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
         let (mut least, mut is_awaited) = (echo.delay(), false);
         loop {
-            match self.hear(Monotonic.now() + self.patience.silence)? {
+            match self.receive(Monotonic.now() + self.bounds.silence)? {
                 Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
                     self.pass_on(echo.stamp(there, self.zero, at), sample);
                     if at.since(asked.sent) >= CLOCK_PERIOD {
@@ -297,22 +303,22 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 
     fn tell_silence(&self) {
         let mut sample = Sample::default();
-        let (at, silence) = (Monotonic.now().since(self.zero), self.patience.silence);
+        let (at, silence) = (Monotonic.now().since(self.zero), self.bounds.silence);
         let why = format!(
             "nothing came from it for {silence}, until {:.1} s into the run: machine or network \
              were overloaded or away",
             at.as_secs_f64()
         );
         sample.missing(self.name, why);
-        (self.tell)(at, sample);
+        (self.on_sample)(at, sample);
     }
 
     /// Receives the last sample, which the remote program sends when its input ends.
     fn part(&mut self, echo: ClockExchange) {
         self.connection.hang_up();
-        let until = Monotonic.now() + self.patience.farewell;
+        let until = Monotonic.now() + self.bounds.farewell;
         loop {
-            match self.hear(until) {
+            match self.receive(until) {
                 Ok(Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample })) => {
                     self.pass_on(echo.stamp(there, self.zero, at), sample);
                 }
@@ -325,15 +331,17 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Reports a remote sample under the name of the machine.
     fn pass_on(&self, at: Stamp, mut sample: Sample) {
         for reading in &mut sample.readings {
-            if let Some(Component { part, .. }) = Component::parse(&reading.series.component) {
-                let there = Component { place: Some(self.name.to_owned()), part };
+            if let Some(ObservedComponent { part, .. }) =
+                ObservedComponent::parse(&reading.series.component)
+            {
+                let there = ObservedComponent { place: Some(self.name.to_owned()), part };
                 reading.series.component = there.to_string();
             }
         }
         for missing in &mut sample.missing {
             missing.what = format!("{}/{}", self.name, missing.what);
         }
-        (self.tell)(at.since(self.zero), sample);
+        (self.on_sample)(at.since(self.zero), sample);
     }
 }
 

@@ -9,7 +9,7 @@
 //! are kept have limited length and no control characters.
 
 use base::is_terminal_control;
-use record::{Component, Reading, Series};
+use record::{ObservedComponent, Reading, Series};
 use serde_json::{Value, json};
 
 use crate::sample::{Missing, Sample};
@@ -138,7 +138,8 @@ fn readings(value: &Value) -> Option<Vec<Reading>> {
         let [component, metric, unit, value] = reading.as_array()?.as_slice() else { return None };
         let (component, metric, unit) = (component.as_str()?, metric.as_str()?, unit.as_str()?);
         let value = value.as_f64()?;
-        let is_known = Component::parse(component).is_some_and(|known| known.place.is_none());
+        let is_known =
+            ObservedComponent::parse(component).is_some_and(|known| known.place.is_none());
         let is_plain = [component, metric, unit].iter().all(|text| plain(text) == **text);
         if is_known && is_plain && value.is_finite() {
             readings.push(Reading::of(component, metric, unit, value));
@@ -250,7 +251,7 @@ mod tests {
             }
             if let Some(RemoteMessage::Sample { sample: read, .. }) = RemoteMessage::parse(&line) {
                 let is_known = |reading: &Reading| {
-                    Component::parse(&reading.series.component).is_some()
+                    ObservedComponent::parse(&reading.series.component).is_some()
                         && reading.value.is_finite()
                 };
                 assert!(read.readings.iter().all(is_known), "{read:?}");

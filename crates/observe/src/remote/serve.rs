@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Clock, Monotonic, Nanos};
 use record::metric::generator;
-use record::{Component, Part, Reading, Side};
+use record::{ObservedComponent, Part, Reading, Side};
 
 use super::clock::Reference;
 use super::protocol::{self, RemoteRequest};
@@ -72,7 +72,8 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 /// Returns a sample without the load generator, which runs on another machine: the process that
 /// would count as it is this one, whose cost of observing alone is kept.
 fn of_the_machine(sample: Sample) -> Sample {
-    let is_here = |name: &str| match Component::parse(name).map(|component| component.part) {
+    let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.part)
+    {
         Some(
             Part::Lane(_)
             | Part::Database

@@ -379,15 +379,16 @@ mod tests {
     #[test]
     fn other_problems_have_remedies() {
         let quiet = SshExit::default();
-        let told = |failure: RemoteFailure| why(&failure, &db1(), &quiet);
+        let sentence = |failure: RemoteFailure| why(&failure, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
-        assert!(told(RemoteFailure::NotStarted(none)).contains("openssh-client"));
-        assert!(told(RemoteFailure::Version(2)).contains("version 2"));
+        assert!(sentence(RemoteFailure::NotStarted(none)).contains("openssh-client"));
+        assert!(sentence(RemoteFailure::Version(2)).contains("version 2"));
         assert!(
-            told(RemoteFailure::Ended(Nanos::from_millis(2_500))).contains("2.5 s into the run")
+            sentence(RemoteFailure::Ended(Nanos::from_millis(2_500)))
+                .contains("2.5 s into the run")
         );
-        assert!(told(RemoteFailure::Silent(Nanos::from_secs(15))).contains("within 15s"));
-        assert!(told(RemoteFailure::NotAssay("hello".to_owned())).contains("`hello`"));
+        assert!(sentence(RemoteFailure::Silent(Nanos::from_secs(15))).contains("within 15s"));
+        assert!(sentence(RemoteFailure::NotAssay("hello".to_owned())).contains("`hello`"));
     }
 
     #[test]
@@ -399,8 +400,8 @@ mod tests {
 
     #[test]
     fn endless_line_is_refused() {
-        let (events, heard) = sync_channel(4);
+        let (events, received) = sync_channel(4);
         pass_on(io::repeat(b'x'), &events);
-        assert!(matches!(heard.recv(), Ok(Event::TooLong)));
+        assert!(matches!(received.recv(), Ok(Event::TooLong)));
     }
 }

@@ -31,12 +31,12 @@ sample 2
 
 struct Standing {
     watch: Vec<RemoteWatch>,
-    told: Receiver<(Nanos, Sample)>,
+    samples: Receiver<(Nanos, Sample)>,
     _folder: TempDir,
 }
 
 /// Starts a watch with a stand-in that runs this script.
-fn stand_in(script: &str, patience: BoundedWait) -> Standing {
+fn stand_in(script: &str, bounds: BoundedWait) -> Standing {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
@@ -44,16 +44,16 @@ fn stand_in(script: &str, patience: BoundedWait) -> Standing {
     // another test may have it open a little longer.
     let status = Command::new("install").arg("-m755").args([&text, &path]).status();
     assert!(status.unwrap().success());
-    let (sender, told) = sync_channel(1_000);
+    let (sender, samples) = sync_channel(1_000);
     let (zero, host) = (Monotonic.now(), RemoteHost::named("db1"));
-    let tell = move |at, sample| drop(sender.send((at, sample)));
+    let on_sample = move |at, sample| drop(sender.send((at, sample)));
     let watch =
-        RemoteWatch::begin_by(path.as_os_str(), zero, host, Scope::default(), patience, tell);
-    Standing { watch: vec![watch.unwrap()], told, _folder: folder }
+        RemoteWatch::begin_by(path.as_os_str(), zero, host, Scope::default(), bounds, on_sample);
+    Standing { watch: vec![watch.unwrap()], samples, _folder: folder }
 }
 
 /// Returns limits that are much longer than the tests take.
-fn patience() -> BoundedWait {
+fn bounds() -> BoundedWait {
     let long = Nanos::from_secs(60);
     BoundedWait { greeting: long, silence: long, farewell: long }
 }
@@ -64,22 +64,23 @@ impl Standing {
     }
 
     fn readings(&self, count: usize) -> Vec<(Nanos, Reading)> {
-        let told = self.told.iter();
-        told.flat_map(|(at, sample)| sample.readings.into_iter().map(move |read| (at, read)))
+        let samples = self.samples.iter();
+        samples
+            .flat_map(|(at, sample)| sample.readings.into_iter().map(move |read| (at, read)))
             .take(count)
             .collect()
     }
 
     /// Returns the first item that is missing.
     fn missing(&self) -> Missing {
-        let mut missing = self.told.iter().flat_map(|(_, sample)| sample.missing);
+        let mut missing = self.samples.iter().flat_map(|(_, sample)| sample.missing);
         missing.next().expect("something is missing")
     }
 }
 
 #[test]
 fn remote_samples_are_reported_under_the_host_name() {
-    let mut standing = stand_in(&(well(0) + "cat\nsample 3\n"), patience());
+    let mut standing = stand_in(&(well(0) + "cat\nsample 3\n"), bounds());
     let readings = standing.readings(3);
     let of = |place: usize| {
         let (_, Reading { series, value }) = &readings[place];
@@ -92,7 +93,7 @@ fn remote_samples_are_reported_under_the_host_name() {
     assert_eq!(of(2), ("db1/host", "busy", 2.0));
     // The end of the input ends the remote program, and its last sample is received.
     standing.end();
-    let rest: Vec<Sample> = standing.told.iter().map(|(_, sample)| sample).collect();
+    let rest: Vec<Sample> = standing.samples.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
     assert_eq!(last.map(|reading| reading.value), Some(3.0));
     let missing: Vec<&str> =
@@ -102,7 +103,7 @@ fn remote_samples_are_reported_under_the_host_name() {
 
 #[test]
 fn remote_clock_an_hour_ahead_is_reported_and_corrected() {
-    let mut standing = stand_in(&(well(3_600) + "cat\n"), patience());
+    let mut standing = stand_in(&(well(3_600) + "cat\n"), bounds());
     let missing = standing.missing();
     assert_eq!(missing.what, "db1/clock");
     let is_told = missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
@@ -127,7 +128,7 @@ fn each_ssh_failure_is_reported_with_its_remedy() {
         ("yes 'I am a teapot'\n", "`I am a teapot`"),
         ("kill -9 $$\n", "ended without a message"),
     ] {
-        let mut standing = stand_in(script, patience());
+        let mut standing = stand_in(script, bounds());
         let Missing { what, why } = standing.missing();
         assert_eq!(what, "db1");
         assert!(why.contains(words), "{why}");
@@ -138,19 +139,20 @@ fn each_ssh_failure_is_reported_with_its_remedy() {
 #[test]
 fn observer_that_dies_midway_keeps_its_samples() {
     let script = well(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
-    let mut standing = stand_in(&script, patience());
-    let told: Vec<(Nanos, Sample)> = standing.told.iter().collect();
-    let readings = told.iter().map(|(_, sample)| sample.readings.len()).sum::<usize>();
-    assert_eq!(readings, 3, "{told:?}");
-    let last = told.last().and_then(|(_, sample)| sample.missing.first()).unwrap();
+    let mut standing = stand_in(&script, bounds());
+    let samples: Vec<(Nanos, Sample)> = standing.samples.iter().collect();
+    let readings = samples.iter().map(|(_, sample)| sample.readings.len()).sum::<usize>();
+    assert_eq!(readings, 3, "{samples:?}");
+    let last = samples.last().and_then(|(_, sample)| sample.missing.first()).unwrap();
     assert!(last.why.contains("s into the run: it said: Connection to db1 closed"), "{last:?}");
     standing.end();
 }
 
 #[test]
 fn observer_that_sends_garbage_is_dropped() {
-    let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
-    let why = standing.told.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
+    let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), bounds());
+    let why =
+        standing.samples.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
     assert!(why.unwrap().why.contains("not a sample: `{\"at_ns\": tomorrow}`"));
     standing.end();
 }
@@ -158,13 +160,13 @@ fn observer_that_sends_garbage_is_dropped() {
 #[test]
 fn hanging_observer_is_given_up() {
     let short = Nanos::from_millis(50);
-    let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..patience() });
+    let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..bounds() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
     before.end();
     // One that hangs later is waited for, and ended with the run.
-    let later = BoundedWait { silence: short, farewell: short, ..patience() };
+    let later = BoundedWait { silence: short, farewell: short, ..bounds() };
     let mut standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
-    let silent = standing.told.iter().flat_map(|(_, sample)| sample.missing);
+    let silent = standing.samples.iter().flat_map(|(_, sample)| sample.missing);
     let silent = silent.into_iter().find(|missing| missing.what == "db1").unwrap();
     assert!(silent.why.contains("nothing came from it for 50ms"), "{silent:?}");
     standing.end();
@@ -172,24 +174,24 @@ fn hanging_observer_is_given_up() {
 
 #[test]
 fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
-    let mut standing = stand_in("exec cat >/dev/null\n", patience());
+    let mut standing = stand_in("exec cat >/dev/null\n", bounds());
     standing.end();
-    let missing: Vec<Missing> = standing.told.iter().flat_map(|(_, s)| s.missing).collect();
+    let missing: Vec<Missing> = standing.samples.iter().flat_map(|(_, s)| s.missing).collect();
     assert!(missing[0].why.contains("before an answer of ssh to db1"), "{missing:?}");
 }
 
 #[test]
 fn missing_ssh_is_reported() {
-    let (sender, told) = sync_channel(10);
+    let (sender, samples) = sync_channel(10);
     let watch = RemoteWatch::begin_by(
         OsStr::new("/none/ssh"),
         Monotonic.now(),
         RemoteHost::named("db1"),
         Scope::default(),
-        patience(),
+        bounds(),
         move |_, sample: Sample| drop(sender.send(sample)),
     );
-    let sample = told.recv().unwrap();
+    let sample = samples.recv().unwrap();
     assert!(sample.missing[0].why.contains("`ssh` is not on the PATH"), "{sample:?}");
     RemoteWatch::end_all(vec![watch.unwrap()]);
 }

@@ -22,7 +22,7 @@ use record::{Part, Side};
 
 use self::connection::{Connection, Counted, Turn};
 use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use self::netlink::{Diagnostics, Enough};
+use self::netlink::{Diagnostics, DumpLimit};
 pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
 use self::pooler::PoolerSearch;
 use self::tcp::Family;
@@ -166,7 +166,7 @@ impl End {
         }
     }
 
-    fn tell(&self, side: Side, sample: &mut Sample) {
+    fn report(&self, side: Side, sample: &mut Sample) {
         let part = Part::Sockets(side);
         let now = &self.now;
         sample.read(&part, sockets::CONNECTIONS, now.connections as f64);
@@ -257,8 +257,8 @@ impl Sockets {
         sockets
     }
 
-    /// Reads all connections, and returns `Enough::Yes` if there are too many.
-    fn read(&mut self, root: &Root) -> io::Result<Enough> {
+    /// Reads all connections, and returns `DumpLimit::Yes` if there are too many.
+    fn read(&mut self, root: &Root) -> io::Result<DumpLimit> {
         let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
         self.was_held |= held.is_some();
         if let Some(held) = &held {
@@ -267,7 +267,7 @@ impl Sockets {
         let held = held.or_else(|| self.was_held.then(HashSet::new));
         let (generators, servers) = (self.generator.begin(), self.server.begin());
         let read = self.read_beside(&generators, &servers, held.as_ref());
-        if !matches!(read, Ok(Enough::No)) {
+        if !matches!(read, Ok(DumpLimit::No)) {
             self.generator.keep(generators);
             self.server.keep(servers);
         }
@@ -291,14 +291,14 @@ impl Sockets {
         generators: &HashMap<[u8; 40], Known>,
         servers: &HashMap<[u8; 40], Known>,
         held: Option<&HashSet<u32>>,
-    ) -> io::Result<Enough> {
+    ) -> io::Result<DumpLimit> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
         let is_ours = |inode: u32| held.is_none_or(|held| held.contains(&inode));
         let mut left = MOST;
-        let mut is_enough = Enough::No;
+        let mut is_enough = DumpLimit::No;
         let mut numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
         numbers.extend(self.pooler.port().filter(|port| !numbers.contains(port)));
         numbers.truncate(MOST_PORTS);
@@ -312,10 +312,10 @@ impl Sockets {
             }
             *used = false;
             diagnostics.ask(&tcp::request(family, &numbers), |message| {
-                let Some(connection) = tcp::connection(message) else { return Enough::No };
+                let Some(connection) = tcp::connection(message) else { return DumpLimit::No };
                 let Some(rest) = left.checked_sub(1) else {
-                    is_enough = Enough::Yes;
-                    return Enough::Yes;
+                    is_enough = DumpLimit::Yes;
+                    return DumpLimit::Yes;
                 };
                 left = rest;
                 *used = true;
@@ -324,14 +324,14 @@ impl Sockets {
                 } else if numbers.contains(&connection.remote_port) && is_ours(connection.inode) {
                     self.generator.see(&connection, generators);
                 }
-                Enough::No
+                DumpLimit::No
             })?;
         }
         if !self.paths.is_empty() {
             let mut ends = Vec::new();
             diagnostics.ask(&unix::request(), |message| {
                 ends.extend(unix::end(message));
-                if ends.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+                if ends.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
             })?;
             let is_server =
                 |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
@@ -352,8 +352,8 @@ impl Source for Sockets {
             return;
         }
         match self.read(root) {
-            Ok(Enough::No) => {}
-            Ok(Enough::Yes) => {
+            Ok(DumpLimit::No) => {}
+            Ok(DumpLimit::Yes) => {
                 let why = format!("there are more than {MOST} connections");
                 return sample.missing("sockets", why);
             }
@@ -364,10 +364,10 @@ impl Source for Sockets {
                 return sample.missing("sockets", why);
             }
         }
-        self.generator.tell(Side::Generator, sample);
-        self.pooler.tell(sample);
+        self.generator.report(Side::Generator, sample);
+        self.pooler.report(sample);
         if !self.paths.is_empty() || self.ports.iter().any(|(_, is_here)| *is_here) {
-            self.server.tell(Side::Server, sample);
+            self.server.report(Side::Server, sample);
         }
         if !self.paths.is_empty() {
             sample.missing("sockets busy", "Unix sockets have queues and no times");

@@ -30,7 +30,7 @@ const ATTRIBUTE: usize = 4;
 const PIECE: usize = 32 << 10;
 
 /// Longest time that an answer may take.
-const PATIENCE: Duration = Duration::from_millis(200);
+const RECEIVE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Most pieces that are received in answer to one request.
 const MOST_PIECES: usize = 4_096;
@@ -52,24 +52,24 @@ impl Diagnostics {
         let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
         let protocol = Some(netlink::SOCK_DIAG);
         let socket = rustix::net::socket_with(family, SocketType::RAW, flags, protocol)?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(RECEIVE_TIMEOUT))?;
         Ok(Diagnostics { socket, piece: vec![0; PIECE], question: 0 })
     }
 
     /// Sends a request, and passes each socket of the answer to `see` until that returns
-    /// `Enough::Yes`.
+    /// `DumpLimit::Yes`.
     ///
     /// # Errors
     /// The kernel refuses the request, or does not answer in time.
     pub(super) fn ask(
         &mut self,
         request: &[u8],
-        mut see: impl FnMut(&[u8]) -> Enough,
+        mut see: impl FnMut(&[u8]) -> DumpLimit,
     ) -> io::Result<()> {
         self.question = self.question.wrapping_add(1);
         let message = framed(self.question, DUMP, request);
         rustix::net::send(&self.socket, &message, SendFlags::empty())?;
-        let mut is_enough = Enough::No;
+        let mut is_enough = DumpLimit::No;
         for _ in 0..MOST_PIECES {
             let (_, length) =
                 rustix::net::recv(&self.socket, self.piece.as_mut_slice(), RecvFlags::empty())?;
@@ -84,7 +84,7 @@ impl Diagnostics {
                     ERROR => return Err(refusal(content)),
                     // The rest of an answer is received all the same, or it would be taken for the
                     // next answer.
-                    BY_FAMILY if is_enough == Enough::No => is_enough = see(content),
+                    BY_FAMILY if is_enough == DumpLimit::No => is_enough = see(content),
                     _ => {}
                 }
             }
@@ -114,7 +114,7 @@ impl Diagnostics {
 
 /// Answer of a callback: continue, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Enough {
+pub(super) enum DumpLimit {
     /// Stop: the callback needs no more messages.
     Yes,
     /// Continue with the next message.
@@ -268,7 +268,7 @@ mod tests {
         let request = super::super::tcp::request(super::super::tcp::Family::Four, &[1]);
         let count_one = |_: &[u8]| {
             count += 1;
-            Enough::No
+            DumpLimit::No
         };
         diagnostics.ask(&request, count_one).unwrap();
         assert_eq!(count, 0, "nobody talks to port 1");

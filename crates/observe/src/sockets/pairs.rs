@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use super::netlink::{Diagnostics, Enough};
+use super::netlink::{Diagnostics, DumpLimit};
 use super::tcp::Family;
 use super::{Connection, UNUSED_EVERY, tcp, unix};
 use crate::environment::Root;
@@ -215,10 +215,10 @@ impl Pairs {
             }
             *used = false;
             diagnostics.ask(&tcp::request(family, &numbers), |message| {
-                let Some(connection) = tcp::connection(message) else { return Enough::No };
+                let Some(connection) = tcp::connection(message) else { return DumpLimit::No };
                 *used = true;
                 snapshot.see(&connection, &self.ports);
-                if snapshot.pairs.len() < MOST { Enough::No } else { Enough::Yes }
+                if snapshot.pairs.len() < MOST { DumpLimit::No } else { DumpLimit::Yes }
             })?;
         }
         snapshot.is_complete = snapshot.pairs.len() < MOST;
@@ -236,7 +236,7 @@ impl Pairs {
         let mut ends = Vec::new();
         diagnostics.ask(&unix::request(), |message| {
             ends.extend(unix::end(message));
-            if ends.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+            if ends.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
         })?;
         let paths = &self.paths;
         let is_server =

@@ -14,7 +14,7 @@ use record::metric::pooler;
 
 use super::connection::{Connection, Turn};
 use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use super::netlink::{Diagnostics, Enough};
+use super::netlink::{Diagnostics, DumpLimit};
 use super::tcp::Family;
 use super::{tcp, unix};
 use crate::environment::Root;
@@ -123,7 +123,7 @@ impl PoolerSearch {
     }
 
     /// Adds the readings of the pooler to a sample.
-    pub(super) fn tell(&self, sample: &mut Sample) {
+    pub(super) fn report(&self, sample: &mut Sample) {
         let Some(Pooler { name, now, .. }) = &self.found else { return };
         let part = Part::Pooler(name.clone());
         sample.read(&part, pooler::SESSIONS, now.count() as f64);
@@ -149,12 +149,12 @@ impl MachineSockets {
         for family in families {
             diagnostics.ask(&request(*family), |message| {
                 read.tcp.extend(tcp::connection(message));
-                if read.tcp.len() < MOST { Enough::No } else { Enough::Yes }
+                if read.tcp.len() < MOST { DumpLimit::No } else { DumpLimit::Yes }
             })?;
         }
         diagnostics.ask(&unix::request(), |message| {
             read.unix.extend(unix::end(message));
-            if read.unix.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+            if read.unix.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
         })?;
         Ok(read)
     }
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(searched, [0, 2, 5, 10, 19, 36]);
         assert_eq!(search.port(), None);
         let mut sample = Sample::default();
-        search.tell(&mut sample);
+        search.report(&mut sample);
         assert_eq!(sample, Sample::default());
     }
 }

@@ -6,21 +6,21 @@ use base::{Clock, Monotonic, Nanos, Seed, Target};
 use driver::{Connection, Count, Counter, Driver, Null, Simulated};
 use testbed::{Kind, Options, Server, shared};
 
-use crate::{Told, ask, for_user, in_real_time, mariadb, postgres};
+use crate::{Readings, ask, for_user, in_real_time, mariadb, postgres};
 
 /// Longest time that a watch may take to end, with a margin for a busy machine.
 const LONGEST_END: Nanos = Nanos::from_millis(3_000);
 
 /// Checks that a session that was killed is followed by another, and that the sums continue.
 fn a_killed_session<D: Driver>(driver: &D, kill: impl FnOnce()) {
-    let (watch, mut told) = Told::begin(driver);
-    told.until(|told| told.last("sessions", "looks") >= 3.0);
+    let (watch, mut readings) = Readings::begin(driver);
+    readings.until(|readings| readings.last("sessions", "looks") >= 3.0);
     kill();
-    told.until(|told| !told.missing("database").is_empty());
-    let before = told.last("sessions", "looks");
-    told.until(|told| told.last("sessions", "looks") >= before + 3.0);
+    readings.until(|readings| !readings.missing("database").is_empty());
+    let before = readings.last("sessions", "looks");
+    readings.until(|readings| readings.last("sessions", "looks") >= before + 3.0);
     watch.end();
-    let why = told.missing("database");
+    let why = readings.missing("database");
     assert!(matches!(&why[..], [why] if why.starts_with("for a while: ")), "{why:?}");
 }
 
@@ -52,30 +52,32 @@ fn connection_without_a_listener_is_refused() {
     let port = free.local_addr().expect("an address").port();
     drop(free);
     let url = format!("postgres://ann:ann@127.0.0.1:{port}/shop");
-    let (watch, mut told) = Told::begin(&postgres(&Target::parse(&url).expect("a URL")));
-    told.until(|told| !told.missing("database").is_empty());
+    let (watch, mut readings) = Readings::begin(&postgres(&Target::parse(&url).expect("a URL")));
+    readings.until(|readings| !readings.missing("database").is_empty());
     watch.end();
-    assert!(told.missing("database")[0].contains("no server listens there"));
+    assert!(readings.missing("database")[0].contains("no server listens there"));
 }
 
 #[test]
 fn refused_login_is_reported() {
     let stranger = for_user(&shared(Kind::Mariadb).url(), "stranger");
-    let (watch, mut told) = Told::begin(&mariadb(&stranger));
-    told.until(|told| !told.missing("database").is_empty());
+    let (watch, mut readings) = Readings::begin(&mariadb(&stranger));
+    readings.until(|readings| !readings.missing("database").is_empty());
     watch.end();
-    told.take();
-    let why = told.missing("database");
+    readings.take();
+    let why = readings.missing("database");
     assert!(matches!(&why[..], [why] if why.contains("stranger")), "{why:?}");
 }
 
 #[test]
 fn file_that_is_no_database_is_reported() {
     let config = sim();
-    for (watch, mut told) in [Told::begin(&Null), Told::begin(&Simulated::new(config, Seed(1)))] {
-        told.until(|told| !told.missing("database").is_empty());
+    for (watch, mut readings) in
+        [Readings::begin(&Null), Readings::begin(&Simulated::new(config, Seed(1)))]
+    {
+        readings.until(|readings| !readings.missing("database").is_empty());
         watch.end();
-        assert!(told.missing("database")[0].contains("gave no version"));
+        assert!(readings.missing("database")[0].contains("gave no version"));
     }
 }
 
@@ -102,10 +104,10 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
         })
     };
     let before = account();
-    let (watch, mut told) = Told::begin(driver);
-    told.until(|told| told.last("sessions", "looks") >= 10.0);
+    let (watch, mut readings) = Readings::begin(driver);
+    readings.until(|readings| readings.last("sessions", "looks") >= 10.0);
     watch.end();
-    assert_eq!(told.last("sessions", "active"), 0.0, "nobody but the observer is there");
+    assert_eq!(readings.last("sessions", "active"), 0.0, "nobody but the observer is there");
     [before, account()]
 }
 
@@ -119,9 +121,9 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     let own = growth(&before, &after, Counter::CommitsOfAssay);
     assert!(own > 15.0, "{own}");
     assert_eq!(growth(&before, &after, Counter::Commits), own);
-    let (watch, mut told) = Told::begin(&driver);
-    told.until(|told| told.last("sessions", "looks") >= 2.0);
-    assert!(told.last("statistics", "pg_stat_statements.") > 0.0);
+    let (watch, mut readings) = Readings::begin(&driver);
+    readings.until(|readings| readings.last("sessions", "looks") >= 2.0);
+    assert!(readings.last("statistics", "pg_stat_statements.") > 0.0);
     server.freeze();
     let begun = Monotonic.now();
     watch.end();
@@ -141,7 +143,7 @@ fn mariadb_counts_the_observer_as_ours() {
     let own = growth(&before, &after, Counter::StatementsOfAssay);
     assert!(own > 20.0, "{own}");
     assert_eq!(growth(&before, &after, Counter::Statements), own);
-    let (watch, mut told) = Told::begin(&driver);
-    told.until(|told| told.last("statistics", "performance_schema.wait/") > 0.0);
+    let (watch, mut readings) = Readings::begin(&driver);
+    readings.until(|readings| readings.last("statistics", "performance_schema.wait/") > 0.0);
     watch.end();
 }

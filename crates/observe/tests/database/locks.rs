@@ -3,7 +3,7 @@
 use driver::{Connection, Driver, Step, Work};
 use testbed::{Kind, shared};
 
-use crate::{Told, ask, in_real_time, mariadb, postgres};
+use crate::{Readings, ask, in_real_time, mariadb, postgres};
 
 /// Returns a request with a single text.
 fn request(text: &str) -> Work {
@@ -15,7 +15,7 @@ fn request(text: &str) -> Work {
 
 /// Plants a row that an open transaction has changed and that three other sessions want to change,
 /// and returns the observer's reports.
-fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Told) -> bool) -> Told {
+fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Readings) -> bool) -> Readings {
     ask(
         driver,
         &[
@@ -28,7 +28,7 @@ fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Told) -> bool
 
 /// Returns the observer's reports while one session has run a text in a transaction that stays open
 /// and three others run it too.
-fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool) -> Told {
+fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> bool) -> Readings {
     in_real_time(async |rt| {
         let mut holder = driver.connect(&rt).await.expect("a connection");
         let mut held = request(text);
@@ -45,8 +45,8 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool
         }
         // Yielding starts the waiting requests; after that this thread blocks on the observer's.
         rt::yield_now().await;
-        let (watch, mut told) = Told::begin(driver);
-        told.wait(&rt, is_seen).await;
+        let (watch, mut readings) = Readings::begin(driver);
+        readings.wait(&rt, is_seen).await;
         let mut end = Work { steps: vec![Step::Commit], ..Work::default() };
         holder.run(&mut end).await.expect("a commit");
         for waiter in waiters {
@@ -54,47 +54,50 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool
         }
         holder.close().await;
         watch.end();
-        told.take();
-        told
+        readings.take();
+        readings
     })
 }
 
 #[test]
 fn postgres_shows_the_table_of_a_hot_row() {
     let driver = postgres(&shared(Kind::Postgres).url());
-    let told = a_hot_row(&driver, "hot_row", |told| {
-        told.last("locks", "hot_row") >= 6.0 && told.last("waits", "Lock:tuple") >= 2.0
+    let readings = a_hot_row(&driver, "hot_row", |readings| {
+        readings.last("locks", "hot_row") >= 6.0 && readings.last("waits", "Lock:tuple") >= 2.0
     });
-    assert!(told.last("waits", "Lock:transactionid") >= 1.0);
-    assert!(told.last("statements", "update hot_row set n = n + ? where id = ?") >= 3.0);
-    assert!(told.last("sessions", "idle-in-transaction") >= 1.0);
-    assert!(told.last("sessions", "active") >= 3.0 && told.last("sessions", "most") == 100.0);
-    assert!(told.last("statistics", "pg_stat_database.xact_commit") > 0.0);
-    assert!(told.last("statistics", "pg_stat_bgwriter.buffers_alloc") > 0.0);
-    assert_eq!(told.last("sessions", "others"), 0.0, "they have our application_name");
+    assert!(readings.last("waits", "Lock:transactionid") >= 1.0);
+    assert!(readings.last("statements", "update hot_row set n = n + ? where id = ?") >= 3.0);
+    assert!(readings.last("sessions", "idle-in-transaction") >= 1.0);
+    assert!(
+        readings.last("sessions", "active") >= 3.0 && readings.last("sessions", "most") == 100.0
+    );
+    assert!(readings.last("statistics", "pg_stat_database.xact_commit") > 0.0);
+    assert!(readings.last("statistics", "pg_stat_bgwriter.buffers_alloc") > 0.0);
+    assert_eq!(readings.last("sessions", "others"), 0.0, "they have our application_name");
 }
 
 #[test]
 fn mariadb_shows_the_table_of_a_hot_row() {
     let driver = mariadb(&shared(Kind::Mariadb).url());
-    let told = a_hot_row(&driver, "hot_row", |told| told.last("locks", "hot_row") >= 6.0);
-    assert!(told.last("waits", "Lock:row") >= 6.0);
-    assert!(told.last("statements", "update hot_row set n = n + ? where id = ?") >= 3.0);
-    assert!(told.last("sessions", "idle-in-transaction") >= 1.0);
-    assert!(told.last("sessions", "most") > 0.0);
-    assert!(told.last("statistics", "status.innodb_row_lock_waits") >= 3.0);
+    let readings =
+        a_hot_row(&driver, "hot_row", |readings| readings.last("locks", "hot_row") >= 6.0);
+    assert!(readings.last("waits", "Lock:row") >= 6.0);
+    assert!(readings.last("statements", "update hot_row set n = n + ? where id = ?") >= 3.0);
+    assert!(readings.last("sessions", "idle-in-transaction") >= 1.0);
+    assert!(readings.last("sessions", "most") > 0.0);
+    assert!(readings.last("statistics", "status.innodb_row_lock_waits") >= 3.0);
 }
 
 #[test]
 fn postgres_shows_the_table_behind_a_key_that_two_would_insert() {
     let driver = postgres(&shared(Kind::Postgres).url());
     ask(&driver, &["create table one_key (id int primary key)"]);
-    let told =
-        while_held(&driver, "insert into one_key values (1) on conflict do nothing", |told| {
-            told.last("locks", "one_key") >= 2.0
+    let readings =
+        while_held(&driver, "insert into one_key values (1) on conflict do nothing", |readings| {
+            readings.last("locks", "one_key") >= 2.0
         });
-    assert!(told.last("waits", "Lock:transactionid") >= 2.0);
-    assert_eq!(told.last("locks", "transactionid"), 0.0, "that is no table");
+    assert!(readings.last("waits", "Lock:transactionid") >= 2.0);
+    assert_eq!(readings.last("locks", "transactionid"), 0.0, "that is no table");
 }
 
 #[test]
@@ -112,9 +115,9 @@ fn mariadb_shows_who_waits_to_change_a_table() {
             waiter.close().await;
         });
         rt::yield_now().await;
-        let (watch, mut told) = Told::begin(&driver);
-        told.wait(&rt, |told| told.last("waits", "Lock:metadata") >= 2.0).await;
-        assert!(told.last("background", "alter table: in_use") >= 1.0);
+        let (watch, mut readings) = Readings::begin(&driver);
+        readings.wait(&rt, |readings| readings.last("waits", "Lock:metadata") >= 2.0).await;
+        assert!(readings.last("background", "alter table: in_use") >= 1.0);
         let mut end = Work { steps: vec![Step::Commit], ..Work::default() };
         holder.run(&mut end).await.expect("a commit");
         change.await;

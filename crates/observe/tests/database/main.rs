@@ -23,14 +23,14 @@ const SAMPLES: usize = 10_000;
 const LONGEST: Nanos = Nanos::from_secs(60);
 
 /// Samples that an observer has reported so far.
-struct Told {
+struct Readings {
     receiver: Receiver<(Nanos, Sample)>,
     samples: Vec<(Nanos, Sample)>,
 }
 
-impl Told {
+impl Readings {
     /// Starts to observe.
-    fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Told) {
+    fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Readings) {
         let (sender, receiver) = sync_channel(SAMPLES);
         let watch = DatabaseWatch::begin(
             Monotonic.now(),
@@ -41,7 +41,7 @@ impl Told {
                 let _ = sender.send((at, said));
             },
         );
-        (watch.expect("a thread"), Told { receiver, samples: Vec::new() })
+        (watch.expect("a thread"), Readings { receiver, samples: Vec::new() })
     }
 
     /// Takes the samples reported since the last call.
@@ -64,7 +64,7 @@ impl Told {
     }
 
     /// Waits until the reports meet a condition, while other tasks of this thread go on.
-    async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Told) -> bool) {
+    async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Readings) -> bool) {
         let late = rt.now() + LONGEST;
         while !is_so(self) {
             assert!(rt.now() < late, "it never came: {:?}", self.samples.last());
@@ -75,7 +75,7 @@ impl Told {
 
     /// Waits until the reports meet a condition, and blocks the thread meanwhile.
     #[track_caller]
-    fn until(&mut self, is_so: impl Fn(&Told) -> bool) {
+    fn until(&mut self, is_so: impl Fn(&Readings) -> bool) {
         let late = Monotonic.now() + LONGEST;
         while !is_so(self) {
             let left = late.since(Monotonic.now());

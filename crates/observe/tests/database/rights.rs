@@ -2,7 +2,7 @@
 
 use testbed::{Kind, shared};
 
-use crate::{Told, for_user, mariadb, postgres};
+use crate::{Readings, for_user, mariadb, postgres};
 
 #[test]
 fn postgres_without_pg_monitor() {
@@ -10,18 +10,19 @@ fn postgres_without_pg_monitor() {
     server.sql("create role poor login password 'poor'").expect("a role");
     // A user whose sessions the unprivileged one may not see.
     let rich = postgres(&server.url());
-    let (other, _) = Told::begin(&rich);
-    let (watch, mut told) = Told::begin(&postgres(&for_user(&server.url(), "poor")));
-    told.until(|told| {
-        !told.missing("sessions of others").is_empty() && told.last("sessions", "looks") >= 2.0
+    let (other, _) = Readings::begin(&rich);
+    let (watch, mut readings) = Readings::begin(&postgres(&for_user(&server.url(), "poor")));
+    readings.until(|readings| {
+        !readings.missing("sessions of others").is_empty()
+            && readings.last("sessions", "looks") >= 2.0
     });
     watch.end();
     other.end();
     for what in ["sessions of others", "background"] {
-        let why = told.missing(what);
+        let why = readings.missing(what);
         assert!(matches!(&why[..], [why] if why.contains("grant pg_monitor to poor")), "{why:?}");
     }
-    assert!(told.last("statistics", "pg_stat_database.xact_commit") > 0.0);
+    assert!(readings.last("statistics", "pg_stat_database.xact_commit") > 0.0);
 }
 
 #[test]
@@ -29,13 +30,13 @@ fn mariadb_without_process() {
     let server = shared(Kind::Mariadb);
     let text = "create user poor identified by 'poor'; grant all on assay.* to poor";
     server.sql(text).expect("a user");
-    let (watch, mut told) = Told::begin(&mariadb(&for_user(&server.url(), "poor")));
-    told.until(|told| told.last("sessions", "looks") >= 2.0);
+    let (watch, mut readings) = Readings::begin(&mariadb(&for_user(&server.url(), "poor")));
+    readings.until(|readings| readings.last("sessions", "looks") >= 2.0);
     watch.end();
     for what in ["sessions of others", "locks"] {
-        let why = told.missing(what);
+        let why = readings.missing(what);
         let is_told = matches!(&why[..], [why] if why.contains("grant process on *.* to poor"));
         assert!(is_told, "{what}: {why:?}");
     }
-    assert!(told.last("statistics", "status.questions") > 0.0);
+    assert!(readings.last("statistics", "status.questions") > 0.0);
 }

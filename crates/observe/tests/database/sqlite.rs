@@ -3,15 +3,15 @@
 use base::Target;
 use driver::{Connection, Driver, PreparedId, Sqlite, Step, Work};
 
-use crate::{Told, in_real_time};
+use crate::{Readings, in_real_time};
 
 /// Observes a new database while a table of a megabyte is written.
-fn watched(options: &str) -> Told {
+fn watched(options: &str) -> Readings {
     let driver = Sqlite::open(&Target::parse(&format!("sqlite:{options}")).expect("a URL"));
     let driver = driver.expect("a database");
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
-        let (watch, mut told) = Told::begin(&driver);
+        let (watch, mut readings) = Readings::begin(&driver);
         connection.query_text("create table t (a)").await.expect("a table");
         let fill = "insert into t values (zeroblob(1000000))";
         connection.query_text(fill).await.expect("a row");
@@ -23,27 +23,27 @@ fn watched(options: &str) -> Told {
         other.run(&mut work).await.expect("no row");
         other.close().await;
         watch.end();
-        told.take();
+        readings.take();
         connection.close().await;
-        told
+        readings
     })
 }
 
 #[test]
 fn wal_pages_and_statement_counters_are_sampled() {
-    let told = watched("");
-    assert!(told.last("statistics", "wal_bytes") > 1e6);
-    assert!(told.last("statistics", "page_count") > 200.0);
-    assert!(told.last("statistics", "freelist_count") > 200.0);
+    let readings = watched("");
+    assert!(readings.last("statistics", "wal_bytes") > 1e6);
+    assert!(readings.last("statistics", "page_count") > 200.0);
+    assert!(readings.last("statistics", "freelist_count") > 200.0);
     // Counted for requests, and not for the queries of the observer and the setup.
-    assert_eq!(told.last("statistics", "sqlite3_stmt_status.sort"), 1.0);
-    assert!(told.last("statistics", "sqlite3_stmt_status.vm_step") > 1.0);
-    assert_eq!(told.last("sessions", "looks"), 0.0, "it has no sessions");
+    assert_eq!(readings.last("statistics", "sqlite3_stmt_status.sort"), 1.0);
+    assert!(readings.last("statistics", "sqlite3_stmt_status.vm_step") > 1.0);
+    assert_eq!(readings.last("sessions", "looks"), 0.0, "it has no sessions");
 }
 
 #[test]
 fn sampling_keeps_a_rollback_journal() {
-    let told = watched("?journal=delete");
-    assert!(told.last("statistics", "page_count") > 200.0);
-    assert_eq!(told.missing("statistics freelist_count").len(), 1);
+    let readings = watched("?journal=delete");
+    assert!(readings.last("statistics", "page_count") > 200.0);
+    assert_eq!(readings.missing("statistics freelist_count").len(), 1);
 }

@@ -3,7 +3,7 @@
 use analyze::{Evidence, Observed};
 use base::Nanos;
 use record::metric::{Metric, host, processes, program};
-use record::{Component, Part, Side};
+use record::{ObservedComponent, Part, Side};
 
 use super::subject::{Run, Words, highest};
 use super::timeline;
@@ -83,8 +83,8 @@ fn all(run: &Run<'_>) -> Vec<Series> {
 fn programs(evidence: &Evidence) -> Vec<Series> {
     let mut found: Vec<(f64, Series)> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
-        let component = Component::parse(&observed.component);
-        let Some(Component { part: Part::Program(name), .. }) = component else { continue };
+        let component = ObservedComponent::parse(&observed.component);
+        let Some(ObservedComponent { part: Part::Program(name), .. }) = component else { continue };
         let points = rates(&observed.points);
         let mean = points.iter().map(|it| it.y).sum::<f64>() / points.len().max(1) as f64;
         if mean >= NOTABLE {

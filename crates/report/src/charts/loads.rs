@@ -55,7 +55,7 @@ fn rates(points: &[LoadPoint]) -> Vec<Point> {
 }
 
 fn caption(loads: &[LoadSummary]) -> String {
-    let told = loads.iter().filter_map(|load| {
+    let sentences = loads.iter().filter_map(|load| {
         let whole = rate(load.rows_per_s?);
         Some(match load.exit_rows_per_s {
             Some(exit) => {
@@ -64,11 +64,14 @@ fn caption(loads: &[LoadSummary]) -> String {
             None => format!("{} {whole}", load.table),
         })
     });
-    let told: Vec<String> = told.take(3).collect();
-    match told.is_empty() {
+    let sentences: Vec<String> = sentences.take(3).collect();
+    match sentences.is_empty() {
         true => "The rates of the loads are unknown.".to_owned(),
         false => {
-            format!("{}: a falling line is a table that becomes slower to fill.", told.join("; "))
+            format!(
+                "{}: a falling line is a table that becomes slower to fill.",
+                sentences.join("; ")
+            )
         }
     }
 }

@@ -86,7 +86,7 @@ fn offered(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
 }
 
 fn caption(jobs: &[Job<'_>]) -> String {
-    let told = jobs.iter().filter_map(|job| {
+    let sentences = jobs.iter().filter_map(|job| {
         let achieved = rate(job.summary.throughput_per_s?);
         let name = &job.summary.name;
         Some(match job.summary.offered_per_s {
@@ -94,10 +94,10 @@ fn caption(jobs: &[Job<'_>]) -> String {
             None => format!("{name} completed {achieved}"),
         })
     });
-    let told: Vec<String> = told.take(MOST_TOLD).collect();
-    match (told.is_empty(), jobs.len() > MOST_TOLD) {
+    let sentences: Vec<String> = sentences.take(MOST_TOLD).collect();
+    match (sentences.is_empty(), jobs.len() > MOST_TOLD) {
         (true, _) => "No request was completed within the measured period.".to_owned(),
-        (false, false) => format!("On average, {}.", told.join("; ")),
-        (false, true) => format!("On average, {}; and other jobs.", told.join("; ")),
+        (false, false) => format!("On average, {}.", sentences.join("; ")),
+        (false, true) => format!("On average, {}; and other jobs.", sentences.join("; ")),
     }
 }

@@ -324,14 +324,14 @@ impl TrialView {
         match &self.outcome {
             TrialOutcome::Pass => {
                 let all = order.conditions.iter().zip(&self.trial.measures);
-                let told: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
-                told.join("; ")
+                let texts: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
+                texts.join("; ")
             }
             TrialOutcome::Fail(FailReason::Condition { condition, .. }) => {
-                self.told(order, *condition)
+                self.measure_text(order, *condition)
             }
             TrialOutcome::Undecided { condition, .. } => {
-                format!("{}, within chance", self.told(order, *condition))
+                format!("{}, within chance", self.measure_text(order, *condition))
             }
             TrialOutcome::Fail(FailReason::Missing { condition }) => {
                 let slo = order.conditions.get(*condition).map(ToString::to_string);
@@ -351,7 +351,7 @@ impl TrialView {
         }
     }
 
-    fn told(&self, order: &CapacityOrder, position: usize) -> String {
+    fn measure_text(&self, order: &CapacityOrder, position: usize) -> String {
         let condition = order.conditions.get(position);
         let measure = self.trial.measures.get(position);
         condition.zip(measure).map_or_else(String::new, |(one, measure)| met(one, *measure))

@@ -39,9 +39,9 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
     }
     let runs: u64 = view.groups.iter().map(|group| u64::from(group.validity.runs)).sum();
     out.badge(html::badge(view.verdict()), &crate::number::count(runs, "run"));
-    let mut told: Vec<Line> = Vec::new();
-    told.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
-    told.extend(view.objections.iter().map(|one| {
+    let mut rows: Vec<Line> = Vec::new();
+    rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
+    rows.extend(view.objections.iter().map(|one| {
         let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
         let (tone, rest) = match one.is_accepted {
             true => (Tone::Doubtful, "accepted".to_owned()),
@@ -50,12 +50,12 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
         let text = format!("{reason}. {rest}");
         Line { tone, ..Line::new(one.objection.kind().name(), text) }
     }));
-    told.extend(view.limits.iter().map(|one| Line::new("limit", limit(view, one))));
+    rows.extend(view.limits.iter().map(|one| Line::new("limit", limit(view, one))));
     for arm in view.arms() {
-        told.extend(lines::bets(arm).map(|bet| Line::new("bet", bet)));
-        told.push(Line::new("limiter", lines::limiters(&view.groups, arm)));
+        rows.extend(lines::bets(arm).map(|bet| Line::new("bet", bet)));
+        rows.push(Line::new("limiter", lines::limiters(&view.groups, arm)));
     }
-    out.lines(&told);
+    out.lines(&rows);
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
     let found = lines::effects(&view.groups).into_iter().chain(undeclared);
     out.list(&found.chain(view.machine_lines()).collect::<Vec<String>>());

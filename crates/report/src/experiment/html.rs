@@ -125,25 +125,25 @@ pub(super) fn badge(verdict: Status) -> Badge {
 }
 
 fn question(out: &mut Document, view: &ExperimentView) {
-    let mut told = vec![
+    let mut entries = vec![
         Line::new("question", view.ask.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
     if let Some(search) = &view.capacity {
-        told.push(Line::new("search", search.asked()));
-        told.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
-        return out.lines(&told);
+        entries.push(Line::new("search", search.asked()));
+        entries.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
+        return out.lines(&entries);
     }
     if let Some(varied) = &view.sweep {
-        told.push(Line::new("sweep", sweep::varied(varied)));
+        entries.push(Line::new("sweep", sweep::varied(varied)));
     }
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
-        told.push(Line::new(role, format!("{}: {differences}", arm.name)));
+        entries.push(Line::new(role, format!("{}: {differences}", arm.name)));
     }
-    told.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
-    out.lines(&told);
+    entries.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
+    out.lines(&entries);
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
     }

@@ -4,7 +4,7 @@ use analyze::compare::{
     ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
     MachineChange, MetricChange, Pair, PairOrder, SampleValues,
 };
-use analyze::{CheckKind, ErrorSummary, Quiet};
+use analyze::{CheckKind, EmptySuccess, ErrorSummary};
 use serde_json::{Value, json};
 use workload::question::Scale;
 
@@ -92,7 +92,7 @@ fn remedy((check, remedy): (CheckKind, &str)) -> Value {
     json!({ "check": check.name(), "text": remedy })
 }
 
-fn warning(arms: &[ArmView], one: &RemarkOf<Quiet>) -> Value {
+fn warning(arms: &[ArmView], one: &RemarkOf<EmptySuccess>) -> Value {
     json!({
         "arm": arms[one.arm].name,
         "job": one.job,

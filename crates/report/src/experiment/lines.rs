@@ -395,14 +395,14 @@ mod tests {
         let declared = change("throughput(read)", 0.05 / 6.0, Ok(()));
         let exploratory = change("rows(read)", 0.05 / 3.0, Ok(()));
         let missing = change("failed(read)", 0.9, Err(Missing::NotMeasured));
-        let told = |all: &[&MetricChange]| levels(all.iter().copied()).unwrap_or_default();
+        let shown_levels = |all: &[&MetricChange]| levels(all.iter().copied()).unwrap_or_default();
         let both = "intervals of 99.2 %, of exploratory metrics 98.3 % each";
-        assert_eq!(told(&[&declared, &exploratory, &missing]), both);
-        assert_eq!(told(&[&declared, &declared]), "intervals of 99.2 %");
-        assert_eq!(told(&[&exploratory]), "intervals of 98.3 %");
+        assert_eq!(shown_levels(&[&declared, &exploratory, &missing]), both);
+        assert_eq!(shown_levels(&[&declared, &declared]), "intervals of 99.2 %");
+        assert_eq!(shown_levels(&[&exploratory]), "intervals of 98.3 %");
         let same = MetricChange { alpha: 0.05 / 3.0, ..declared };
-        assert_eq!(told(&[&same, &exploratory]), "intervals of 98.3 %");
-        assert_eq!(told(&[&missing]), "");
+        assert_eq!(shown_levels(&[&same, &exploratory]), "intervals of 98.3 %");
+        assert_eq!(shown_levels(&[&missing]), "");
     }
 
     #[test]

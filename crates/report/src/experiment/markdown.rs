@@ -62,9 +62,9 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let remedies = remedies.iter().map(|(check, remedy)| format!("{}: {remedy}", check.name()));
     out.list(&all_escaped(&remedies.collect::<Vec<String>>()), 2);
     let warnings = view.warnings().into_iter().map(|it| format!("warning: {it}"));
-    out.list(&all_escaped(&warnings.collect::<Vec<String>>()), 1);
+    out.list(&all_escaped(&warnings.collect::<Vec<String>>()), 2);
     let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
-    out.list(&all_escaped(&errors.collect::<Vec<String>>()), 1);
+    out.list(&all_escaped(&errors.collect::<Vec<String>>()), 2);
     let asked = |search: &SaturationView| {
         let asked = format!("saturate: {}", search.asked());
         [asked].into_iter().chain(search.steps_in_a_line())

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use analyze::compare::RunFigures;
-use analyze::{ErrorSummary, Quiet};
+use analyze::{EmptySuccess, ErrorSummary};
 
 use crate::number::count;
 use crate::words;
@@ -16,7 +16,7 @@ const MOST_ERRORS: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRemarks {
     /// Meaningless successes.
-    pub(super) warnings: Vec<RemarkOf<Quiet>>,
+    pub(super) warnings: Vec<RemarkOf<EmptySuccess>>,
     /// Errors by class and code, the most frequent first.
     pub(super) errors: Vec<RemarkOf<ErrorSummary>>,
 }
@@ -39,9 +39,9 @@ impl JobRemarks {
     pub fn of<'r>(runs: impl IntoIterator<Item = (usize, &'r RunFigures)>) -> JobRemarks {
         let mut remarks = JobRemarks::default();
         for (arm, figures) in runs {
-            for (job, quiet) in &figures.quiet {
-                let is_same = |known: &Quiet| known.name() == quiet.name();
-                add(&mut remarks.warnings, (arm, job, quiet), is_same, add_quiet);
+            for (job, empty_success) in &figures.empty_success {
+                let is_same = |known: &EmptySuccess| known.name() == empty_success.name();
+                add(&mut remarks.warnings, (arm, job, empty_success), is_same, add_empty_success);
             }
             for (job, error) in &figures.errors {
                 let is_same =
@@ -55,7 +55,7 @@ impl JobRemarks {
 
     /// Returns the warnings with their remedies; `arms` are the names of the arms.
     pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
-        let line = |one: &RemarkOf<Quiet>| {
+        let line = |one: &RemarkOf<EmptySuccess>| {
             let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
             format!("{} {text} ({}): {remedy}", one.owner(arms), count(one.runs, "run"))
         };
@@ -107,10 +107,12 @@ fn add<T: Clone>(
     }
 }
 
-fn add_quiet(known: &mut Quiet, other: &Quiet) {
+fn add_empty_success(known: &mut EmptySuccess, other: &EmptySuccess) {
     match (known, other) {
-        (Quiet::NoRows { answers }, Quiet::NoRows { answers: more }) => *answers += more,
-        (Quiet::NothingDue { .. } | Quiet::NoRows { .. }, _) => {}
+        (EmptySuccess::NoRows { answers }, EmptySuccess::NoRows { answers: more }) => {
+            *answers += more
+        }
+        (EmptySuccess::NothingDue { .. } | EmptySuccess::NoRows { .. }, _) => {}
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
             completed_per_s: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
-            quiet: vec![("read".to_owned(), Quiet::NoRows { answers })],
+            empty_success: vec![("read".to_owned(), EmptySuccess::NoRows { answers })],
             errors: errors.iter().map(error).collect(),
             limiter: Component::Unknown,
             facts: Vec::new(),

@@ -20,14 +20,15 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
     comparisons(out, view, sweep);
     for (arm, curve) in curves() {
         let of_arm = of(view, arm);
-        let mut told: Vec<Line> = Vec::new();
-        let mut tell = |label: &str, sentences: Vec<String>| {
-            told.extend(sentences.into_iter().map(|it| Line::new(format!("{label}{of_arm}"), it)));
+        let mut entries: Vec<Line> = Vec::new();
+        let mut add = |label: &str, sentences: Vec<String>| {
+            entries
+                .extend(sentences.into_iter().map(|it| Line::new(format!("{label}{of_arm}"), it)));
         };
-        tell("not best", sweep::excluded(sweep, curve));
-        curve.usl.iter().for_each(|usl| tell("USL", sweep::usl(usl)));
-        curve.model.iter().for_each(|model| tell("model", sweep::model(model)));
-        out.lines(&told);
+        add("not best", sweep::excluded(sweep, curve));
+        curve.usl.iter().for_each(|usl| add("USL", sweep::usl(usl)));
+        curve.model.iter().for_each(|model| add("model", sweep::model(model)));
+        out.lines(&entries);
         if let Some(Ok(model)) = &curve.model {
             let columns = [&[(sweep.vary.as_str(), Align::Right)][..], &MODEL_COLUMNS].concat();
             let rows = model.points.iter().map(|point| {

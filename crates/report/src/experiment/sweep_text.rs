@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use analyze::curve::{ArmCurve, PointSummary, ResponseModel, Standing};
+use analyze::curve::{ArmCurve, PointSummary, Ranking, ResponseModel};
 use base::printable;
 use workload::question::TimeStatistic;
 
@@ -111,7 +111,7 @@ fn chart(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve) {
     let best = found.and_then(|found| found.best);
     let is_as_good = |place: usize| {
         let mut others = found.iter().flat_map(|found| &found.others);
-        others.any(|other| other.point == place && other.standing == Standing::NotWorse)
+        others.any(|other| other.point == place && other.standing == Ranking::NotWorse)
     };
     let room = WIDEST.min(WIDTH.saturating_sub(widest + 30));
     let _ = writeln!(out, "\n{}", printable(&title));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn sweep() -> SweepView {
-        let others = [(0, Standing::Worse), (2, Standing::NotWorse)];
+        let others = [(0, Ranking::Worse), (2, Ranking::NotWorse)];
         let other =
             |(point, standing)| OtherPoint { point, change: None, interval: None, standing };
         let values = ["1", "a value that is longer than its column", "3", "4"];

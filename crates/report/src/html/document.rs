@@ -268,7 +268,7 @@ impl Document {
     }
 }
 
-/// Returns a text without meaning in markup, and cut if it is very long.
+/// Returns a text escaped for HTML, shortened if it is very long.
 pub(super) fn shown(text: &str) -> String {
     escaped(&cut(text))
 }

@@ -723,8 +723,8 @@ impl Run {
 }
 
 impl OpLog {
-    fn of(told: &OpLogReport) -> OpLog {
-        let OpLogReport { format: _, rows, dropped, failure } = told;
+    fn of(report: &OpLogReport) -> OpLog {
+        let OpLogReport { format: _, rows, dropped, failure } = report;
         OpLog { rows: *rows, dropped: *dropped, failure: failure.clone() }
     }
 }

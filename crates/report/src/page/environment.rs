@@ -29,7 +29,7 @@ pub struct Subject {
 impl Environment {
     /// Returns the environment of a run.
     pub fn of(about: &RunDetails) -> Environment {
-        let facts = [about.told(), about.settings.clone()].concat();
+        let facts = [about.program_facts(), about.settings.clone()].concat();
         let subject = |(heading, belongs): (String, Group<'_>)| {
             let its = facts.iter().filter(|(name, _)| group(name) == belongs);
             Subject { heading, facts: its.cloned().collect() }

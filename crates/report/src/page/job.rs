@@ -115,10 +115,10 @@ impl JobSection {
             summary: job.clone(),
             target: plan.name_of(planned.job().target).map(str::to_owned),
             command: planned.job().command().map(|command| command.text(Placeholders::Question)),
-            warning: job.quiet.map(|quiet| Warning {
-                name: quiet.name(),
-                text: words::warning(quiet),
-                remedy: words::remedy_of_warning(quiet),
+            warning: job.empty_success.map(|empty_success| Warning {
+                name: empty_success.name(),
+                text: words::warning(empty_success),
+                remedy: words::remedy_of_warning(empty_success),
             }),
             heading: Remark::sentence(Tone::Strong, format!("[{}]", job.name), model),
             outcomes: outcomes(job),

@@ -1,6 +1,7 @@
 //! The run, its events and its resource usage: enough to repeat it.
 
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
+use base::shell_word;
 use base::units::grouped;
 use record::environment::{LABEL, is_environment_fact};
 use record::{Event, EventKind, INSERT_REASON_PREFIX, Note};
@@ -179,7 +180,7 @@ impl EventsSection {
 /// option that requested the file.
 fn name_of(view: &View, event: &Event) -> String {
     match (event.kind, &view.about.op_log) {
-        (EventKind::OpLogIncomplete, Some(told)) => format!("{}-incomplete", told.format.option()),
+        (EventKind::OpLogIncomplete, Some(log)) => format!("{}-incomplete", log.format.option()),
         _ => event.kind.name().to_owned(),
     }
 }
@@ -217,16 +218,16 @@ fn resources(view: &View) -> Vec<Line> {
             format!("{count} of machine, network and servers; the option --environment shows them");
         lines.push(Line::new("surroundings", text));
     }
-    if let Some(told) = &about.op_log {
-        let rows = format!("{}, {} missing", count(told.rows, "request"), grouped(told.dropped));
-        lines.push(Line::new(told.format.option(), rows));
+    if let Some(log) = &about.op_log {
+        let rows = format!("{}, {} missing", count(log.rows, "request"), grouped(log.dropped));
+        lines.push(Line::new(log.format.option(), rows));
     }
     if let Some(label) = about.label() {
         lines.push(Line::new("label", label));
     }
     lines.push(Line::new("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));
-    let record = quoted(&about.record.to_string_lossy());
+    let record = shell_word(&about.record.to_string_lossy());
     lines.push(Line::new("record", record.as_str()));
     lines
 }
@@ -234,7 +235,7 @@ fn resources(view: &View) -> Vec<Line> {
 /// Returns the commands that show more of the record, and that explain the checks that object.
 fn commands(view: &View) -> Vec<String> {
     let about = &view.about;
-    let record = quoted(&about.record.to_string_lossy());
+    let record = shell_word(&about.record.to_string_lossy());
     let mut commands = vec![format!("assay report {record}")];
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
@@ -264,10 +265,10 @@ fn next(view: &View) -> Vec<Line> {
         Some(run) => (format!(" --run {run}"), format!("{stem}-{run}.html")),
         None => (String::new(), format!("{stem}.html")),
     };
-    let report = format!("assay report {}{of_run}", quoted(&about.record.to_string_lossy()));
+    let report = format!("assay report {}{of_run}", shell_word(&about.record.to_string_lossy()));
     let mut lines = vec![
         Line::new("more", format!("{report} --full")),
-        Line::new("", format!("{report} --html {}", quoted(&page))),
+        Line::new("", format!("{report} --html {}", shell_word(&page))),
     ];
     let mut names = objecting(view);
     if !view.has_only_loads() {
@@ -319,25 +320,4 @@ fn generator(view: &View) -> Option<String> {
         text.push_str(", the database's own included");
     }
     Some(format!("{text}; {memory}"))
-}
-
-/// Quotes a file name for a shell, if needed.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    match !path.is_empty() && path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_quoted_where_a_shell_would_break_it() {
-        assert_eq!(quoted("/tmp/run-1.assay"), "/tmp/run-1.assay");
-        assert_eq!(quoted("my run.assay"), "'my run.assay'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-    }
 }

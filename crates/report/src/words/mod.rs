@@ -8,10 +8,10 @@ mod component;
 mod counters;
 mod digits;
 pub(crate) mod doctor;
+mod empty_success;
 mod limiter;
 mod obstacle;
 mod programs;
-mod quiet;
 mod remedy;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ mod unseen;
 
 pub(crate) use check::sentence_of;
 pub(crate) use component::{lead, relief, relief_of_load, relief_of_program};
+pub(crate) use empty_success::{remedy_of_warning, warning};
 pub(crate) use limiter::because;
 pub(crate) use programs::other_program;
-pub(crate) use quiet::{remedy_of_warning, warning};
 pub use remedy::{remedy, remedy_of};
 pub(crate) use unseen::{reason, source, unseen_requests};

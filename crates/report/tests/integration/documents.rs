@@ -251,11 +251,11 @@ fn side_effects_have_their_intervals() {
     let [low, high] = [0, 1].map(|end| p50["ci95"][end].as_f64().unwrap());
     assert!((low..=high).contains(&p50["value"].as_f64().unwrap()), "{p50}");
     let changes = side_effects["changes"].as_array().unwrap().iter();
-    let told: Vec<[&str; 3]> = changes
+    let sentences: Vec<[&str; 3]> = changes
         .map(|change| ["job", "phase", "figure"].map(|name| change[name].as_str().unwrap()))
         .collect();
     let figures = ["mean", "p50", "p95", "p99"].map(|name| format!("response_ms.{name}"));
-    assert_eq!(told, figures.each_ref().map(|figure| ["read", "during", figure.as_str()]));
+    assert_eq!(sentences, figures.each_ref().map(|figure| ["read", "during", figure.as_str()]));
 }
 
 #[test]

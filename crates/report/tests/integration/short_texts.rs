@@ -1,6 +1,6 @@
 //! The short text of the answer: it fits a screen, ends with what matters, and hides no fault.
 
-use analyze::Quiet;
+use analyze::EmptySuccess;
 use base::Nanos;
 use record::{Balance, Event, EventKind};
 use report::{Style, View};
@@ -175,7 +175,7 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
 #[test]
 fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     let mut view = cases::open().view();
-    view.summary.jobs[0].quiet = Some(Quiet::NoRows { answers: 15_000 });
+    view.summary.jobs[0].empty_success = Some(EmptySuccess::NoRows { answers: 15_000 });
     view.summary.jobs[0].slos[0].met = false;
     let said = said(&view);
     assert!(said.contains("Warning: [read] had 15,000 answers, and no row"), "{said}");

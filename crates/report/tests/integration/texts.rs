@@ -1,6 +1,6 @@
 //! The text of the answer for people.
 
-use analyze::{Place, Quiet};
+use analyze::{EmptySuccess, Place};
 use base::Nanos;
 use record::Balance;
 use report::Style;
@@ -47,11 +47,12 @@ fn a_closed_job_with_errors_and_two_statements() {
 #[test]
 fn meaningless_successes_are_reported_before_the_verdict() {
     let mut view = cases::open().view();
-    view.summary.jobs[0].quiet = Some(Quiet::NoRows { answers: 15_000 });
+    view.summary.jobs[0].empty_success = Some(EmptySuccess::NoRows { answers: 15_000 });
     let said = text(&view, &Style::PLAIN);
     let warning = said.find("Warning: [read] had 15,000 answers, and no row was returned");
     assert!(warning.is_some_and(|at| at < said.find("VALID").unwrap()), "{said}");
-    view.summary.jobs[0].quiet = Some(Quiet::NothingDue { first: Some(Nanos::from_secs(90)) });
+    view.summary.jobs[0].empty_success =
+        Some(EmptySuccess::NothingDue { first: Some(Nanos::from_secs(90)) });
     let said = text(&view, &Style::PLAIN);
     assert!(said.contains("made no request: its first was due 90 s after time zero"), "{said}");
 }

@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Begin,
     /// The end of a transaction, with its command tag.
     End(&'static str),
-    /// An action on no rows, with its command tag.
+    /// A statement without rows, with its command tag.
     Other(&'static str),
     /// No statement at all.
     Empty,

@@ -123,7 +123,7 @@ fn a_connection_can_be_lost_in_the_midst_of_a_statement() {
         };
         let words = words.expect_err("no answer").to_lowercase();
         let is_lost = ["server closed the connection", "lost connection", "gone away"];
-        assert!(is_lost.iter().any(|told| words.contains(told)), "{words}");
+        assert!(is_lost.iter().any(|printed| words.contains(printed)), "{words}");
     }
 }
 

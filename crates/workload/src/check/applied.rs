@@ -74,7 +74,8 @@ fn sets_same_key(name: &str, wanted: &str) -> bool {
 }
 
 fn no_section(file: &File<'_>, one: &Override) -> Diagnostic {
-    let message = format!("{}: the file has no section {}", one.option(), bracketed(&one.section));
+    let message = format!("the file has no section {}", bracketed(&one.section));
     let names = file.sections.iter().map(|section| section.name.as_str());
-    wording::error(None, message).did_you_mean(nearest(&one.section, names))
+    let error = wording::error(None, message).did_you_mean(nearest(&one.section, names));
+    Diagnostic { option: Some(one.option().into()), ..error }
 }

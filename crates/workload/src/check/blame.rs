@@ -8,9 +8,9 @@ use base::{Diagnostic, Severity};
 
 use super::overrides::{Override, Overrides};
 
-/// Attributes the errors of a file with its options: errors that are absent without the options
-/// (`own`) are reported for the option. Only the first error of each option is reported, because
-/// the others follow from it.
+/// Attributes the errors of a file with its options: Reports an error at the option that causes it:
+/// one that is absent from `own`, the errors without the options. Only the first error of each
+/// option is reported, because the others follow from it.
 pub(super) fn attribute_errors(
     text: &str,
     overrides: &Overrides,
@@ -38,7 +38,7 @@ pub(super) fn attribute_errors(
 
 fn blame(culprit: &str, diagnostic: Diagnostic) -> Diagnostic {
     Diagnostic {
-        message: format!("{culprit}: {}", diagnostic.message),
+        option: Some(culprit.into()),
         label: "it is used here".to_owned(),
         help: Some("give the option another value, or leave it out".to_owned()),
         ..diagnostic

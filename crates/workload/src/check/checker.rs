@@ -7,7 +7,7 @@ use base::{Diagnostic, Dialect, Seed};
 
 use super::known::ParameterUses;
 use super::overrides::Overrides;
-use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
+use crate::expr::{Compiled, ExprContext, NO_VARIABLES, Position, Refused, Scope, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{NamedTarget, Plan};
@@ -39,7 +39,7 @@ pub(super) struct Checker<'f> {
     /// Size of the traces so far in the printed plan, in bytes.
     pub(super) traced: usize,
     /// Number of points in the loaded tables.
-    pub(super) points: Points,
+    pub(super) polygon_points: Points,
     /// The CSV files that supply values.
     pub(super) tables: Tables<'f>,
     /// Uses of parameters, from which the secret ones are determined.
@@ -96,15 +96,19 @@ impl<'f> Checker<'f> {
     /// Returns the scope of an expression that must be known before the run; `what` names it in
     /// messages.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
-        self.scope(&NO_VARIABLES, Site::Fixed(what))
+        self.scope(&NO_VARIABLES, ExprContext::Fixed(what))
     }
 
-    pub(super) fn scope<'s>(&'s self, variables: &'s Variables, site: Site<'s>) -> Scope<'s> {
+    pub(super) fn scope<'s>(
+        &'s self,
+        variables: &'s Variables,
+        site: ExprContext<'s>,
+    ) -> Scope<'s> {
         Scope {
             params: &self.params,
             variables,
             site,
-            points: self.points,
+            points: self.polygon_points,
             tables: Some(&self.tables),
         }
     }
@@ -112,13 +116,13 @@ impl<'f> Checker<'f> {
     /// Returns the scope of an expression in a request.
     pub(super) fn request_scope<'s>(&'s self, scope: JobScope<'s>, place: &'s str) -> Scope<'s> {
         let position = Position { seed: self.seed, job: scope.name, place };
-        self.scope(scope.variables, Site::Request(position, scope.clients))
+        self.scope(scope.variables, ExprContext::Request(position, scope.clients))
     }
 
     /// Returns the scope of an expression in a row.
     pub(super) fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
         let position = Position { seed: self.seed, job: section, place };
-        self.scope(&NO_VARIABLES, Site::Row(position))
+        self.scope(&NO_VARIABLES, ExprContext::Row(position))
     }
 }
 

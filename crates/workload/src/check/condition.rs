@@ -7,7 +7,7 @@ use base::units::{Decimal, parse_decimal, parse_duration};
 use super::checker::Checker;
 use super::fields::Fields;
 use super::section::{bracketed, normal_name};
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
 use crate::sink::Sink;
@@ -83,7 +83,7 @@ impl<'f> Checker<'f> {
 
     /// Assigns the conditions of `[threshold]` to the jobs that they name.
     pub(super) fn thresholds(&mut self, section: &'f Section<'f>, plan: &mut Plan) {
-        let fields = self.fields(&section.entries, Owner::Threshold, "in [threshold]");
+        let fields = self.fields(&section.entries, SectionKind::Threshold, "in [threshold]");
         self.conditions(&fields, |condition| {
             let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
             let place = judged(&condition, &jobs)?;

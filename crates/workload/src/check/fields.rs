@@ -7,7 +7,7 @@ use base::{Diagnostic, Dialect};
 
 use super::checker::Checker;
 use super::dialect;
-use crate::keys::{self, Key, Owner};
+use crate::keys::{self, Key, SectionKind};
 use crate::missing;
 use crate::read::Entry;
 use crate::wording::{enumeration, nearest, quoted};
@@ -63,31 +63,32 @@ impl<'f> Checker<'f> {
     pub(super) fn fields(
         &mut self,
         entries: &'f [Entry<'f>],
-        owner: Owner,
-        whereabouts: &str,
+        owner: SectionKind,
+        location_text: &str,
     ) -> Fields<'f> {
-        self.fields_in(self.dialect, entries, owner, whereabouts)
+        self.fields_in(self.dialect, entries, owner, location_text)
     }
 
     /// Returns the known keys of a section in the dialect of its target, and reports unknown,
-    /// misplaced and repeated ones; `whereabouts` locates the section in messages: `in job [read]`.
+    /// misplaced and repeated ones. `location_text` locates the section in messages: `in job
+    /// [read]`.
     pub(super) fn fields_in(
         &mut self,
         dialect_of_target: Dialect,
         entries: &'f [Entry<'f>],
-        owner: Owner,
-        whereabouts: &str,
+        owner: SectionKind,
+        location_text: &str,
     ) -> Fields<'f> {
         let mut found: Vec<(&'static Key, &'f Entry<'f>)> = Vec::new();
         let mut first: HashMap<(&'static str, Option<Dialect>), &'f Entry<'f>> = HashMap::new();
         for entry in entries {
             let (name, dialect) = dialect::split(entry.key().text());
             let Some(key) = keys::find(owner, name) else {
-                self.sink.error(|| unknown_key(entry, owner, whereabouts));
+                self.sink.error(|| unknown_key(entry, owner, location_text));
                 continue;
             };
             if dialect.is_some() && !key.by_dialect {
-                self.sink.error(|| match owner == Owner::Global {
+                self.sink.error(|| match owner == SectionKind::Global {
                     true => holds_for_all(entry, name),
                     false => says_which_database(entry),
                 });
@@ -95,7 +96,7 @@ impl<'f> Checker<'f> {
             }
             let earlier = *first.entry((key.name, dialect)).or_insert(entry);
             if !key.repeatable && !std::ptr::eq(earlier, entry) {
-                self.repeated(entry, earlier, whereabouts);
+                self.repeated(entry, earlier, location_text);
             } else if dialect.is_none_or(|dialect| dialect == dialect_of_target) {
                 found.push((key, entry));
             }
@@ -107,7 +108,7 @@ impl<'f> Checker<'f> {
         Fields { found }
     }
 
-    fn repeated(&mut self, entry: &Entry<'_>, earlier: &Entry<'_>, whereabouts: &str) {
+    fn repeated(&mut self, entry: &Entry<'_>, earlier: &Entry<'_>, location_text: &str) {
         let file = self.file;
         self.sink.error(|| {
             let start = earlier.key().span().unwrap_or_default().start;
@@ -116,7 +117,7 @@ impl<'f> Checker<'f> {
                 true => "the first".to_owned(),
                 false => format!("its other name {}", quoted(earlier.key().text())),
             };
-            let message = format!("{name} is repeated {whereabouts}; {first} is in line {line}");
+            let message = format!("{name} is repeated {location_text}; {first} is in line {line}");
             entry.key().error(message).help("remove one of the two")
         });
     }
@@ -133,7 +134,7 @@ fn says_which_database(entry: &Entry<'_>) -> Diagnostic {
     entry.key().error(message).help("`target` selects the database: write it without a suffix")
 }
 
-fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {
+fn unknown_key(entry: &Entry<'_>, owner: SectionKind, location_text: &str) -> Diagnostic {
     let name = entry.key().text();
     if missing::key(name) {
         return missing::error(entry.key().span(), name);
@@ -149,11 +150,11 @@ fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic
         };
     }
     if let Some(other) = keys::ALL.iter().find(|key| key.is_named(name)) {
-        let home = other.place.owner().whereabouts();
-        let message = format!("{} is not a key {whereabouts}", quoted(name));
+        let home = other.place.owner().location_text();
+        let message = format!("{} is not a key {location_text}", quoted(name));
         return entry.key().error(message).help(format!("it belongs {home}"));
     }
-    let error = entry.key().error(format!("unknown key {} {whereabouts}", quoted(name)));
+    let error = entry.key().error(format!("unknown key {} {location_text}", quoted(name)));
     let here = keys::of(owner).flat_map(Key::names);
     if let Some(near) = nearest(name, here) {
         return error.did_you_mean(Some(near));
@@ -161,7 +162,7 @@ fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic
     let elsewhere = nearest(name, keys::ALL.iter().map(|key| key.name));
     match keys::ALL.iter().find(|key| elsewhere == Some(key.name)) {
         Some(near) => {
-            let home = near.place.owner().whereabouts();
+            let home = near.place.owner().location_text();
             error.help(format!("did you mean `{}`? it belongs {home}", near.name))
         }
         None => {

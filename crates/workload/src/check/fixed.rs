@@ -4,16 +4,16 @@ use base::Span;
 
 use super::checker::Checker;
 use super::statement::Binding;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{FixedStatement, Piece, ScriptLine};
 use crate::read::Section;
 
 impl<'f> Checker<'f> {
     /// Returns the statements of a section in file order, with parameters inserted into their text.
     pub(super) fn fixed(&mut self, section: &'f Section<'f>) -> Vec<FixedStatement> {
-        let whereabouts = format!("in [{}]", section.name);
-        let fields = self.fields(&section.entries, Owner::Fixed, &whereabouts);
-        let binding = Binding::Written(&whereabouts[3..]);
+        let location_text = format!("in [{}]", section.name);
+        let fields = self.fields(&section.entries, SectionKind::Fixed, &location_text);
+        let binding = Binding::Written(&location_text[3..]);
         let mut statements = Vec::new();
         for (key, entry) in fields.any(&["query", "query-file"]) {
             let span = entry.value().span().unwrap_or_default();

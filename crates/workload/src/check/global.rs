@@ -5,7 +5,7 @@ use base::{Code, Diagnostic, Nanos, Seed, Target, TargetError};
 use super::checker::Checker;
 use super::fields::Fields;
 use super::known::reaches_beyond_password;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
 use crate::wording::{self, quoted};
@@ -45,9 +45,9 @@ impl<'f> Checker<'f> {
     /// Checks the global keys and their overrides, and sets the seed.
     pub(super) fn global(&mut self) -> Global {
         let whereabouts = "above the first section";
-        let mut written = self.fields(&self.file.globals, Owner::Global, whereabouts);
+        let mut written = self.fields(&self.file.globals, SectionKind::Global, whereabouts);
         self.drop_unset(&mut written);
-        let overriding = self.fields(self.globals, Owner::Global, whereabouts);
+        let overriding = self.fields(self.globals, SectionKind::Global, whereabouts);
         let lines = Lines { written, overriding };
         let seed = self.either(&lines, |check, fields| check.count(fields, "seed", (0, u64::MAX)));
         self.seed = seed.map(Seed).unwrap_or_default();

@@ -11,9 +11,10 @@ use super::global::Global;
 use super::pacing::{JobClients, MOST_TOGETHER};
 use super::section::bracketed;
 use super::statement::Binding;
+use super::value::ValueError;
 use crate::expr::{Expr, Family, Generate, NO_VARIABLES, Node, Variables};
 use crate::generate::{LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{
     Flow, Job, JobTarget, OnError, OnOutage, Pacing, Part, Piece, Reconnect, Requests, Rows,
     Statement,
@@ -131,8 +132,9 @@ impl<'f> Checker<'f> {
             Role::Alone => section,
             Role::Part(membership) => membership.mix,
         });
-        let whereabouts = format!("in job {}", bracketed(&section.name));
-        let mut fields = self.fields_in(dialect, &section.entries, Owner::Job, &whereabouts);
+        let location_text = format!("in job {}", bracketed(&section.name));
+        let mut fields =
+            self.fields_in(dialect, &section.entries, SectionKind::Job, &location_text);
         let has_records = fields.one("query-args-file").is_some();
         self.drop_unset(&mut fields);
         let clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
@@ -150,7 +152,7 @@ impl<'f> Checker<'f> {
         self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
         let (target, statements) = self.what(&fields, section, scope);
         let feed = self.feed(&fields, &flow, &statements);
-        let transaction = self.choice(&fields, Owner::Job, "transaction", [true, false]);
+        let transaction = self.choice(&fields, SectionKind::Job, "transaction", [true, false]);
         let transaction = transaction.unwrap_or(false);
         let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
@@ -165,13 +167,15 @@ impl<'f> Checker<'f> {
             transaction,
             pipeline,
             results: self.results(&fields, &section.name),
-            prepare: self.choice(&fields, Owner::Job, "prepare", [true, false]).unwrap_or(true),
+            prepare: self
+                .choice(&fields, SectionKind::Job, "prepare", [true, false])
+                .unwrap_or(true),
             expect_rows: self.read(&fields, "expect-rows", rows),
             timeout: self.span(&fields, "timeout"),
             retry: self.retry(&fields),
             accepted,
             on_error: self
-                .choice(&fields, Owner::Job, "on-error", [OnError::Continue, OnError::Stop])
+                .choice(&fields, SectionKind::Job, "on-error", [OnError::Continue, OnError::Stop])
                 .unwrap_or(OnError::Continue),
             slos: self.slos(&fields),
             span: section.span,
@@ -218,8 +222,9 @@ impl<'f> Checker<'f> {
 
     /// Returns the order in which the statements of a request run.
     fn flow(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Flow {
-        let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
-        let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
+        let separately = self.choice(fields, SectionKind::Job, "multi-query-mode", [()]).is_some();
+        let is_session =
+            self.choice(fields, SectionKind::Job, "session", [true, false]) == Some(true);
         let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
         if let (true, Some(entry)) = (separately, conflict) {
             self.sink.error(|| {
@@ -242,7 +247,7 @@ impl<'f> Checker<'f> {
     /// Returns true if statements are sent together. Only a transaction without pauses between its
     /// statements can be pipelined: its first error ends all of them.
     fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
-        let wants = self.choice(fields, Owner::Job, "pipeline", [true, false]) == Some(true);
+        let wants = self.choice(fields, SectionKind::Job, "pipeline", [true, false]) == Some(true);
         let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
         if let Some(entry) = vain {
             self.sink.error(|| {
@@ -257,7 +262,7 @@ impl<'f> Checker<'f> {
 
     fn reconnect(&mut self, fields: &Fields<'f>) -> Reconnect {
         let choices = [Reconnect::No, Reconnect::PerTransaction];
-        self.choice(fields, Owner::Job, "reconnect", choices).unwrap_or(Reconnect::No)
+        self.choice(fields, SectionKind::Job, "reconnect", choices).unwrap_or(Reconnect::No)
     }
 
     fn on_outage(&mut self, fields: &Fields<'f>, reconnect: Reconnect) -> OnOutage {
@@ -275,7 +280,7 @@ impl<'f> Checker<'f> {
             self.alone(entry, "needs a `rate` or `every`", help);
         }
         let choices = [OnOutage::Fail, OnOutage::Wait];
-        self.choice(fields, Owner::Job, "outage", choices).unwrap_or(OnOutage::Fail)
+        self.choice(fields, SectionKind::Job, "outage", choices).unwrap_or(OnOutage::Fail)
     }
 
     /// Reports keys that have no meaning in a job that runs a program.
@@ -551,14 +556,15 @@ fn longest_of(values: &[Node], lets: &[u64]) -> u64 {
     values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
 }
 
-/// Parses `1` or `1..10`; an error is the second half of a sentence.
-fn rows(text: &str) -> Result<Rows, String> {
-    let number = |text: &str| parse_count(text.trim()).map_err(|error| error.to_string());
+/// Parses `1` or `1..10`.
+fn rows(text: &str) -> Result<Rows, ValueError> {
+    let number = |text: &str| parse_count(text.trim());
     let Some((least, most)) = text.split_once("..") else {
-        return number(text).map(|rows| Rows { least: rows, most: rows });
+        let rows = number(text)?;
+        return Ok(Rows { least: rows, most: rows });
     };
     match (number(least)?, number(most)?) {
-        (least, most) if least > most => Err("ends before it begins".to_owned()),
+        (least, most) if least > most => Err(ValueError::new("ends before it begins")),
         (least, most) => Ok(Rows { least, most }),
     }
 }

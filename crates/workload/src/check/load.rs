@@ -8,7 +8,7 @@ use super::kind::Kind;
 use super::section::is_identifier;
 use crate::expr::{Compiled, Expr, compile, parse_all};
 use crate::generate::Points;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 use crate::read::{Excerpt, Section};
 use crate::value::Type;
@@ -26,8 +26,8 @@ const MOST_ROWS: (u64, u64) = (0, i64::MAX as u64);
 impl<'f> Checker<'f> {
     /// Checks a `[load TABLE]` section.
     pub(super) fn load(&mut self, section: &'f Section<'f>, table: &str) -> Load {
-        let whereabouts = format!("in [load {table}]");
-        let fields = self.fields(&section.entries, Owner::Load, &whereabouts);
+        let location_text = format!("in [load {table}]");
+        let fields = self.fields(&section.entries, SectionKind::Load, &location_text);
         for (key, example) in [("rows", "rows = 100k"), ("columns", "columns = id: row()")] {
             if fields.one(key).is_none() {
                 self.sink.error(|| {
@@ -42,12 +42,15 @@ impl<'f> Checker<'f> {
 
     /// Returns the number of points for polygons. Errors in a table are reported where the table is
     /// checked.
-    pub(super) fn points(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
+    pub(super) fn count_polygon_points(
+        &mut self,
+        sections: &[(Kind<'f>, &'f Section<'f>)],
+    ) -> Points {
         let mut found = Points::NoTable;
         let sink = std::mem::take(&mut self.sink);
         for (kind, section) in sections {
             if matches!(kind, Kind::Load(_)) && has_points(section) {
-                let fields = self.fields(&section.entries, Owner::Load, "");
+                let fields = self.fields(&section.entries, SectionKind::Load, "");
                 let rows = self.count(&fields, "rows", MOST_ROWS).unwrap_or(0);
                 found = match found {
                     Points::NoTable => Points::Rows(rows),
@@ -64,7 +67,7 @@ impl<'f> Checker<'f> {
             [LoadMethod::Auto, LoadMethod::Insert, LoadMethod::Copy, LoadMethod::LoadData];
         let duplicates = [OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Replace];
         let indexes = [Indexes::Before, Indexes::After];
-        let owner = Owner::Load;
+        let owner = SectionKind::Load;
         let method = self.choice(fields, owner, "method", methods).unwrap_or(LoadMethod::Auto);
         let on_duplicate =
             self.choice(fields, owner, "on-duplicate", duplicates).unwrap_or(OnDuplicate::Error);

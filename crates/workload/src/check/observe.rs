@@ -5,7 +5,8 @@ use base::units::{parse_count, parse_duration};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use crate::keys::Owner;
+use super::value::ValueError;
+use crate::keys::SectionKind;
 use crate::plan::{Observe, RemoteHost};
 use crate::read::{Entry, Section};
 use crate::wording;
@@ -16,10 +17,10 @@ const MOST: usize = 64;
 impl<'f> Checker<'f> {
     /// Checks the section.
     pub(super) fn observe(&mut self, section: &'f Section<'f>) -> Observe {
-        let fields = self.fields(&section.entries, Owner::Observe, "in [observe]");
+        let fields = self.fields(&section.entries, SectionKind::Observe, "in [observe]");
         let default = Observe::default();
         let every = self.read(&fields, "every", parse_every);
-        let database = self.choice(&fields, Owner::Observe, "database", [true, false]);
+        let database = self.choice(&fields, SectionKind::Observe, "database", [true, false]);
         Observe {
             every: every.unwrap_or(default.every),
             database: database.unwrap_or(default.database),
@@ -43,25 +44,33 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| wording::error(None, message).help(help));
                 Vec::new()
             }
-            None => self.read_all(fields, "host", MOST, RemoteHost::parse),
+            None => self.read_all(fields, "host", MOST, parse_host),
         }
     }
 }
 
-fn parse_every(text: &str) -> Result<Nanos, String> {
+fn parse_every(text: &str) -> Result<Nanos, ValueError> {
     let (least, most) = Observe::ENDS;
-    match parse_duration(text) {
-        Ok(every) if every < least => Err(format!("is too often: `every` is at least {least}")),
-        Ok(every) if every > most => Err(format!("is too seldom: `every` is at most {most}")),
-        Ok(every) => Ok(every),
-        Err(error) => Err(error.to_string()),
+    let every = parse_duration(text)?;
+    if every < least {
+        let reason = format!("is too often: `every` is at least {least}");
+        return Err(ValueError::with_remedy(reason));
+    }
+    if every > most {
+        let reason = format!("is too seldom: `every` is at most {most}");
+        return Err(ValueError::with_remedy(reason));
+    }
+    Ok(every)
+}
+
+fn parse_process(text: &str) -> Result<u32, ValueError> {
+    match u32::try_from(parse_count(text)?) {
+        Ok(number) if number > 0 => Ok(number),
+        Ok(_) | Err(_) => Err(ValueError::new("is not a process id")),
     }
 }
 
-fn parse_process(text: &str) -> Result<u32, String> {
-    match parse_count(text).map(u32::try_from) {
-        Ok(Ok(number)) if number > 0 => Ok(number),
-        Ok(_) => Err("is not a process id".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+/// Parses another machine; every error has an example of one, or the remedy.
+fn parse_host(text: &str) -> Result<RemoteHost, ValueError> {
+    RemoteHost::parse(text).map_err(ValueError::with_remedy)
 }

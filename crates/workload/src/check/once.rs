@@ -50,7 +50,7 @@ pub(super) fn check_as_given(
         offered_per_s: 0.0,
         results_files: Vec::new(),
         traced: 0,
-        points: Points::NoTable,
+        polygon_points: Points::NoTable,
         tables: Tables::new(folder),
         secrets: ParameterUses::default(),
         live,
@@ -72,7 +72,7 @@ impl<'f> Checker<'f> {
         if let Some(target) = &global.target {
             self.dialect = target.dialect();
         }
-        self.points = self.points(&sections);
+        self.polygon_points = self.count_polygon_points(&sections);
         let mut plan = Plan {
             target: global.target.clone(),
             targets: Vec::new(),

@@ -8,7 +8,7 @@ use super::global::MOST_CONNECTIONS;
 use super::overrides::Rates;
 use super::shape;
 use crate::expr::{Compiled, Expr, Refused, compile, parse_all};
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
 use crate::value::{Constant, Type};
@@ -97,7 +97,12 @@ impl<'f> Checker<'f> {
         self.memory_of_line(fields, "batch-size", batch);
         self.memory_of_line(fields, "queue-limit", limit);
         let on_full = self
-            .choice(fields, Owner::Job, "on-queue-full", [OnQueueFull::Reject, OnQueueFull::Stop])
+            .choice(
+                fields,
+                SectionKind::Job,
+                "on-queue-full",
+                [OnQueueFull::Reject, OnQueueFull::Stop],
+            )
             .unwrap_or(OnQueueFull::Reject);
         let every = self.period(fields);
         let rated = self.schedule(fields);
@@ -148,7 +153,7 @@ impl<'f> Checker<'f> {
     /// `arrival` key, or any rate of dbbench.
     fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
-        let written = self.choice(fields, Owner::Job, "arrival", arrivals);
+        let written = self.choice(fields, SectionKind::Job, "arrival", arrivals);
         if let Some(entry) = fields.one("rate").filter(|entry| shape::is_call(entry.value())) {
             return Some((self.varying(entry, fields.one("arrival"), written)?, false));
         }

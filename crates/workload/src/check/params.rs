@@ -9,7 +9,7 @@ use super::checker::Checker;
 use super::kind::Kind;
 use super::value::resolve;
 use crate::expr::{
-    AstKind, Compiled, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
+    AstKind, Compiled, ExprContext, NO_VARIABLES, Refused, Scope, compile, is_name, parse_all,
     parse_braced,
 };
 use crate::generate::Points;
@@ -202,7 +202,7 @@ fn constant(
     params: &BTreeMap<String, Option<Constant>>,
 ) -> Result<Constant, Refused> {
     let value = raw.value();
-    let site = Site::Fixed("a parameter");
+    let site = ExprContext::Fixed("a parameter");
     let scope =
         Scope { params, variables: &NO_VARIABLES, site, points: Points::NoTable, tables: None };
     if value.text().is_empty() {

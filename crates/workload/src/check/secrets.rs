@@ -2,10 +2,10 @@
 //!
 //! A parameter is a secret if its text reaches a password: the one of a URL, anywhere in the file,
 //! or the text that [follows a word or an option for one](base::follows_secret_word) in a statement
-//! or a command. The parameters that a secret is made of are secrets too, and so are those made of
-//! any of these. The file is then checked a second time with [`HIDDEN`] as the value of each: the
-//! plan that is shown is the result of this second check, in which the values never appear. A
-//! secret that changes anything but statements is an error.
+//! or a command. A parameter that a secret contains is a secret too, and so is one that contains a
+//! secret. The file is then checked a second time with [`HIDDEN`] as the value of each: the plan
+//! that is shown is the result of this second check, in which the values never appear. A secret
+//! that changes anything but statements is an error.
 
 use std::collections::BTreeSet;
 
@@ -137,8 +137,10 @@ pub(super) fn clean(file: &File<'_>, hidden: &Hidden, found: Vec<Diagnostic>) ->
         let line = diagnostic.span.map(|span| file.line_number(span.start));
         if let Some(line) = line.filter(|line| lines.contains(line)) {
             diagnostic.span = None;
-            diagnostic.message = format!("in line {line}: {}", diagnostic.message);
+            diagnostic.message = format!("in line {line}: {}", diagnostic.sentence());
+            diagnostic.option = None;
         }
+        diagnostic.option = diagnostic.option.map(|option| secrets.hide(&option).into());
         diagnostic.message = secrets.hide(&diagnostic.message);
         diagnostic.label = secrets.hide(&diagnostic.label);
         diagnostic.help = diagnostic.help.map(|help| secrets.hide(&help));

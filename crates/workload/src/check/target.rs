@@ -6,7 +6,7 @@ use super::checker::Checker;
 use super::fields::Fields;
 use super::kind::Kind;
 use super::section::bracketed;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{JobTarget, NamedTarget, Plan, TargetId};
 use crate::read::Section;
 use crate::wording::{nearest, quoted};
@@ -55,8 +55,8 @@ impl<'f> Checker<'f> {
         }
         for (kind, section) in sections {
             let Kind::Target(name) = kind else { continue };
-            let whereabouts = format!("in [target {name}]");
-            let fields = self.fields(&section.entries, Owner::Target, &whereabouts);
+            let location_text = format!("in [target {name}]");
+            let fields = self.fields(&section.entries, SectionKind::Target, &location_text);
             let url = fields.one("url");
             if url.is_none() {
                 self.sink.error(|| {

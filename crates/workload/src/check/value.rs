@@ -3,16 +3,69 @@
 //! A `${…}` in a value is a constant and is replaced by its text; literals and expressions, also
 //! combined as in `${n}k`, are then parsed by the same rules.
 
-use base::units::{parse_count, parse_duration};
-use base::{Diagnostic, Nanos, Rate};
+use base::units::{UnitError, parse_count, parse_duration};
+use base::{Diagnostic, Nanos, Rate, RateError};
 
 use super::checker::Checker;
 use super::fields::Fields;
 use super::known::Use;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
-use crate::keys::{self, Form, Owner};
+use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
 use crate::wording::{enumeration, meant_duration, nearest, quoted};
+
+/// The reason why a text is no value of a key: the second half of a sentence that begins with the
+/// text.
+pub(super) struct ValueError {
+    reason: String,
+    remedy: Remedy,
+}
+
+/// The remedy for a wrong value, unless the text itself suggests another.
+enum Remedy {
+    /// An example of a value.
+    Example,
+    /// Another unit.
+    Unit,
+    /// The one that the reason has.
+    Included,
+}
+
+impl ValueError {
+    /// Creates an error, for which an example of a value is the remedy.
+    pub(super) fn new(reason: impl Into<String>) -> ValueError {
+        ValueError { reason: reason.into(), remedy: Remedy::Example }
+    }
+
+    /// Creates an error whose reason has the remedy.
+    pub(super) fn with_remedy(reason: impl Into<String>) -> ValueError {
+        ValueError { reason: reason.into(), remedy: Remedy::Included }
+    }
+}
+
+impl From<UnitError> for ValueError {
+    fn from(error: UnitError) -> ValueError {
+        let remedy = match error {
+            UnitError::UnknownUnit => Remedy::Unit,
+            UnitError::UnitMissing => Remedy::Included,
+            UnitError::NotANumber
+            | UnitError::Negative
+            | UnitError::TooLarge
+            | UnitError::NotWhole => Remedy::Example,
+        };
+        ValueError { reason: error.to_string(), remedy }
+    }
+}
+
+impl From<RateError> for ValueError {
+    fn from(error: RateError) -> ValueError {
+        match error {
+            RateError::Number(error) => error.into(),
+            RateError::Zero => ValueError::with_remedy(error.to_string()),
+            RateError::TooHigh | RateError::TooLow => ValueError::new(error.to_string()),
+        }
+    }
+}
 
 /// Highest number of `${…}` in one value.
 const MOST_REPLACED: usize = 1_000;
@@ -129,13 +182,12 @@ impl<'f> Checker<'f> {
         resolved.map_err(|refused| self.refuse(refused)).ok()
     }
 
-    /// Returns the value of a key, parsed by `parse`, whose error is the second half of a sentence
-    /// that begins with the value.
+    /// Returns the value of a key, parsed by `parse`.
     pub(super) fn read<T>(
         &mut self,
         fields: &Fields<'f>,
         name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
     ) -> Option<T> {
         self.read_entry(fields.one(name)?, name, parse)
     }
@@ -146,7 +198,7 @@ impl<'f> Checker<'f> {
         fields: &Fields<'f>,
         name: &str,
         most: usize,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, ValueError>,
     ) -> Vec<T> {
         if let Some(entry) = fields.all(name).nth(most) {
             let message = format!("there are more than {most} lines of `{name}`");
@@ -160,18 +212,18 @@ impl<'f> Checker<'f> {
         &mut self,
         entry: &'f Entry<'f>,
         name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
     ) -> Option<T> {
         let resolved = self.resolved(entry)?;
         let value = resolved.excerpt();
         match parse(value.text()) {
             Ok(value) => Some(value),
-            Err(why) => {
+            Err(error) => {
                 let is_name = |word: &str| self.params.contains_key(word);
                 let unbraced = words(value.text()).any(is_name);
                 self.sink.error(|| match unbraced {
-                    true => without_braces(name, value, &why),
-                    false => unreadable(name, value, &why),
+                    true => without_braces(name, value, &error.reason),
+                    false => unreadable(name, value, &error),
                 });
                 None
             }
@@ -180,15 +232,17 @@ impl<'f> Checker<'f> {
 
     /// Parses a duration.
     pub(super) fn duration(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
-        self.read(fields, name, |text| parse_duration(text).map_err(|error| error.to_string()))
+        self.read(fields, name, |text| Ok(parse_duration(text)?))
     }
 
     /// Parses a duration above zero.
     pub(super) fn span(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
         self.read(fields, name, |text| match parse_duration(text) {
-            Ok(Nanos::ZERO) => Err(format!("is zero, but `{name}` must take some time")),
+            Ok(Nanos::ZERO) => {
+                Err(ValueError::new(format!("is zero, but `{name}` must take some time")))
+            }
             Ok(span) => Ok(span),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         })
     }
 
@@ -200,13 +254,15 @@ impl<'f> Checker<'f> {
         (lowest, highest): (u64, u64),
     ) -> Option<u64> {
         self.read(fields, name, |text| {
-            let number = parse_count(text).map_err(|error| error.to_string())?;
+            let number = parse_count(text)?;
             if number < lowest {
-                return Err(format!("is too few: `{name}` is at least {lowest}"));
+                let reason = format!("is too few: `{name}` is at least {lowest}");
+                return Err(ValueError::with_remedy(reason));
             }
             if number > highest {
                 let highest = base::units::grouped(highest);
-                return Err(format!("is too many: `{name}` is at most {highest}"));
+                let reason = format!("is too many: `{name}` is at most {highest}");
+                return Err(ValueError::with_remedy(reason));
             }
             Ok(number)
         })
@@ -226,7 +282,7 @@ impl<'f> Checker<'f> {
 
     /// Parses a rate, in events per second.
     pub(super) fn rate(&mut self, fields: &Fields<'f>, name: &str) -> Option<Rate> {
-        self.read(fields, name, |text| Rate::parse(text).map_err(|error| error.to_string()))
+        self.read(fields, name, |text| Ok(Rate::parse(text)?))
     }
 
     /// Parses one of the words that the table of keys lists; returns the element of `values` with
@@ -234,7 +290,7 @@ impl<'f> Checker<'f> {
     pub(super) fn choice<T: Copy, const N: usize>(
         &mut self,
         fields: &Fields<'f>,
-        owner: Owner,
+        owner: SectionKind,
         name: &str,
         values: [T; N],
     ) -> Option<T> {
@@ -261,19 +317,22 @@ fn no_value(entry: &Entry<'_>) -> Diagnostic {
     }
 }
 
-fn unreadable(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
-    let error = value.error(format!("{} {why}", quoted(value.text())));
+fn unreadable(name: &str, value: Excerpt<'_>, why: &ValueError) -> Diagnostic {
+    let error = value.error(format!("{} {}", quoted(value.text()), why.reason));
     if let Some(help) = remedy(name, value.text()) {
         return error.help(help);
     }
-    let is_of_units = why.starts_with("has an unknown unit");
-    if let Some(meant) = meant_duration(value.text()).filter(|_| is_of_units) {
-        return error.help(format!("write `{name} = {meant}`"));
+    let written = match why.remedy {
+        Remedy::Unit => meant_duration(value.text()).map(|meant| format!("{name} = {meant}")),
+        Remedy::Example => None,
+        Remedy::Included => return error,
+    };
+    if let Some(written) = written {
+        return error.help(format!("write `{written}`"));
     }
-    let says_it_itself = why.contains(':') && !is_of_units;
     match keys::ALL.iter().find(|key| key.name == name) {
-        Some(key) if !says_it_itself => error.help(format!("write for example `{}`", key.example)),
-        _ => error,
+        Some(key) => error.help(format!("write for example `{}`", key.example)),
+        None => error,
     }
 }
 

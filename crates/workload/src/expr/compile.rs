@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use base::{Diagnostic, Stream};
 
-use super::call::{self, Arguments, ColonPart, Given, Rest, Spec, Stage};
+use super::call::{self, Arguments, ColonPart, CompiledArgument, Spec, Stage, Variadic};
 use super::compiled::{Compiled, Refused};
 use super::node::{Combination, Generate, Node};
 use super::range::range;
-use super::scope::{Scope, Site};
+use super::scope::{ExprContext, Scope};
 use super::syntax::{Argument, Ast, AstKind};
 use crate::read::Excerpt;
 use crate::value::{Constant, Operator, Type, Undefined};
@@ -76,10 +76,12 @@ impl<'c> Compiler<'c> {
         match nearest(word, variables.chain(params)) {
             Some(near) => error.did_you_mean(Some(near)),
             None => error.help(match self.scope.site {
-                Site::Request(..) => {
+                ExprContext::Request(..) => {
                     "define it in `[params]`, or with `let` above its use; texts need quotes"
                 }
-                Site::Fixed(_) | Site::Row(_) => "define it in `[params]`; texts need quotes",
+                ExprContext::Fixed(_) | ExprContext::Row(_) => {
+                    "define it in `[params]`; texts need quotes"
+                }
             }),
         }
     }
@@ -201,17 +203,22 @@ impl<'c> Compiler<'c> {
     }
 
     /// Compiles an argument, with its name or weight on the other side of a colon.
-    fn argument(&mut self, spec: &Spec, argument: &Argument) -> Result<Given<'c>, Refused> {
+    fn argument(
+        &mut self,
+        spec: &Spec,
+        argument: &Argument,
+    ) -> Result<CompiledArgument<'c>, Refused> {
         let (value, partner) = match (&argument.behind, spec.rest) {
-            (None, Rest::Nothing | Rest::Values) => (&argument.value, None),
-            (Some(weight), Rest::Weighted) => (&argument.value, Some(self.weight(weight)?)),
-            (Some(value), Rest::Named) => (value, Some(self.label(&argument.value)?)),
-            (None, Rest::Weighted | Rest::Named) | (Some(_), Rest::Nothing | Rest::Values) => {
+            (None, Variadic::Nothing | Variadic::Values) => (&argument.value, None),
+            (Some(weight), Variadic::Weighted) => (&argument.value, Some(self.weight(weight)?)),
+            (Some(value), Variadic::Named) => (value, Some(self.label(&argument.value)?)),
+            (None, Variadic::Weighted | Variadic::Named)
+            | (Some(_), Variadic::Nothing | Variadic::Values) => {
                 return Err(self.colon_error(spec, argument).into());
             }
         };
         let place = self.part(&value.range);
-        Ok(Given { place, value: self.expression(value)?, partner })
+        Ok(CompiledArgument { place, value: self.expression(value)?, partner })
     }
 
     fn weight(&mut self, ast: &Ast) -> Result<ColonPart<'c>, Refused> {
@@ -242,9 +249,11 @@ impl<'c> Compiler<'c> {
     fn colon_error(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
         let value = self.part(&argument.value.range);
         let error = match (spec.rest, &argument.behind) {
-            (Rest::Weighted, _) => value.error(format!("{} has no weight", quoted(value.text()))),
-            (Rest::Named, _) => value.error(format!("{} has no name", quoted(value.text()))),
-            (Rest::Nothing | Rest::Values, behind) => {
+            (Variadic::Weighted, _) => {
+                value.error(format!("{} has no weight", quoted(value.text())))
+            }
+            (Variadic::Named, _) => value.error(format!("{} has no name", quoted(value.text()))),
+            (Variadic::Nothing | Variadic::Values, behind) => {
                 let end = behind.as_ref().map_or(argument.value.range.end, |ast| ast.range.end);
                 let pair = self.part(&(argument.value.range.start..end));
                 pair.error(format!("`{}` has no arguments with a `:`", spec.name))
@@ -256,13 +265,13 @@ impl<'c> Compiler<'c> {
     /// Returns the random stream of the next generator, if generators are allowed here.
     fn stream(&mut self, spec: &Spec, whole: Excerpt<'_>) -> Result<Stream, Refused> {
         let position = match (self.scope.site, spec.stage) {
-            (Site::Fixed(what), _) => return Err(not_constant(whole, what).into()),
-            (Site::Request(..), Stage::Rows) => return Err(no_row(whole).into()),
-            (Site::Request(_, None) | Site::Row(_), Stage::Clients) => {
+            (ExprContext::Fixed(what), _) => return Err(not_constant(whole, what).into()),
+            (ExprContext::Request(..), Stage::Rows) => return Err(no_row(whole).into()),
+            (ExprContext::Request(_, None) | ExprContext::Row(_), Stage::Clients) => {
                 return Err(no_client(whole).into());
             }
-            (Site::Request(position, _), Stage::Anywhere | Stage::Clients)
-            | (Site::Row(position), Stage::Anywhere | Stage::Rows) => position,
+            (ExprContext::Request(position, _), Stage::Anywhere | Stage::Clients)
+            | (ExprContext::Row(position), Stage::Anywhere | Stage::Rows) => position,
         };
         self.generators += 1;
         let place = format!("{} #{}", position.place, self.generators);

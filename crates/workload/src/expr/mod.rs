@@ -20,7 +20,7 @@ pub(crate) use compiled::{Compiled, Refused};
 pub(crate) use eval::EvalContext;
 pub use node::{Expr, Pause};
 pub(crate) use node::{Family, Generate, Node};
-pub(crate) use scope::{Position, Scope, Site};
+pub(crate) use scope::{ExprContext, Position, Scope};
 pub(crate) use syntax::{Argument, Ast, AstKind, parse_all, parse_braced};
 pub(crate) use token::is_name;
 pub(crate) use variables::{NO_VARIABLES, Variables};

@@ -16,7 +16,7 @@ pub(crate) struct Scope<'s> {
     /// The variables of `let` that are defined before the expression.
     pub(crate) variables: &'s Variables,
     /// The position of the expression.
-    pub(crate) site: Site<'s>,
+    pub(crate) site: ExprContext<'s>,
     /// The number of points in the file's tables.
     pub(crate) points: Points,
     /// The CSV files of the workload; `None` where generators are not allowed.
@@ -25,7 +25,7 @@ pub(crate) struct Scope<'s> {
 
 /// The position of an expression in the workload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Site<'s> {
+pub(crate) enum ExprContext<'s> {
     /// A value that must be known before the run; its name in words: `rows`.
     Fixed(&'s str),
     /// A request of a job, with its number of clients if the job is closed.

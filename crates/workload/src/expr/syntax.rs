@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use base::Diagnostic;
 
-use super::call::{self, Rest};
+use super::call::{self, Variadic};
 use super::token::{Token, TokenKind, next};
 use crate::read::Excerpt;
 use crate::value::{Constant, Operator, notation};
@@ -68,7 +68,7 @@ impl Ast {
             }
             AstKind::Call(name, arguments) => {
                 let spec = call::find(&text[name.clone()]);
-                let has_labels = spec.is_some_and(|spec| spec.rest == Rest::Named);
+                let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
                 for argument in arguments {
                     // The part before such a colon names a part of the result.
                     if !has_labels || argument.behind.is_none() {

@@ -21,5 +21,5 @@ mod tests;
 pub use examine::{Summary, examine};
 pub use format::Format;
 pub(crate) use format::written_delimiter;
-pub use reader::{Fault, More, Reader};
+pub use reader::{Fault, ReadResult, Reader};
 pub use records::{Group, Record, Records};

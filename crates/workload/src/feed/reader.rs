@@ -47,7 +47,7 @@ impl std::error::Error for Fault {}
 
 /// The state of a reader after it has filled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum More {
+pub enum ReadResult {
     /// The buffer is empty: the next call reads from the file and may wait for it.
     NeedsReading,
     /// The block is full, and more records follow.
@@ -124,11 +124,11 @@ impl<R: Read> Reader<R> {
         blocks: &mut [Records],
         of: impl Fn(u64) -> usize,
         is_full: impl Fn(&Records) -> bool,
-    ) -> Result<More, Fault> {
+    ) -> Result<ReadResult, Fault> {
         loop {
             let block = &mut blocks[of(self.groups)];
             if is_full(block) {
-                return Ok(More::Full);
+                return Ok(ReadResult::Full);
             }
             if self.take()? {
                 if self.group.records() == self.per_group {
@@ -137,9 +137,9 @@ impl<R: Read> Reader<R> {
                     self.groups += 1;
                 }
             } else if self.at_end {
-                return Ok(More::End);
+                return Ok(ReadResult::End);
             } else if blocks.iter().any(|block| !block.is_empty()) {
-                return Ok(More::NeedsReading);
+                return Ok(ReadResult::NeedsReading);
             } else {
                 self.read()?;
             }

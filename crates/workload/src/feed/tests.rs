@@ -41,7 +41,7 @@ fn groups(text: &str, format: Format, per_group: usize, step: usize) -> Result<S
                 out.push((block.number(place), records.collect::<Vec<_>>().join("/")));
             }
         }
-        if more == More::End {
+        if more == ReadResult::End {
             out.sort_by_key(|(number, _)| *number);
             let texts: Vec<String> = out.into_iter().map(|(_, text)| text).collect();
             return Ok(texts.join(" "));
@@ -117,7 +117,7 @@ fn due(log: &str) -> Vec<u64> {
     let mut reader = Reader::new(log.as_bytes(), Format::Log, 1);
     let mut blocks = [Records::default()];
     blocks[0].reset(1);
-    assert_eq!(reader.fill(&mut blocks, |_| 0, |_| false).unwrap(), More::NeedsReading);
+    assert_eq!(reader.fill(&mut blocks, |_| 0, |_| false).unwrap(), ReadResult::NeedsReading);
     (0..blocks[0].len()).map(|place| blocks[0].at(place).0 / 1_000).collect()
 }
 
@@ -145,7 +145,7 @@ fn available_records_are_returned_before_reading_more() {
     let mut blocks = [Records::default()];
     blocks[0].reset(1);
     let more = reader.fill(&mut blocks, |_| 0, |_| false).unwrap();
-    assert_eq!((more, blocks[0].len()), (More::NeedsReading, 2));
+    assert_eq!((more, blocks[0].len()), (ReadResult::NeedsReading, 2));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_last_record_without_a_line_end_may_be_cut_off() {
         let mut reader = Reader::new(text.as_bytes(), format, per_group);
         let mut blocks = [Records::default()];
         blocks[0].reset(per_group);
-        while reader.fill(&mut blocks, |_| 0, |_| false).unwrap() != More::End {
+        while reader.fill(&mut blocks, |_| 0, |_| false).unwrap() != ReadResult::End {
             blocks[0].reset(per_group);
         }
         assert_eq!((reader.is_cut_off(), reader.left_over()), expected, "{text:?}");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::Values;
 
 use crate::feed::format::Format;
-use crate::feed::reader::{Fault, More, Reader};
+use crate::feed::reader::{Fault, ReadResult, Reader};
 use crate::feed::records::Records;
 use crate::folder::{Folder, unreadable};
 use crate::read::LARGEST_FILE;
@@ -154,7 +154,7 @@ fn parse(bytes: &[u8]) -> Result<Table, Fault> {
                 column.push(record.field(place).unwrap_or_default());
             }
         }
-        if more == More::End {
+        if more == ReadResult::End {
             return Ok(columns.into_iter().map(Arc::new).collect());
         }
     }

@@ -2,9 +2,9 @@
 
 use super::form::Form;
 
-/// The part of a file to which a key belongs.
+/// The group of keys in the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyGroup {
     /// Above the first section.
     Global,
     /// `[setup]` and `[teardown]`.
@@ -14,13 +14,13 @@ pub enum Place {
     /// `[target NAME]`.
     Target,
     /// In a job: what it sends.
-    What,
+    Statements,
     /// In a job: its pacing.
-    When,
+    Arrivals,
     /// In a job: the treatment of errors.
-    Faults,
+    Errors,
     /// In a job: its conditions.
-    Judged,
+    Conditions,
     /// `[threshold]`.
     Threshold,
     /// `[observe]`.
@@ -37,69 +37,71 @@ pub enum Place {
     Saturate,
 }
 
-impl Place {
-    /// Every place, in the order of the reference.
-    pub const ALL: [Place; 15] = [
-        Place::Global,
-        Place::Fixed,
-        Place::Load,
-        Place::Target,
-        Place::What,
-        Place::When,
-        Place::Faults,
-        Place::Judged,
-        Place::Threshold,
-        Place::Observe,
-        Place::Question,
-        Place::Arm,
-        Place::Capacity,
-        Place::Sweep,
-        Place::Saturate,
+impl KeyGroup {
+    /// Every group, in the order of the reference.
+    pub const ALL: [KeyGroup; 15] = [
+        KeyGroup::Global,
+        KeyGroup::Fixed,
+        KeyGroup::Load,
+        KeyGroup::Target,
+        KeyGroup::Statements,
+        KeyGroup::Arrivals,
+        KeyGroup::Errors,
+        KeyGroup::Conditions,
+        KeyGroup::Threshold,
+        KeyGroup::Observe,
+        KeyGroup::Question,
+        KeyGroup::Arm,
+        KeyGroup::Capacity,
+        KeyGroup::Sweep,
+        KeyGroup::Saturate,
     ];
 
     /// Returns the heading in the reference.
     pub fn title(self) -> &'static str {
         match self {
-            Place::Global => "above the first section",
-            Place::Fixed => "[setup], [teardown]",
-            Place::Load => "[load TABLE]",
-            Place::Target => "[target NAME]",
-            Place::What => "job: statements",
-            Place::When => "job: arrivals",
-            Place::Faults => "job: errors",
-            Place::Judged => "job: conditions",
-            Place::Threshold => "[threshold]",
-            Place::Observe => "[observe]",
-            Place::Question => "[question] of an experiment file",
-            Place::Arm => "[arm NAME] of an experiment file",
-            Place::Capacity => "[capacity] of an experiment file",
-            Place::Sweep => "[sweep] of an experiment file",
-            Place::Saturate => "[saturate] of an experiment file",
+            KeyGroup::Global => "above the first section",
+            KeyGroup::Fixed => "[setup], [teardown]",
+            KeyGroup::Load => "[load TABLE]",
+            KeyGroup::Target => "[target NAME]",
+            KeyGroup::Statements => "job: statements",
+            KeyGroup::Arrivals => "job: arrivals",
+            KeyGroup::Errors => "job: errors",
+            KeyGroup::Conditions => "job: conditions",
+            KeyGroup::Threshold => "[threshold]",
+            KeyGroup::Observe => "[observe]",
+            KeyGroup::Question => "[question] of an experiment file",
+            KeyGroup::Arm => "[arm NAME] of an experiment file",
+            KeyGroup::Capacity => "[capacity] of an experiment file",
+            KeyGroup::Sweep => "[sweep] of an experiment file",
+            KeyGroup::Saturate => "[saturate] of an experiment file",
         }
     }
 
     /// Returns the kind of section that contains the key.
-    pub fn owner(self) -> Owner {
+    pub fn owner(self) -> SectionKind {
         match self {
-            Place::Global => Owner::Global,
-            Place::Fixed => Owner::Fixed,
-            Place::Load => Owner::Load,
-            Place::Target => Owner::Target,
-            Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
-            Place::Threshold => Owner::Threshold,
-            Place::Observe => Owner::Observe,
-            Place::Question => Owner::Question,
-            Place::Arm => Owner::Arm,
-            Place::Capacity => Owner::Capacity,
-            Place::Sweep => Owner::Sweep,
-            Place::Saturate => Owner::Saturate,
+            KeyGroup::Global => SectionKind::Global,
+            KeyGroup::Fixed => SectionKind::Fixed,
+            KeyGroup::Load => SectionKind::Load,
+            KeyGroup::Target => SectionKind::Target,
+            KeyGroup::Statements | KeyGroup::Arrivals | KeyGroup::Errors | KeyGroup::Conditions => {
+                SectionKind::Job
+            }
+            KeyGroup::Threshold => SectionKind::Threshold,
+            KeyGroup::Observe => SectionKind::Observe,
+            KeyGroup::Question => SectionKind::Question,
+            KeyGroup::Arm => SectionKind::Arm,
+            KeyGroup::Capacity => SectionKind::Capacity,
+            KeyGroup::Sweep => SectionKind::Sweep,
+            KeyGroup::Saturate => SectionKind::Saturate,
         }
     }
 }
 
 /// A kind of section with a fixed set of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum SectionKind {
     /// The part above the first section.
     Global,
     /// `[setup]` and `[teardown]`.
@@ -126,22 +128,22 @@ pub enum Owner {
     Saturate,
 }
 
-impl Owner {
+impl SectionKind {
     /// Returns the place of such keys in words: `in a job`.
-    pub(crate) fn whereabouts(self) -> &'static str {
+    pub(crate) fn location_text(self) -> &'static str {
         match self {
-            Owner::Global => "above the first section",
-            Owner::Fixed => "in `[setup]` or `[teardown]`",
-            Owner::Load => "in a `[load TABLE]` section",
-            Owner::Target => "in a `[target NAME]` section",
-            Owner::Job => "in a job",
-            Owner::Threshold => "in `[threshold]`",
-            Owner::Observe => "in `[observe]`",
-            Owner::Question => "in `[question]` of an experiment file",
-            Owner::Arm => "in an `[arm NAME]` section of an experiment file",
-            Owner::Capacity => "in `[capacity]` of an experiment file",
-            Owner::Sweep => "in `[sweep]` of an experiment file",
-            Owner::Saturate => "in `[saturate]` of an experiment file",
+            SectionKind::Global => "above the first section",
+            SectionKind::Fixed => "in `[setup]` or `[teardown]`",
+            SectionKind::Load => "in a `[load TABLE]` section",
+            SectionKind::Target => "in a `[target NAME]` section",
+            SectionKind::Job => "in a job",
+            SectionKind::Threshold => "in `[threshold]`",
+            SectionKind::Observe => "in `[observe]`",
+            SectionKind::Question => "in `[question]` of an experiment file",
+            SectionKind::Arm => "in an `[arm NAME]` section of an experiment file",
+            SectionKind::Capacity => "in `[capacity]` of an experiment file",
+            SectionKind::Sweep => "in `[sweep]` of an experiment file",
+            SectionKind::Saturate => "in `[saturate]` of an experiment file",
         }
     }
 }
@@ -154,7 +156,7 @@ pub struct Key {
     /// Its second name, if any.
     pub alias: Option<&'static str>,
     /// Part of the file to which it belongs.
-    pub place: Place,
+    pub place: KeyGroup,
     /// Form of its value.
     pub form: Form,
     /// Default in words; empty if the key is required.

@@ -8,7 +8,7 @@ mod key;
 mod table;
 
 pub use form::Form;
-pub use key::{Key, Owner, Place};
+pub use key::{Key, KeyGroup, SectionKind};
 pub use table::ALL;
 
 /// Returns true if the value of a key is literal to the end of the line: a `;` begins no comment.
@@ -19,12 +19,12 @@ pub(crate) fn is_literal(name: &str) -> bool {
 }
 
 /// Returns the key with a name or alias in a kind of section.
-pub fn find(owner: Owner, name: &str) -> Option<&'static Key> {
+pub fn find(owner: SectionKind, name: &str) -> Option<&'static Key> {
     of(owner).find(|key| key.is_named(name))
 }
 
 /// Returns the keys of a kind of section.
-pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
+pub fn of(owner: SectionKind) -> impl Iterator<Item = &'static Key> {
     ALL.iter().filter(move |key| key.place.owner() == owner)
 }
 
@@ -40,12 +40,12 @@ pub(crate) fn is_of_experiment(section: &str) -> bool {
 /// Returns true if a key makes its section a job, with or without a dialect.
 pub(crate) fn makes_a_job(name: &str) -> bool {
     let base = name.split_once('.').map_or(name, |(base, _)| base);
-    of(Owner::Job).any(|key| key.makes_job && key.is_named(base))
+    of(SectionKind::Job).any(|key| key.makes_job && key.is_named(base))
 }
 
 /// Returns the names of the keys that give a section its own pacing.
 pub(crate) fn of_pacing() -> impl Iterator<Item = &'static str> {
-    of(Owner::Job).filter(|key| key.sets_pacing).flat_map(Key::names)
+    of(SectionKind::Job).filter(|key| key.sets_pacing).flat_map(Key::names)
 }
 
 #[cfg(test)]

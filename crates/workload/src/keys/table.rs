@@ -1,13 +1,13 @@
 //! The table of keys.
 
 use super::form::Form;
-use super::key::{Key, Place};
+use super::key::{Key, KeyGroup};
 
 /// A key above the first section. The lines of these hold for every database.
 const GLOBAL: Key = Key {
     name: "",
     alias: None,
-    place: Place::Global,
+    place: KeyGroup::Global,
     form: Form::Text,
     default: "none",
     doc: "",
@@ -26,21 +26,21 @@ const GLOBAL: Key = Key {
 /// A key of a section.
 const SECTION: Key = Key { by_dialect: true, ..GLOBAL };
 
-const FIXED: Key = Key { place: Place::Fixed, ..SECTION };
-const LOAD: Key = Key { place: Place::Load, ..SECTION };
-const TARGET: Key = Key { place: Place::Target, ..SECTION };
+const FIXED: Key = Key { place: KeyGroup::Fixed, ..SECTION };
+const LOAD: Key = Key { place: KeyGroup::Load, ..SECTION };
+const TARGET: Key = Key { place: KeyGroup::Target, ..SECTION };
 /// A key about statements, of which a job that runs a program has none.
-const WHAT: Key = Key { place: Place::What, beside_command: false, ..SECTION };
-const WHEN: Key = Key { place: Place::When, ..SECTION };
-const FAULTS: Key = Key { place: Place::Faults, ..SECTION };
-const JUDGED: Key = Key { place: Place::Judged, ..SECTION };
-const THRESHOLD: Key = Key { place: Place::Threshold, ..SECTION };
-const OBSERVE: Key = Key { place: Place::Observe, ..SECTION };
-const QUESTION: Key = Key { place: Place::Question, ..GLOBAL };
-const ARM: Key = Key { place: Place::Arm, ..GLOBAL };
-const CAPACITY: Key = Key { place: Place::Capacity, ..GLOBAL };
-const SWEEP: Key = Key { place: Place::Sweep, ..GLOBAL };
-const SATURATE: Key = Key { place: Place::Saturate, ..GLOBAL };
+const STATEMENTS: Key = Key { place: KeyGroup::Statements, beside_command: false, ..SECTION };
+const ARRIVALS: Key = Key { place: KeyGroup::Arrivals, ..SECTION };
+const ERRORS: Key = Key { place: KeyGroup::Errors, ..SECTION };
+const CONDITIONS: Key = Key { place: KeyGroup::Conditions, ..SECTION };
+const THRESHOLD: Key = Key { place: KeyGroup::Threshold, ..SECTION };
+const OBSERVE: Key = Key { place: KeyGroup::Observe, ..SECTION };
+const QUESTION: Key = Key { place: KeyGroup::Question, ..GLOBAL };
+const ARM: Key = Key { place: KeyGroup::Arm, ..GLOBAL };
+const CAPACITY: Key = Key { place: KeyGroup::Capacity, ..GLOBAL };
+const SWEEP: Key = Key { place: KeyGroup::Sweep, ..GLOBAL };
+const SATURATE: Key = Key { place: KeyGroup::Saturate, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
@@ -218,7 +218,7 @@ pub static ALL: &[Key] = &[
         makes_job: true,
         beside_mix: false,
         beside_log: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "query-file",
@@ -229,7 +229,7 @@ pub static ALL: &[Key] = &[
         makes_job: true,
         beside_mix: false,
         beside_log: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "mix",
@@ -238,7 +238,7 @@ pub static ALL: &[Key] = &[
         example: "mix = read: 80, write: 20",
         makes_job: true,
         beside_log: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "let",
@@ -249,7 +249,7 @@ pub static ALL: &[Key] = &[
         beside_mix: false,
         beside_command: true,
         beside_log: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "transaction",
@@ -259,7 +259,7 @@ pub static ALL: &[Key] = &[
         example: "transaction = yes",
         beside_mix: false,
         beside_log: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "pipeline",
@@ -268,7 +268,7 @@ pub static ALL: &[Key] = &[
         doc: "send the statements of a transaction without waiting for each answer",
         example: "pipeline = yes",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "multi-query-mode",
@@ -277,7 +277,7 @@ pub static ALL: &[Key] = &[
         doc: "send every statement of a request, also after one that failed",
         example: "multi-query-mode = multi-connection",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "query-args-file",
@@ -285,7 +285,7 @@ pub static ALL: &[Key] = &[
         doc: "file of CSV records; each request takes the next one for `?`, `$1` and `${field(1)}`",
         example: "query-args-file = users.csv",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "query-args-delim",
@@ -294,7 +294,7 @@ pub static ALL: &[Key] = &[
         doc: "separator of the fields of the args file, in quotes",
         example: "query-args-delim = \"\\t\"",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "query-log-file",
@@ -304,7 +304,7 @@ pub static ALL: &[Key] = &[
         makes_job: true,
         sets_pacing: true,
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "query-results-file",
@@ -312,7 +312,7 @@ pub static ALL: &[Key] = &[
         doc: "new CSV file for the returned rows, relative to the record's folder",
         example: "query-results-file = found.csv",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "prepare",
@@ -321,7 +321,7 @@ pub static ALL: &[Key] = &[
         doc: "prepare statements and bind values (yes), or send text with literals (no)",
         example: "prepare = no",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "expect-rows",
@@ -329,7 +329,7 @@ pub static ALL: &[Key] = &[
         doc: "expected rows returned or changed by a request; another number is the error `rows`",
         example: "expect-rows = 1",
         beside_mix: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "command",
@@ -339,7 +339,7 @@ pub static ALL: &[Key] = &[
         makes_job: true,
         beside_mix: false,
         beside_command: true,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "target",
@@ -349,7 +349,7 @@ pub static ALL: &[Key] = &[
         example: "target = copy",
         by_dialect: false,
         in_part: false,
-        ..WHAT
+        ..STATEMENTS
     },
     Key {
         name: "rate",
@@ -357,7 +357,7 @@ pub static ALL: &[Key] = &[
         doc: "arrivals per second: Poisson from 1/s, a timetable below 1/s, or a shape",
         example: "rate = 3000",
         sets_pacing: true,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "arrival",
@@ -366,7 +366,7 @@ pub static ALL: &[Key] = &[
         doc: "spread of the arrivals of a rate: at random, or evenly",
         example: "arrival = uniform",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "every",
@@ -374,7 +374,7 @@ pub static ALL: &[Key] = &[
         doc: "period of a timetable: one arrival per period, the first after one period",
         example: "every = 10s",
         sets_pacing: true,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "session",
@@ -384,7 +384,7 @@ pub static ALL: &[Key] = &[
         example: "session = yes",
         beside_mix: false,
         beside_command: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "concurrency",
@@ -394,14 +394,14 @@ pub static ALL: &[Key] = &[
         doc: "number of clients of a closed job; with a rate, workers that serve its queue",
         example: "concurrency = 16",
         sets_pacing: true,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "think",
         form: Form::Pause,
         doc: "pause of a client between an answer and its next request",
         example: "think = exp(20ms)",
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "batch-size",
@@ -410,7 +410,7 @@ pub static ALL: &[Key] = &[
         doc: "requests per arrival, all with the same intended start",
         example: "batch-size = 10",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "queue-limit",
@@ -419,7 +419,7 @@ pub static ALL: &[Key] = &[
         doc: "longest queue of a job with rate and concurrency",
         example: "queue-limit = 1000",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "on-queue-full",
@@ -428,7 +428,7 @@ pub static ALL: &[Key] = &[
         doc: "reject an arrival at a full queue, or also end the run as INVALID",
         example: "on-queue-full = stop",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "count",
@@ -437,7 +437,7 @@ pub static ALL: &[Key] = &[
         doc: "total number of arrivals, or of requests of a closed job",
         example: "count = 1M",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "start",
@@ -446,7 +446,7 @@ pub static ALL: &[Key] = &[
         doc: "start of the job, after the start of the run",
         example: "start = 5s",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "stop",
@@ -455,21 +455,21 @@ pub static ALL: &[Key] = &[
         doc: "end of the job, after the start of the run; 0 for never",
         example: "stop = 30s",
         in_part: false,
-        ..WHEN
+        ..ARRIVALS
     },
     Key {
         name: "timeout",
         form: Form::Duration,
         doc: "longest time of a request from its first byte sent",
         example: "timeout = 2s",
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "retry",
         form: Form::Retry,
         doc: "number of retries of a request, and the error codes that cause one",
         example: "retry = 3 on 40001, 1213",
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "error",
@@ -477,7 +477,7 @@ pub static ALL: &[Key] = &[
         doc: "error codes that the job accepts; they are counted separately",
         example: "error = 40001, 1213",
         repeatable: true,
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "on-error",
@@ -485,7 +485,7 @@ pub static ALL: &[Key] = &[
         default: "continue",
         doc: "continue or stop the run at an error that is not accepted",
         example: "on-error = stop",
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "reconnect",
@@ -495,7 +495,7 @@ pub static ALL: &[Key] = &[
         example: "reconnect = per-transaction",
         in_part: false,
         beside_command: false,
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "outage",
@@ -504,7 +504,7 @@ pub static ALL: &[Key] = &[
         doc: "let arrivals fail at once, or wait, while the target refuses connections",
         example: "outage = wait",
         in_part: false,
-        ..FAULTS
+        ..ERRORS
     },
     Key {
         name: "slo",
@@ -512,7 +512,7 @@ pub static ALL: &[Key] = &[
         doc: "conditions that the run must meet; if one is missed, the exit code is 1",
         example: "slo = p99 < 30ms, failed < 0.1%",
         repeatable: true,
-        ..JUDGED
+        ..CONDITIONS
     },
     Key {
         name: "slo",

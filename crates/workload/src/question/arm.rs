@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::range::RangeValue;
 use super::vary::Vary;
 use crate::check::Overrides;
-use crate::keys::{Key, Owner};
+use crate::keys::{Key, SectionKind};
 use crate::read::{Entry, Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{self, quoted};
@@ -58,7 +58,7 @@ pub(super) fn read(
     sink: &mut Sink,
 ) -> ArmDraft {
     let before = sink.errors();
-    let fields = Fields::of(file, section, Owner::Arm, sink);
+    let fields = Fields::of(file, section, SectionKind::Arm, sink);
     let (mut differences, mut spans) = (Vec::new(), Vec::new());
     for (key, entry) in fields.all() {
         match difference(file, key, entry, workload) {

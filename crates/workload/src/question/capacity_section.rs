@@ -8,7 +8,7 @@ use super::capacity::{CapacityQuestion, Condition, VariedLoad};
 use super::fields::Fields;
 use super::vary::Vary;
 use crate::check::{NamedSlo, named_slos};
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::{Pacing, Plan, Slo};
 use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
@@ -40,7 +40,7 @@ pub(super) fn read<'f>(
     section: &'f Section<'f>,
     sink: &mut Sink,
 ) -> CapacityDraft<'f> {
-    let fields = Fields::of(file, section, Owner::Capacity, sink);
+    let fields = Fields::of(file, section, SectionKind::Capacity, sink);
     let slos = fields.values("slo").flat_map(|value| named_slos(value, sink)).collect();
     for (key, example) in [("slo", "slo = p99(read) < 30ms"), ("vary", "vary = rate(read)")] {
         if !section.entries.iter().any(|entry| entry.key().text() == key) {

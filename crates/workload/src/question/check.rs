@@ -19,7 +19,7 @@ use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
 use super::sweep::{self, Points, SweepDraft};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
-use crate::keys::{self, Owner};
+use crate::keys::{self, SectionKind};
 use crate::plan::{FixedStatement, Plan};
 use crate::read::{File, Section, parse};
 use crate::sink::{ReferencedFile, Sink};
@@ -60,7 +60,7 @@ pub fn experiment_in(
 impl Experiment {
     /// Returns true if the workload may change data, so that the order of runs may matter.
     pub fn writes(&self) -> bool {
-        self.cells().iter().any(|arm| judge::writes(&arm.plan))
+        self.arm_points().iter().any(|arm| judge::writes(&arm.plan))
     }
 
     /// Returns the plan of a run of an arm; `seed` replaces the seed of the workload file.
@@ -117,7 +117,7 @@ impl<'f> Checker<'f> {
     fn experiment(&mut self) -> Option<Experiment> {
         let sections = Sections::of(self.file, &mut self.sink);
         let (question, file) = (sections.question?, self.file);
-        let fields = Fields::of(file, question, Owner::Question, &mut self.sink);
+        let fields = Fields::of(file, question, SectionKind::Question, &mut self.sink);
         let draft = draft::read(&fields, self.folder, &mut self.sink);
         sections.check(question, &fields, &draft, &mut self.sink);
         let search = sections.capacity.map(|it| capacity_section::read(file, it, &mut self.sink));
@@ -197,7 +197,7 @@ impl<'f> Checker<'f> {
             let at_largest = draft.at_largest(&checked.arm, &question);
             let (plan, found) = self.plan(planner, &at_largest);
             let own = found.iter().filter(|one| !checked.found.contains(one));
-            self.about_arm(planner.workload, &at_largest, &own.collect::<Vec<_>>());
+            self.report_in_arm(planner.workload, &at_largest, &own.collect::<Vec<_>>());
             plans.extend(plan);
         }
         plans.iter().for_each(|plan| draft.check(plan, &mut self.sink));
@@ -243,11 +243,11 @@ impl<'f> Checker<'f> {
             Some((.., found)) => found.iter().filter(everywhere).cloned().collect(),
             None => Vec::new(),
         };
-        self.about_workload(workload, workload.span(), of_parsing.iter().chain(&shared));
+        self.report_in_workload(workload, workload.span(), of_parsing.iter().chain(&shared));
         let mut arms = Vec::new();
         for (arm, plan, found) in plans {
             let own: Vec<&Diagnostic> = found.iter().filter(|one| !shared.contains(one)).collect();
-            self.about_arm(workload, &arm, &own);
+            self.report_in_arm(workload, &arm, &own);
             let Some(plan) = plan else { continue };
             arm::reject_idle_options(&arm, plan.target.as_ref(), &mut self.sink);
             let arm = self.arm(planner, arm, plan);
@@ -262,7 +262,7 @@ impl<'f> Checker<'f> {
         check(planner.parsed, &arm.overrides(self.overrides), &folder)
     }
 
-    /// Returns the sweep with its cells; `None` if one of them is wrong.
+    /// Returns the sweep with its arms at points; `None` if one of them is wrong.
     fn sweep(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -278,37 +278,37 @@ impl<'f> Checker<'f> {
             }
         };
         let before = self.sink.errors();
-        let mut cells = Vec::new();
+        let mut arm_points = Vec::new();
         for checked in arms {
             sweep::reject_fixed(SWEEP, &points.vary, &checked.arm, checked.span, &mut self.sink);
             if self.sink.errors() > before {
                 return None;
             }
-            let own = self.cells_of(planner, &points, checked);
+            let own = self.arm_points_of(planner, &points, checked);
             self.reject_same_points(&points, &own);
-            cells.extend(own);
+            arm_points.extend(own);
         }
         if self.sink.errors() == before {
-            self.reject_other_tables(&points, &cells);
-            self.reject_servers_without_restart(&cells);
+            self.reject_other_tables(&points, &arm_points);
+            self.reject_servers_without_restart(&arm_points);
         }
         Some(Sweep {
             values: points.texts(),
             vary: points.vary,
             repeats: draft.repeats,
             best: draft.best.map(|(rule, _)| rule),
-            cells: cells.into_iter().map(|checked| checked.arm).collect(),
+            arm_points: arm_points.into_iter().map(|checked| checked.arm).collect(),
         })
     }
 
     /// Returns an arm at each point that has a plan; reports what the arm alone does not have.
-    fn cells_of(
+    fn arm_points_of(
         &mut self,
         planner: &Planner<'_, '_>,
         points: &Points<'_>,
         checked: &Checked,
     ) -> Vec<Checked> {
-        let mut cells = Vec::new();
+        let mut arm_points = Vec::new();
         for (place, value) in points.values.iter().enumerate() {
             let draft = ArmDraft::at_point(&checked.arm, &points.vary, value);
             let target = checked.arm.plan.target.as_ref();
@@ -318,16 +318,16 @@ impl<'f> Checker<'f> {
             }
             let (plan, found) = self.plan(planner, &draft);
             let own = found.iter().filter(|one| !checked.found.contains(one));
-            self.about_arm(planner.workload, &draft, &own.collect::<Vec<_>>());
+            self.report_in_arm(planner.workload, &draft, &own.collect::<Vec<_>>());
             let Some(plan) = plan else { continue };
             if place == 0 {
                 arm::reject_idle_options(&draft, plan.target.as_ref(), &mut self.sink);
             }
-            let mut cell = self.arm(planner, draft, plan);
-            cell.arm.point = Some(value.text.clone());
-            cells.push(cell);
+            let mut arm_point = self.arm(planner, draft, plan);
+            arm_point.arm.point = Some(value.text.clone());
+            arm_points.push(arm_point);
         }
-        cells
+        arm_points
     }
 
     /// Returns an arm with its plan and the statements around its runs.
@@ -368,7 +368,7 @@ impl<'f> Checker<'f> {
 
     /// Reports diagnostics of the workload file at the line of the experiment file that causes
     /// them.
-    fn about_workload<'d>(
+    fn report_in_workload<'d>(
         &mut self,
         workload: &WorkloadSource<'_>,
         named_at: Option<Span>,
@@ -396,20 +396,30 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports the diagnostics that only this arm has, at the line that causes them.
-    fn about_arm(&mut self, workload: &WorkloadSource<'_>, draft: &ArmDraft, own: &[&Diagnostic]) {
+    fn report_in_arm(
+        &mut self,
+        workload: &WorkloadSource<'_>,
+        draft: &ArmDraft,
+        own: &[&Diagnostic],
+    ) {
         for one in own {
             let lines = draft.differences.iter().zip(&draft.spans);
-            let culprit = lines.into_iter().find_map(|(difference, span)| {
-                let rest = one.message.strip_prefix(&format!("{}: ", option(difference)?))?;
-                Some((rest.to_owned(), span.unwrap_or(draft.span)))
+            let cause = lines.into_iter().find_map(|(difference, span)| {
+                let is_cause =
+                    one.option.is_some() && option(difference).as_deref() == one.option.as_deref();
+                is_cause.then(|| span.unwrap_or(draft.span))
             });
-            let (message, at) = culprit.unwrap_or_else(|| (one.message.clone(), draft.span));
-            let told = Diagnostic { message, ..(*one).clone() };
-            let here = Diagnostic { span: Some(at), ..told.clone() };
-            match (told.span, told.severity) {
+            // The position of the cause names it.
+            let option = one.option.clone().filter(|_| cause.is_none());
+            let at = cause.unwrap_or(draft.span);
+            let found = Diagnostic { option, ..(*one).clone() };
+            let here = Diagnostic { span: Some(at), ..found.clone() };
+            match (found.span, found.severity) {
                 (None, Severity::Error) => self.sink.error(|| here),
                 (None, Severity::Warning) => self.sink.warning(|| here),
-                (Some(_), _) => self.about_workload(workload, Some(at), std::iter::once(&told)),
+                (Some(_), _) => {
+                    self.report_in_workload(workload, Some(at), std::iter::once(&found));
+                }
             }
         }
     }
@@ -428,9 +438,9 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports two values of a sweep at which the runs of an arm are the same.
-    fn reject_same_points(&mut self, points: &Points<'_>, cells: &[Checked]) {
+    fn reject_same_points(&mut self, points: &Points<'_>, arm_points: &[Checked]) {
         let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
-        for (same, checked) in pairs_of_same(cells) {
+        for (same, checked) in pairs_of_same(arm_points) {
             let (first, second) = (value(same), value(checked));
             let message = match first == second {
                 true => format!("{second} is given twice"),
@@ -442,8 +452,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a sweep whose points need other tables, because setup and loads run once.
-    fn reject_other_tables(&mut self, points: &Points<'_>, cells: &[Checked]) {
-        for other in cells.iter().filter(|other| needs_other_data(&cells[0], other)) {
+    fn reject_other_tables(&mut self, points: &Points<'_>, arm_points: &[Checked]) {
+        for other in arm_points.iter().filter(|other| needs_other_data(&arm_points[0], other)) {
             let message = format!("`{}` changes the tables: setup and loads run once", points.vary);
             let help = "vary something that only jobs use";
             self.sink.error_once(Diagnostic::error(other.span, message).help(help));

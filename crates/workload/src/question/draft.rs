@@ -7,7 +7,7 @@ use super::delta::{Deltas, deltas};
 use super::experiment::{Design, Restore, Rounds};
 use super::fields::Fields;
 use crate::folder::{Folder, unreadable};
-use crate::keys::{self, Owner};
+use crate::keys::{self, SectionKind};
 use crate::read::{Excerpt, File, LARGEST_FILE, decode, parse};
 use crate::sink::Sink;
 use crate::wording::quoted;
@@ -84,8 +84,8 @@ pub(super) fn read<'f>(
     folder: &dyn Folder,
     sink: &mut Sink,
 ) -> QuestionDraft<'f> {
-    let design = fields.choice(Owner::Question, "design", sink);
-    let differences = fields.choice(Owner::Question, "differences", sink);
+    let design = fields.choice(SectionKind::Question, "design", sink);
+    let differences = fields.choice(SectionKind::Question, "differences", sink);
     QuestionDraft {
         ask: fields.one("ask").map(|value| value.text().to_owned()),
         workload: match fields.one("workload") {

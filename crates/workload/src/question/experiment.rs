@@ -59,7 +59,7 @@ pub struct Sweep {
     /// The rule for the best point.
     pub best: Option<BestRule>,
     /// The arms at each point: all points of the first arm, then those of the next.
-    pub cells: Vec<Arm>,
+    pub arm_points: Vec<Arm>,
 }
 
 /// An arm of an experiment.
@@ -67,7 +67,7 @@ pub struct Sweep {
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// The value that the sweep gives it, if it is an arm at a point of a sweep.
+    /// The value that the sweep gives it, if it is at a point of one.
     pub point: Option<String>,
     /// The differences from the workload file, in the order of the file, and that of the point.
     pub differences: Vec<Difference>,
@@ -145,16 +145,15 @@ impl Experiment {
         if has_none || self.capacity.is_some() { &[] } else { &self.arms }
     }
 
-    /// Returns the cells of a round, each of which runs once: the arms, at each point if there is a
-    /// sweep.
-    pub fn cells(&self) -> &[Arm] {
-        self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.cells)
+    /// Returns the arms of a round, at each point if there is a sweep; each runs once.
+    pub fn arm_points(&self) -> &[Arm] {
+        self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.arm_points)
     }
 
     /// Returns true if an arm changes a setting of a private server, so that the servers restart
     /// before each run.
     pub fn restarts(&self) -> bool {
-        let differences = self.cells().iter().flat_map(|arm| &arm.differences);
+        let differences = self.arm_points().iter().flat_map(|arm| &arm.differences);
         differences.into_iter().any(|one| matches!(one, Difference::Server { .. }))
     }
 }

@@ -2,7 +2,7 @@
 
 use base::Diagnostic;
 
-use crate::keys::{self, Form, Key, Owner};
+use crate::keys::{self, Form, Key, SectionKind};
 use crate::read::{Entry, Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
@@ -17,20 +17,20 @@ impl<'f> Fields<'f> {
     pub(super) fn of(
         file: &File<'_>,
         section: &'f Section<'f>,
-        owner: Owner,
+        owner: SectionKind,
         sink: &mut Sink,
     ) -> Fields<'f> {
-        let whereabouts = format!("in [{}]", section.name);
+        let location_text = format!("in [{}]", section.name);
         let mut found: Vec<(&'static Key, &'f Entry<'f>)> = Vec::new();
         for entry in &section.entries {
             let name = entry.key().text();
             let Some(key) = keys::find(owner, name) else {
-                sink.error(|| unknown(entry, owner, &whereabouts));
+                sink.error(|| unknown(entry, owner, &location_text));
                 continue;
             };
             let earlier = found.iter().find(|(_, other)| other.key().text() == name);
             match earlier.filter(|_| !key.repeatable) {
-                Some((_, first)) => sink.error(|| repeated(file, entry, first, &whereabouts)),
+                Some((_, first)) => sink.error(|| repeated(file, entry, first, &location_text)),
                 None if entry.value().text().is_empty() => sink.error(|| no_value(key, entry)),
                 None => found.push((key, entry)),
             }
@@ -55,7 +55,7 @@ impl<'f> Fields<'f> {
 
     /// Returns the place of a key's value among the words that the table of keys lists; reports
     /// another word.
-    pub(super) fn choice(&self, owner: Owner, name: &str, sink: &mut Sink) -> Option<usize> {
+    pub(super) fn choice(&self, owner: SectionKind, name: &str, sink: &mut Sink) -> Option<usize> {
         let value = self.one(name)?;
         let Form::Choice(words) = keys::find(owner, name)?.form else { return None };
         let place = words.iter().position(|word| *word == value.text());
@@ -70,20 +70,24 @@ impl<'f> Fields<'f> {
     }
 }
 
-fn unknown(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {
+fn unknown(entry: &Entry<'_>, owner: SectionKind, location_text: &str) -> Diagnostic {
     let name = entry.key().text();
     if let Some(other) = keys::ALL.iter().find(|key| key.is_named(name)) {
-        let message = format!("{} is not a key {whereabouts}", quoted(name));
+        let message = format!("{} is not a key {location_text}", quoted(name));
         let home = other.place.owner();
         let help = match home {
-            Owner::Question | Owner::Arm | Owner::Capacity | Owner::Sweep | Owner::Saturate => {
-                format!("it belongs {}", home.whereabouts())
+            SectionKind::Question
+            | SectionKind::Arm
+            | SectionKind::Capacity
+            | SectionKind::Sweep
+            | SectionKind::Saturate => {
+                format!("it belongs {}", home.location_text())
             }
             _ => "write it into the workload file".to_owned(),
         };
         return entry.key().error(message).help(help);
     }
-    let error = entry.key().error(format!("unknown key {} {whereabouts}", quoted(name)));
+    let error = entry.key().error(format!("unknown key {} {location_text}", quoted(name)));
     match nearest(name, keys::of(owner).flat_map(Key::names)) {
         Some(near) => error.did_you_mean(Some(near)),
         None => {
@@ -97,11 +101,11 @@ fn repeated(
     file: &File<'_>,
     entry: &Entry<'_>,
     first: &Entry<'_>,
-    whereabouts: &str,
+    location_text: &str,
 ) -> Diagnostic {
     let line = file.line_number(first.key().span().unwrap_or_default().start);
     let name = quoted(entry.key().text());
-    let message = format!("{name} is repeated {whereabouts}; the first is in line {line}");
+    let message = format!("{name} is repeated {location_text}; the first is in line {line}");
     entry.key().error(message).help("remove one of the two")
 }
 

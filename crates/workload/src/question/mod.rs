@@ -42,7 +42,7 @@ pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
-pub use outline::{ArmOutline, CellOutline, Outline};
+pub use outline::{ArmOutline, ArmPointOutline, Outline};
 pub use percent::signed_percent;
 pub use range::numeric_value;
 pub use regression::RegressionLimit;

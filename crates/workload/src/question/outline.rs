@@ -11,7 +11,7 @@ use super::saturate::SaturateQuestion;
 use super::saturate_section;
 use super::sweep::{self, SweepOutline};
 use crate::folder::NoFiles;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::read::parse;
 use crate::sink::Sink;
 
@@ -54,7 +54,7 @@ pub struct ArmOutline {
 
 /// A run of a round: an arm, at a point if there is a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellOutline {
+pub struct ArmPointOutline {
     /// Name of the arm.
     pub arm: String,
     /// The value that the sweep gives it.
@@ -62,17 +62,19 @@ pub struct CellOutline {
 }
 
 impl Outline {
-    /// Returns the runs of a round, in the order of [`Experiment::cells`]; one of an arm that is
+    /// Returns the runs of a round, in the order of [`Experiment::arm_points`]; an arm that is
     /// compared with itself has two.
-    pub fn cells(&self) -> Vec<CellOutline> {
+    pub fn arm_points(&self) -> Vec<ArmPointOutline> {
         let names = self.compared().into_iter();
         let Some(sweep) = &self.sweep else {
-            return names.map(|arm| CellOutline { arm, point: None }).collect();
+            return names.map(|arm| ArmPointOutline { arm, point: None }).collect();
         };
         let at_points = |arm: String| {
-            let cell =
-                move |value: &String| CellOutline { arm: arm.clone(), point: Some(value.clone()) };
-            sweep.values.iter().map(cell)
+            let arm_point = move |value: &String| ArmPointOutline {
+                arm: arm.clone(),
+                point: Some(value.clone()),
+            };
+            sweep.values.iter().map(arm_point)
         };
         names.flat_map(at_points).collect()
     }
@@ -84,7 +86,7 @@ impl Outline {
         let question = file.sections.iter().find(|section| section.name == "question")?;
         // The workload is not read, which counts as an error.
         let mut sink = Sink::default();
-        let fields = Fields::of(&file, question, Owner::Question, &mut sink);
+        let fields = Fields::of(&file, question, SectionKind::Question, &mut sink);
         let draft = draft::read(&fields, &NoFiles, &mut sink);
         let arms = file.sections.iter().filter_map(|section| {
             let name = section.name.strip_prefix("arm ")?.to_owned();

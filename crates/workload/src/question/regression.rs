@@ -21,6 +21,12 @@ pub struct RegressionLimit {
 const HELP: &str = "write for example `throughput < -3%, response.p99 > +10%`";
 
 impl RegressionLimit {
+    /// Returns the changes that the limit excludes: `< -3%`.
+    pub fn bound(&self) -> String {
+        let sign = if self.change < 0.0 { '<' } else { '>' };
+        format!("{sign} {}", percent::printed(self.change))
+    }
+
     /// Parses a list of limits between commas.
     ///
     /// # Errors
@@ -44,8 +50,7 @@ impl RegressionLimit {
 
 impl fmt::Display for RegressionLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.change < 0.0 { '<' } else { '>' };
-        write!(f, "{} {sign} {}", self.metric, percent::printed(self.change))
+        write!(f, "{} {}", self.metric, self.bound())
     }
 }
 

@@ -12,7 +12,7 @@ use super::percent;
 use super::range::Range;
 use super::saturate::{SaturateQuestion, Saturated};
 use super::vary::Vary;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::plan::Plan;
 use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
@@ -46,7 +46,7 @@ pub(super) fn read<'f>(
     section: &'f Section<'f>,
     sink: &mut Sink,
 ) -> SaturateDraft<'f> {
-    let fields = Fields::of(file, section, Owner::Saturate, sink);
+    let fields = Fields::of(file, section, SectionKind::Saturate, sink);
     for (key, example) in
         [("vary", "vary = concurrency(read)"), ("until", "until = cpu(database) >= 95%")]
     {

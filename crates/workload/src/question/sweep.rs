@@ -9,7 +9,7 @@ use super::experiment::Arm;
 use super::fields::Fields;
 use super::range::{Range, RangeValue};
 use super::vary::Vary;
-use crate::keys::Owner;
+use crate::keys::SectionKind;
 use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::quoted;
@@ -71,7 +71,7 @@ pub(super) fn read<'f>(
     section: &'f Section<'f>,
     sink: &mut Sink,
 ) -> Option<SweepDraft<'f>> {
-    let fields = Fields::of(file, section, Owner::Sweep, sink);
+    let fields = Fields::of(file, section, SectionKind::Sweep, sink);
     let repeats = fields.one("repeats").map_or(REPEATS, |value| repeats(value, sink));
     let best = fields.one("best").and_then(|value| match best::rule(value) {
         Ok(rule) => Some((rule, value)),
@@ -129,9 +129,9 @@ impl<'f> SweepDraft<'f> {
         let (vary, range) = Vary::split(self.vary, workload)?;
         let place = range;
         let range = Range::parse(range)?;
-        let cells = range.count().saturating_mul(arms as u64);
-        if cells > MOST_CELLS {
-            return Err(Box::new(too_many(place, cells, self.repeats, run)));
+        let arm_points = range.count().saturating_mul(arms as u64);
+        if arm_points > MOST_CELLS {
+            return Err(Box::new(too_many(place, arm_points, self.repeats, run)));
         }
         let values = range.values()?;
         if values.len() < 2 {
@@ -142,13 +142,13 @@ impl<'f> SweepDraft<'f> {
     }
 }
 
-fn too_many(place: Excerpt<'_>, cells: u64, repeats: u32, run: Option<Nanos>) -> Diagnostic {
+fn too_many(place: Excerpt<'_>, arm_points: u64, repeats: u32, run: Option<Nanos>) -> Diagnostic {
     let message = format!(
         "a sweep of {} points is too large: at most {}",
-        grouped(cells),
+        grouped(arm_points),
         grouped(MOST_CELLS)
     );
-    let runs = cells.saturating_mul(u64::from(repeats));
+    let runs = arm_points.saturating_mul(u64::from(repeats));
     let time = run.map(|run| format!(" and take {}", in_words(runs, run))).unwrap_or_default();
     let help = format!("it would make {} runs{time}; take larger steps", grouped(runs));
     place.error(message).help(help)

@@ -5,7 +5,7 @@ use std::fmt;
 use base::{Diagnostic, Endpoint, Target, TargetError};
 
 use super::difference::Difference;
-use crate::keys::{self, Key, Owner, Place};
+use crate::keys::{self, Key, KeyGroup, SectionKind};
 use crate::read::{Excerpt, File, Section};
 use crate::wording::{enumeration, nearest, quoted};
 
@@ -64,7 +64,7 @@ impl Vary {
         if text == NODES {
             return Ok(Vary::Nodes);
         }
-        match keys::find(Owner::Arm, text).filter(|key| key.is_pattern) {
+        match keys::find(SectionKind::Arm, text).filter(|key| key.is_pattern) {
             Some(key) => Vary::of_key(key, what, workload),
             None => Err(Box::new(unknown(what, workload))),
         }
@@ -110,7 +110,8 @@ impl Vary {
     pub(super) fn is_set_by(&self, difference: &Difference) -> bool {
         match (self, difference) {
             (Vary::Key { section, key }, Difference::Key { section: other, key: by, .. }) => {
-                section == other && keys::find(Owner::Job, key).is_some_and(|key| key.is_named(by))
+                section == other
+                    && keys::find(SectionKind::Job, key).is_some_and(|key| key.is_named(by))
             }
             _ => self.to_string() == difference.key(),
         }
@@ -161,7 +162,7 @@ fn unknown(what: Excerpt<'_>, workload: &File<'_>) -> Diagnostic {
     if workload.sections.iter().any(is_param) {
         return error.help(format!("did you mean the parameter `set.{text}`?"));
     }
-    let pacing = keys::of(Owner::Job).filter(|key| is_pacing(key)).flat_map(Key::names);
+    let pacing = keys::of(SectionKind::Job).filter(|key| is_pacing(key)).flat_map(Key::names);
     let jobs = workload.sections.iter().find(|section| is_job(section));
     match (nearest(text, pacing.chain([NODES])), jobs) {
         (Some(NODES), _) => error.help("did you mean `nodes`?"),
@@ -207,7 +208,7 @@ fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String)
     let open = text.find('(').unwrap_or(text.len());
     let (key, section) = (name.part(0..open), name.part(open + 1..text.len() - 1));
     let is_pacing =
-        |wanted: &str| keys::of(Owner::Job).any(|key| is_pacing(key) && key.is_named(wanted));
+        |wanted: &str| keys::of(SectionKind::Job).any(|key| is_pacing(key) && key.is_named(wanted));
     if !is_pacing(key.text()) {
         return Err(Box::new(no_pacing_key(key)));
     }
@@ -224,7 +225,7 @@ fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String)
 }
 
 fn is_pacing(key: &Key) -> bool {
-    key.place == Place::When
+    key.place == KeyGroup::Arrivals
 }
 
 fn is_job(section: &Section<'_>) -> bool {
@@ -236,12 +237,12 @@ fn is_job(section: &Section<'_>) -> bool {
 fn no_pacing_key(key: Excerpt<'_>) -> Diagnostic {
     let text = key.text();
     let error = key.error(format!("{} is not a pacing key of a job", quoted(text)));
-    let known = || keys::of(Owner::Job).filter(|key| is_pacing(key)).map(|key| key.name);
+    let known = || keys::of(SectionKind::Job).filter(|key| is_pacing(key)).map(|key| key.name);
     if let Some(near) = nearest(text, known()) {
         return error.did_you_mean(Some(near));
     }
     let listed: Vec<&str> = known().collect();
-    match keys::find(Owner::Job, text) {
+    match keys::find(SectionKind::Job, text) {
         Some(_) => error.help(format!(
             "make its value a parameter of the workload, `{text} = ${{{text}}}`, and set it here \
              with `set.{text}`"

@@ -116,8 +116,9 @@ pub(crate) fn line_outside(
 ) -> Option<Entry<'static>> {
     if value.contains(|character: char| character.is_ascii_control() && character != '\t') {
         sink.error(|| {
-            let message = format!("{option}: the value has a control character");
-            crate::wording::error(None, message).help("write the value on one line, as in a file")
+            let error = crate::wording::error(None, "the value has a control character");
+            let error = error.help("write the value on one line, as in a file");
+            Diagnostic { option: Some(option.into()), ..error }
         });
         return None;
     }

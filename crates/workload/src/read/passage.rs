@@ -55,7 +55,7 @@ impl<'a> Passage<'a> {
         Passage { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
     }
 
-    /// Creates a passage from the value of an option; messages about it begin with `option`.
+    /// Creates a passage from the value of an option, which diagnostics about it name.
     pub(crate) fn of_option(text: String, option: String) -> Passage<'static> {
         Passage { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
     }
@@ -209,19 +209,19 @@ impl<'p> Excerpt<'p> {
 
     /// Creates an error about this part.
     pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
-        wording::error(self.span(), self.attributed(message.into()))
+        Diagnostic { option: self.option(), ..wording::error(self.span(), message) }
     }
 
     /// Creates a warning about this part.
     pub(crate) fn warning(self, message: impl Into<String>) -> Diagnostic {
-        wording::warning(self.span(), self.attributed(message.into()))
+        Diagnostic { option: self.option(), ..wording::warning(self.span(), message) }
     }
 
-    /// Puts the option before a message if the text came from one.
-    fn attributed(self, message: String) -> String {
+    /// Returns the option from which the text came; `None` if it did not come from one.
+    fn option(self) -> Option<Box<str>> {
         match &self.passage.origin {
-            Origin::Outside(Some(option)) => format!("{option}: {message}"),
-            Origin::Outside(None) | Origin::Whole(_) | Origin::Parts(_) => message,
+            Origin::Outside(option) => option.as_deref().map(Box::from),
+            Origin::Whole(_) | Origin::Parts(_) => None,
         }
     }
 

@@ -626,27 +626,27 @@ fn wrong_words_of_a_question_are_corrected() {
 fn examples_of_experiment_keys_in_the_table_are_accepted() {
     for key in keys::ALL {
         let text = match key.place.owner() {
-            keys::Owner::Question => {
+            keys::SectionKind::Question => {
                 let base = "ask = ?\nworkload = read.ini\n";
                 let own = format!("{} ", key.name);
                 let rest: Vec<&str> = base.lines().filter(|line| !line.starts_with(&own)).collect();
                 let arms = if key.name == "design" { "" } else { "[arm b]\nset.batch = 1\n" };
                 format!("[question]\n{}\n{}\n[arm a]\n{arms}", rest.join("\n"), key.example)
             }
-            keys::Owner::Arm => {
+            keys::SectionKind::Arm => {
                 format!(
                     "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{}\n",
                     key.example
                 )
             }
-            keys::Owner::Capacity => {
+            keys::SectionKind::Capacity => {
                 let lines = ["slo = p99(read) < 1s", "vary = rate(read)"];
                 let other = |line: &&&str| !line.starts_with(&format!("{} ", key.name));
                 let lines: Vec<&str> = lines.iter().filter(other).copied().collect();
                 let search = format!("{}\n{}", lines.join("\n"), key.example);
                 format!("[question]\nask = ?\nworkload = read.ini\n[capacity]\n{search}\n")
             }
-            keys::Owner::Sweep => {
+            keys::SectionKind::Sweep => {
                 let vary = if key.name == "vary" { "" } else { "vary = set.batch: 1, 2\n" };
                 format!(
                     "[question]\nask = ?\nworkload = read.ini\n[sweep]\n{vary}{}\n",

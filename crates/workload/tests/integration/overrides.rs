@@ -295,6 +295,6 @@ fn url_from_outside_shows_no_password() {
     let (plan, found) = workload::plan(FILE, &overrides);
     assert!(plan.is_none());
     let [error] = found.as_slice() else { panic!("{found:?}") };
-    assert!(error.message.starts_with("`--url`: ") && error.span.is_none(), "{error:?}");
+    assert!(error.option.as_deref() == Some("`--url`") && error.span.is_none(), "{error:?}");
     assert!(!format!("{error:?}").contains("geheim"), "{error:?}");
 }

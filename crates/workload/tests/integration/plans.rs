@@ -199,7 +199,7 @@ fn statement_with_a_generated_file_name_is_sent_as_text() {
 #[test]
 fn the_examples_in_the_table_of_keys_are_accepted() {
     let of_experiments = |key: &&keys::Key| {
-        use keys::Owner::{Arm, Capacity, Question, Saturate, Sweep};
+        use keys::SectionKind::{Arm, Capacity, Question, Saturate, Sweep};
         matches!(key.place.owner(), Question | Arm | Capacity | Sweep | Saturate)
     };
     for key in keys::ALL.iter().filter(|key| !of_experiments(key)) {
@@ -230,20 +230,20 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             _ => "",
         };
         let file = match key.place.owner() {
-            keys::Owner::Global => format!("{lines}[job]\nquery = select 1\n"),
-            keys::Owner::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),
-            keys::Owner::Load => format!("[load t]\n{table}{lines}"),
-            keys::Owner::Target => format!("[target copy]\n{lines}[job]\nquery = select 1\n"),
-            keys::Owner::Job => format!("{target}[job]\n{query}{lines}"),
-            keys::Owner::Threshold => {
+            keys::SectionKind::Global => format!("{lines}[job]\nquery = select 1\n"),
+            keys::SectionKind::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),
+            keys::SectionKind::Load => format!("[load t]\n{table}{lines}"),
+            keys::SectionKind::Target => format!("[target copy]\n{lines}[job]\nquery = select 1\n"),
+            keys::SectionKind::Job => format!("{target}[job]\n{query}{lines}"),
+            keys::SectionKind::Threshold => {
                 format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
             }
-            keys::Owner::Observe => format!("[job]\nquery = select 1\n[observe]\n{lines}"),
-            keys::Owner::Question
-            | keys::Owner::Arm
-            | keys::Owner::Capacity
-            | keys::Owner::Sweep
-            | keys::Owner::Saturate => {
+            keys::SectionKind::Observe => format!("[job]\nquery = select 1\n[observe]\n{lines}"),
+            keys::SectionKind::Question
+            | keys::SectionKind::Arm
+            | keys::SectionKind::Capacity
+            | keys::SectionKind::Sweep
+            | keys::SectionKind::Saturate => {
                 unreachable!("they are left out")
             }
         };
@@ -281,9 +281,9 @@ fn observed_hosts_are_read_and_printed() {
             &workload::Overrides::default(),
         );
         assert!(plan.is_none(), "{line}");
-        let told = format!("{diagnostics:?}");
-        assert!(told.contains(words), "{line}: {told}");
-        assert!(!told.contains("secret"), "{told}");
+        let reported = format!("{diagnostics:?}");
+        assert!(reported.contains(words), "{line}: {reported}");
+        assert!(!reported.contains("secret"), "{reported}");
     }
 }
 

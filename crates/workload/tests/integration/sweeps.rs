@@ -22,25 +22,27 @@ fn sweep(lines: &str) -> Experiment {
     experiment.unwrap_or_else(|| panic!("{}", render(&text, &found)))
 }
 
-/// Returns arm and point of each cell with the clients of [read].
-fn cells(experiment: &Experiment) -> Vec<(&str, &str, u32)> {
-    fn cell(cell: &Arm) -> (&str, &str, u32) {
-        let Pacing::Closed { clients, .. } = cell.plan.jobs[0].pacing else { panic!("{cell}") };
-        (&cell.name, cell.point.as_deref().unwrap_or_default(), clients)
+/// Returns arm and point of each arm at a point with the clients of [read].
+fn arm_points(experiment: &Experiment) -> Vec<(&str, &str, u32)> {
+    fn arm_point(arm_point: &Arm) -> (&str, &str, u32) {
+        let Pacing::Closed { clients, .. } = arm_point.plan.jobs[0].pacing else {
+            panic!("{arm_point}")
+        };
+        (&arm_point.name, arm_point.point.as_deref().unwrap_or_default(), clients)
     }
-    experiment.cells().iter().map(cell).collect()
+    experiment.arm_points().iter().map(arm_point).collect()
 }
 
 #[test]
 fn sweep_without_arms_runs_the_workload_at_each_point() {
     let found = sweep("[sweep]\nvary = concurrency(read): 1..4 x2\n");
     let expected = [("workload", "1", 1), ("workload", "2", 2), ("workload", "4", 4)];
-    assert_eq!(cells(&found), expected);
+    assert_eq!(arm_points(&found), expected);
     let sweep = found.sweep.as_ref().unwrap();
     assert_eq!((sweep.repeats, sweep.best.as_ref()), (3, None));
     assert_eq!(sweep.vary.to_string(), "concurrency(read)");
     assert!(found.file_arms().is_empty());
-    let shown: Vec<String> = found.cells().iter().map(ToString::to_string).collect();
+    let shown: Vec<String> = found.arm_points().iter().map(ToString::to_string).collect();
     assert_eq!(shown[2], "concurrency(read) = 4");
 }
 
@@ -48,8 +50,8 @@ fn sweep_without_arms_runs_the_workload_at_each_point() {
 fn sweep_with_arms_is_a_grid() {
     let lines = "[arm a]\n[arm b]\nrate(pay) = 7\n[sweep]\nvary = queue-depth(read): 8, 1\n";
     let found = sweep(lines);
-    assert_eq!(cells(&found), [("a", "8", 8), ("a", "1", 1), ("b", "8", 8), ("b", "1", 1)]);
-    assert_eq!(found.cells()[3].to_string(), "b at queue-depth(read) = 1");
+    assert_eq!(arm_points(&found), [("a", "8", 8), ("a", "1", 1), ("b", "8", 8), ("b", "1", 1)]);
+    assert_eq!(found.arm_points()[3].to_string(), "b at queue-depth(read) = 1");
     assert_eq!(found.arms.len(), 2);
     assert!(found.arms.iter().all(|arm| arm.point.is_none()));
 }
@@ -98,7 +100,8 @@ fn nodes_are_the_first_hosts_of_the_url() {
         }
         other => panic!("{other:?}"),
     };
-    let all = found.cells().iter().map(|cell| hosts(cell.plan.target.as_ref().unwrap()));
+    let all =
+        found.arm_points().iter().map(|arm_point| hosts(arm_point.plan.target.as_ref().unwrap()));
     assert_eq!(all.collect::<Vec<_>>(), ["db1", "db1 db2", "db1 db2 db3"]);
 }
 

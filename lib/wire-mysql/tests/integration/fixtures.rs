@@ -22,7 +22,7 @@ struct Exchange {
     kinds: Vec<ReplyKind>,
     /// Sent bytes, with true for those of the client.
     bytes: Vec<(bool, Vec<u8>)>,
-    told: Vec<String>,
+    printed: Vec<String>,
 }
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -46,7 +46,7 @@ fn parse(name: String, text: &str) -> Exchange {
             "#" => {}
             ">" => exchange.bytes.push((true, unhex(value))),
             "<" => exchange.bytes.push((false, unhex(value))),
-            "=" => exchange.told.push(value.to_owned()),
+            "=" => exchange.printed.push(value.to_owned()),
             "user" => exchange.user = value.to_owned(),
             "password" => exchange.password = value.to_owned(),
             "kinds" => exchange.kinds = value.split(' ').map(kind).collect(),
@@ -93,7 +93,7 @@ fn logins_with_real_servers_are_repeated_byte_for_byte() {
             collation: 45,
             attributes: &[(b"program_name", b"assay")],
         });
-        let (mut sent, mut told) = (Vec::new(), Vec::new());
+        let (mut sent, mut printed) = (Vec::new(), Vec::new());
         for (is_client, bytes) in &exchange.bytes {
             if *is_client {
                 assert_eq!(sent, *bytes, "{}", exchange.name);
@@ -102,9 +102,9 @@ fn logins_with_real_servers_are_repeated_byte_for_byte() {
             sent.clear();
             let (used, step) = login.read(bytes, &mut sent).expect(&exchange.name);
             assert_eq!(used, bytes.len(), "{}", exchange.name);
-            told.extend(step_told(&step));
+            printed.extend(step_told(&step));
         }
-        assert_eq!(told, exchange.told, "{}", exchange.name);
+        assert_eq!(printed, exchange.printed, "{}", exchange.name);
     }
 }
 
@@ -182,9 +182,9 @@ fn payloads(bytes: &[u8], first: u8) -> Vec<Vec<u8>> {
 fn replies_of_real_servers_decode_whole_and_in_pieces() {
     for exchange in exchanges("login", false) {
         let is_told = |line: &&String| !line.starts_with("row ") && !line.starts_with("column ");
-        let counted: Vec<&String> = exchange.told.iter().filter(is_told).collect();
+        let counted: Vec<&String> = exchange.printed.iter().filter(is_told).collect();
         for size in [1, 2, 3, 5, 64, usize::MAX] {
-            assert_eq!(replay(&exchange, size, true), exchange.told, "{}", exchange.name);
+            assert_eq!(replay(&exchange, size, true), exchange.printed, "{}", exchange.name);
             let skipped = replay(&exchange, size, false);
             let skipped: Vec<&String> = skipped.iter().filter(is_told).collect();
             assert_eq!(skipped, counted, "{}", exchange.name);

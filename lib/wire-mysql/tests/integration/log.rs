@@ -135,7 +135,7 @@ pub(crate) fn read(
 
 /// Returns the calls of the sink for bytes that are read in one piece, which must all be consumed.
 /// Reading them in pieces of every size up to `pieces` must give the same calls.
-pub(crate) fn told(
+pub(crate) fn printed(
     agreed: Negotiated,
     kinds: &[ReplyKind],
     bytes: &[u8],

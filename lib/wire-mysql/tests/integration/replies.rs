@@ -6,7 +6,7 @@ use wire_mysql::{
     file_end, packet,
 };
 
-use crate::log::{Log, agreed, new, old, read, told};
+use crate::log::{Log, agreed, new, old, printed, read};
 
 pub(crate) fn column(name: &str, column_type: ColumnType) -> ColumnDefinition<'_> {
     ColumnDefinition {
@@ -50,9 +50,9 @@ fn rows_are_counted_and_skipped_or_returned() {
             answers.end_of_rows(Status::AUTOCOMMIT, 7);
         });
         let end = "result: 3 rows, 0 affected, id 0, status 0x0002, 7 warnings";
-        let skipped = told(agreed, &[ReplyKind::Text], &bytes, false, 40);
+        let skipped = printed(agreed, &[ReplyKind::Text], &bytes, false, 40);
         assert_eq!(skipped, ["2 columns", end, "end"]);
-        let lines = told(agreed, &[ReplyKind::Text], &bytes, true, 40);
+        let lines = printed(agreed, &[ReplyKind::Text], &bytes, true, 40);
         let wanted = ["row , NULL", "row NULL, b", "row 3, \u{fffd}\u{fffd}\0", end, "end"];
         assert_eq!(lines[1..3], ["column id ColumnType(8)", "column name ColumnType(253)"]);
         assert_eq!(lines[3..], wanted);
@@ -69,9 +69,9 @@ fn binary_rows_are_counted_and_skipped_or_returned() {
             answers.end_of_rows(Status::AUTOCOMMIT, 0);
         });
         let end = "result: 2 rows, 0 affected, id 0, status 0x0002, 0 warnings";
-        let skipped = told(agreed, &[ReplyKind::Binary], &bytes, false, 40);
+        let skipped = printed(agreed, &[ReplyKind::Binary], &bytes, false, 40);
         assert_eq!(skipped, ["2 columns", end, "end"]);
-        let lines = told(agreed, &[ReplyKind::Binary], &bytes, true, 40);
+        let lines = printed(agreed, &[ReplyKind::Binary], &bytes, true, 40);
         assert_eq!(lines[3..5], ["row Int(-2), Bytes([116, 119, 111])", "row Null, Null"]);
     }
 }
@@ -140,7 +140,7 @@ fn known_definitions_are_omitted() {
             answers.end_of_rows(Status::AUTOCOMMIT, 0);
         });
         for wants_rows in [false, true] {
-            let lines = told(agreed, &[ReplyKind::Binary], &bytes, wants_rows, 30);
+            let lines = printed(agreed, &[ReplyKind::Binary], &bytes, wants_rows, 30);
             assert_eq!(lines[0], "2 columns, known");
             assert!(!lines.iter().any(|line| line.starts_with("column ")), "{lines:?}");
             assert!(lines.iter().any(|line| line.starts_with("result: 1 rows")), "{lines:?}");
@@ -186,7 +186,7 @@ fn one_command_has_several_results() {
             answers.columns(&id_and_name()[..1], false);
             answers.end_of_rows(Status::AUTOCOMMIT, 0);
         });
-        let lines = told(agreed, &[ReplyKind::Text], &bytes, false, 20);
+        let lines = printed(agreed, &[ReplyKind::Text], &bytes, false, 20);
         let expected = [
             "2 columns",
             "result: 1 rows, 0 affected, id 0, status 0x0008, 0 warnings",
@@ -228,7 +228,7 @@ fn an_error_leaves_the_next_replies_countable() {
             "result: 0 rows, 0 affected, id 0, status 0x0000, 0 warnings",
             "end",
         ];
-        assert_eq!(told(agreed, &kinds, &bytes, false, 20), expected);
+        assert_eq!(printed(agreed, &kinds, &bytes, false, 20), expected);
     }
 }
 
@@ -244,10 +244,10 @@ fn prepared_statements_end_where_their_definitions_do() {
             });
             bytes.extend(answer(agreed, |answers| answers.ok(&OkPacket::default())));
             let kinds = [ReplyKind::Prepared, ReplyKind::Simple];
-            let lines = told(agreed, &kinds, &bytes, false, 20);
+            let lines = printed(agreed, &kinds, &bytes, false, 20);
             assert_eq!(lines[0], format!("prepared 9: {parameters} -> {columns}"));
-            let told = lines.iter().filter(|line| line.starts_with("column ")).count();
-            assert_eq!(told, usize::from(columns));
+            let printed = lines.iter().filter(|line| line.starts_with("column ")).count();
+            assert_eq!(printed, usize::from(columns));
             assert_eq!(lines.iter().filter(|line| *line == "end").count(), 2);
         }
     }
@@ -390,7 +390,7 @@ fn packets_of_another_conversation_are_noticed() {
 fn session_end_by_the_server_is_reported() {
     let mut bytes = Vec::new();
     packet(&mut bytes, 0, |out| refusal(4031).encode(out));
-    let lines = told(new(), &[ReplyKind::Binary], &bytes, false, 9);
+    let lines = printed(new(), &[ReplyKind::Binary], &bytes, false, 9);
     assert_eq!(lines, ["error 4031 42S02 no such table", "end"]);
 }
 

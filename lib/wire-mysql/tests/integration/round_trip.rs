@@ -9,7 +9,7 @@ use wire_mysql::{
     Prepared, ReplyKind, SslRequest, StatementId, Status, TextRow,
 };
 
-use crate::log::{agreed, told};
+use crate::log::{agreed, printed};
 use crate::replies::column;
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -322,7 +322,7 @@ proptest! {
         Answers::new(&mut bytes, agreed, 1).ok(&OkPacket::default());
         let kinds = [ReplyKind::Binary, ReplyKind::Simple];
         for wants_rows in [false, true] {
-            let lines = told(agreed, &kinds, &bytes, wants_rows, usize::from(at % 40));
+            let lines = printed(agreed, &kinds, &bytes, wants_rows, usize::from(at % 40));
             let expected = format!("result: {} rows", rows.len());
             let ends = lines.iter().filter(|line| line.starts_with(&expected)).count();
             prop_assert!(ends >= 2, "{:#?}", lines);

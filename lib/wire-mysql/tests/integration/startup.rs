@@ -72,7 +72,7 @@ impl Line {
     }
 
     /// Returns the payload that the client sent.
-    fn heard(&mut self) -> Vec<u8> {
+    fn received(&mut self) -> Vec<u8> {
         let mut payloads = Payloads::new();
         payloads.expect(self.sequence);
         let taken = payloads.next(&self.sent).expect("the client's packet");
@@ -84,7 +84,7 @@ impl Line {
     fn greet(&mut self, method: &'static str) -> Vec<u8> {
         let greeting = handshake(method, offered());
         assert_eq!(self.say(|out| greeting.encode(out)), Ok(LoginStep::NeedBytes));
-        self.heard()
+        self.received()
     }
 
     fn finish(&mut self) {
@@ -134,7 +134,7 @@ fn uncached_sha2_password_is_sent_in_clear_over_secure_channels() {
     let mut line = Line::new(options(Channel::Local));
     line.greet("caching_sha2_password");
     assert_eq!(line.say(|out| AuthMoreData(&[4]).encode(out)), Ok(LoginStep::NeedBytes));
-    assert_eq!(line.heard(), [PASSWORD.0, b"\0"].concat());
+    assert_eq!(line.received(), [PASSWORD.0, b"\0"].concat());
     line.finish();
 }
 
@@ -144,10 +144,10 @@ fn uncached_sha2_password_is_encrypted_over_insecure_channels() {
         let mut line = Line::new(options(Channel::Open));
         line.greet("caching_sha2_password");
         assert_eq!(line.say(|out| AuthMoreData(&[4]).encode(out)), Ok(LoginStep::NeedBytes));
-        assert_eq!(line.heard(), [2], "asks for the key");
+        assert_eq!(line.received(), [2], "asks for the key");
         let key = line.say(|out| AuthMoreData(pem.as_bytes()).encode(out));
         assert_eq!(key, Ok(LoginStep::NeedBytes));
-        assert_eq!(opened(&line.heard()), [PASSWORD.0, b"\0"].concat());
+        assert_eq!(opened(&line.received()), [PASSWORD.0, b"\0"].concat());
         line.finish();
     }
 }
@@ -158,7 +158,7 @@ fn known_server_key_is_not_requested() {
     let mut line = Line::new(LoginOptions { server_key, ..options(Channel::Open) });
     line.greet("caching_sha2_password");
     assert_eq!(line.say(|out| AuthMoreData(&[4]).encode(out)), Ok(LoginStep::NeedBytes));
-    assert_eq!(opened(&line.heard()), [PASSWORD.0, b"\0"].concat());
+    assert_eq!(opened(&line.received()), [PASSWORD.0, b"\0"].concat());
     line.finish();
 }
 
@@ -212,7 +212,7 @@ fn keys_that_would_break_the_arithmetic_are_refused() {
         let mut line = Line::new(options(Channel::Open));
         line.greet("caching_sha2_password");
         line.say(|out| AuthMoreData(&[4]).encode(out)).expect("asks for the key");
-        line.heard();
+        line.received();
         let step = line.say(|out| AuthMoreData(&pem).encode(out));
         refused += usize::from(step.is_err());
     }
@@ -232,7 +232,7 @@ fn clear_text_password_needs_tls() {
     let mut line = Line::new(options(Channel::Tls));
     encrypt(&mut line, "caching_sha2_password");
     assert_eq!(line.say(|out| request.encode(out)), Ok(LoginStep::NeedBytes));
-    assert_eq!(line.heard(), [PASSWORD.0, b"\0"].concat());
+    assert_eq!(line.received(), [PASSWORD.0, b"\0"].concat());
     line.finish();
 }
 
@@ -240,14 +240,14 @@ fn clear_text_password_needs_tls() {
 fn encrypt(line: &mut Line, method: &'static str) -> Vec<u8> {
     let greeting = handshake(method, offered());
     assert_eq!(line.say(|out| greeting.encode(out)), Ok(LoginStep::StartTls));
-    let request = line.heard();
+    let request = line.received();
     let ClientHello::Ssl(ssl) = ClientHello::decode(&request).expect("a request for TLS") else {
         panic!("a login in the open: {request:?}")
     };
     assert!(ssl.wanted.contains(Capabilities::SSL));
     line.sent.clear();
     line.login.tls_started(&mut line.sent).expect("TLS was asked for");
-    line.heard()
+    line.received()
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn over_tls_the_login_follows_tls() {
     let login = encrypt(&mut line, "caching_sha2_password");
     assert_eq!(response(&login).user, b"tester");
     assert_eq!(line.say(|out| AuthMoreData(&[4]).encode(out)), Ok(LoginStep::NeedBytes));
-    assert_eq!(line.heard(), [PASSWORD.0, b"\0"].concat());
+    assert_eq!(line.received(), [PASSWORD.0, b"\0"].concat());
     line.finish();
 }
 
@@ -286,7 +286,7 @@ fn known_alternative_login_method_is_used() {
     let nonce = b"tsrqponmlkjihgfedcba\0";
     let request = AuthSwitchRequest { method: b"mysql_native_password", data: nonce };
     assert_eq!(line.say(|out| request.encode(out)), Ok(LoginStep::NeedBytes));
-    assert_eq!(line.heard(), native_answer(PASSWORD, b"tsrqponmlkjihgfedcba"));
+    assert_eq!(line.received(), native_answer(PASSWORD, b"tsrqponmlkjihgfedcba"));
     let unknown = AuthSwitchRequest { method: b"auth_gssapi_client", data: b"" };
     let error = line.say(|out| unknown.encode(out)).map_err(|error| error.kind);
     assert_eq!(error, Err(ErrorKind::Unsupported));
@@ -303,7 +303,7 @@ fn server_may_switch_methods_once() {
     let request = AuthSwitchRequest { method: b"mysql_native_password", data: &NONCE };
     let error = (0..9).find_map(|_| {
         let step = line.say(|out| request.encode(out));
-        step.map(|_| line.heard()).err()
+        step.map(|_| line.received()).err()
     });
     assert_eq!(error.map(|error| error.kind), Some(ErrorKind::TooLong));
 }

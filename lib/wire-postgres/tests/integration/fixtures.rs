@@ -161,7 +161,7 @@ fn turns(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Returns the log of the server's side of an exchange, and checks that it does not depend on the
 /// size of the pieces.
-fn told(name: &str) -> Vec<String> {
+fn printed(name: &str) -> Vec<String> {
     let exchange = Exchange::named(name);
     let bytes = exchange.server();
     let read = |piece: usize, wants_data: bool| {
@@ -212,13 +212,13 @@ fn a_simple_query_with_a_notice_and_a_syntax_error() {
         ]
         .map(str::to_owned),
     );
-    assert_eq!(told("simple-query"), expected);
+    assert_eq!(printed("simple-query"), expected);
 }
 
 #[test]
 fn prepared_statements_are_described_and_executed() {
     assert_eq!(
-        told("prepare"),
+        printed("prepare"),
         [
             "parameters [23, 25]",
             "no columns",
@@ -228,7 +228,7 @@ fn prepared_statements_are_described_and_executed() {
         ]
     );
     assert_eq!(
-        told("execute"),
+        printed("execute"),
         [
             "complete INSERT 0 1 rows 1",
             "ready Idle",
@@ -251,7 +251,7 @@ fn transactions_in_one_send_fail_as_a_whole_or_statement_by_statement() {
     let rollback = "complete ROLLBACK rows 0";
     let error = &duplicate("23505")[..];
     assert_eq!(
-        told("transaction-one-sync"),
+        printed("transaction-one-sync"),
         [
             begin,
             insert,
@@ -271,7 +271,7 @@ fn transactions_in_one_send_fail_as_a_whole_or_statement_by_statement() {
     let aborted = "error current transaction is aborted, commands ignored until end of \
                    transaction block (SQLSTATE 25P02)";
     assert_eq!(
-        told("transaction-sync-each"),
+        printed("transaction-sync-each"),
         [
             begin,
             active,
@@ -300,7 +300,7 @@ fn transactions_in_one_send_fail_as_a_whole_or_statement_by_statement() {
 
 #[test]
 fn binary_values_match_the_server() {
-    let lines = told("types");
+    let lines = printed("types");
     let Some(row) = lines.iter().find_map(|line| line.strip_prefix("row ")) else {
         panic!("no row in {lines:?}");
     };
@@ -333,13 +333,13 @@ fn portals_are_read_in_parts() {
         text(&["complete SELECT 3 rows 3", "ready Idle"]),
         text(&["no columns", "complete empty rows 0", "ready Idle"]),
     ];
-    assert_eq!(told("portal"), expected.concat());
+    assert_eq!(printed("portal"), expected.concat());
 }
 
 #[test]
 fn rows_go_in_and_out_by_copy() {
     assert_eq!(
-        told("copy-in"),
+        printed("copy-in"),
         [
             "copy in Text 2",
             "complete COPY 3 rows 3",
@@ -349,7 +349,7 @@ fn rows_go_in_and_out_by_copy() {
             "ready Idle",
         ]
     );
-    let lines = told("copy-out");
+    let lines = printed("copy-out");
     assert_eq!((&lines[0][..], &lines[4][..]), ("copy out Text 2", "complete COPY 3 rows 3"));
     assert_eq!(lines.len(), 6);
     let server = Exchange::named("copy-out").server();
@@ -364,7 +364,7 @@ fn rows_go_in_and_out_by_copy() {
 #[test]
 fn asynchronous_messages_are_returned() {
     assert_eq!(
-        told("notification"),
+        printed("notification"),
         [
             "complete LISTEN rows 0",
             "complete NOTIFY rows 0",
@@ -375,8 +375,8 @@ fn asynchronous_messages_are_returned() {
         ]
     );
     let cancelled = "error canceling statement due to user request (SQLSTATE 57014)";
-    assert_eq!(told("cancelled"), ["columns pg_sleep 2278 Text", cancelled, "ready Idle"]);
-    let lines = told("terminated");
+    assert_eq!(printed("cancelled"), ["columns pg_sleep 2278 Text", cancelled, "ready Idle"]);
+    let lines = printed("terminated");
     let terminated = "error terminating connection due to administrator command (SQLSTATE 57P01)";
     assert_eq!(lines.last().map(String::as_str), Some(terminated));
 }

@@ -577,8 +577,8 @@ fn long_error_text_is_truncated() {
     let mut bytes = Vec::new();
     backend::error_response(&mut bytes, [(b'C', "P0001"), (b'M', words.as_str())]).expect("made");
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
-    let told = lines(&[Cycle::STATEMENT], &bytes);
-    let [error, ready] = &told[..] else { panic!("{} lines", told.len()) };
+    let printed = lines(&[Cycle::STATEMENT], &bytes);
+    let [error, ready] = &printed[..] else { panic!("{} lines", printed.len()) };
     assert!(error.ends_with("x… (SQLSTATE P0001)") && error.len() < 20_000, "{}", error.len());
     assert_eq!(ready, "ready Idle");
 }
@@ -593,8 +593,8 @@ fn wanted_row_beyond_the_limit_is_reported_and_skipped() {
     for ends in [&[][..], &[100, 1 << 20]] {
         let (mut replies, mut log) = (awaiting(&[Cycle::STATEMENT]), Log::new(true));
         assert_eq!(read_in_pieces(&mut replies, &bytes, ends, &mut log), Ok(0));
-        let told = format!("too long {}", body.len());
-        assert_eq!(log.lines, [&told[..], "complete SELECT 1 rows 1", "ready Idle"]);
+        let printed = format!("too long {}", body.len());
+        assert_eq!(log.lines, [&printed[..], "complete SELECT 1 rows 1", "ready Idle"]);
     }
 }
 

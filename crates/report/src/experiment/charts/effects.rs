@@ -173,17 +173,13 @@ fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
         let at = Point { x: at.clamp(x.from, x.to), y };
         Mark::Text { ink, at, is_below, text }
     };
-    let metric = effect.change.metric.to_string();
-    let bets = effect.bets().map(|bet| {
-        let text = bet.to_string();
-        let range = text.strip_prefix(&metric).unwrap_or(&text).trim();
-        label(Ink::Series(2), bet.range.low, false, format!("bet {range}"))
-    });
-    let limits = effect.limits.iter().map(|limit| {
-        let text = limit.to_string();
-        let bound = text.strip_prefix(&limit.metric.to_string()).unwrap_or(&text).trim();
-        label(Ink::Bad, limit.change, false, format!("limit {bound}"))
-    });
+    let bets = effect
+        .bets()
+        .map(|bet| label(Ink::Series(2), bet.range.low, false, format!("bet {}", bet.range)));
+    let limits = effect
+        .limits
+        .iter()
+        .map(|limit| label(Ink::Bad, limit.change, false, format!("limit {}", limit.bound())));
     let delta = effect.change.delta;
     let small = label(Ink::Quiet, delta, true, format!("±{}", percent(delta)));
     bets.chain(limits).chain([small]).collect()

@@ -1,6 +1,6 @@
 //! The figures of a sweep: throughput, response times and a model of them over the varied value.
 
-use analyze::curve::{ArmCurve, Peak, ResponseModel, Standing, Usl};
+use analyze::curve::{ArmCurve, Peak, Ranking, ResponseModel, Usl};
 use workload::question::{Quantity, Scale, TimeStatistic};
 
 use super::super::sweep::{self, SweepView};
@@ -72,10 +72,10 @@ fn throughput(subject: &Subject<'_>) -> Figure {
         let name = of_name(&series.name);
         Some(format!("{} at {}{name}", rate(most), subject.sweep.values[point]))
     };
-    let told: Vec<String> = series.iter().zip(subject.arms()).filter_map(of_arm).collect();
-    let highest = match told.is_empty() {
+    let texts: Vec<String> = series.iter().zip(subject.arms()).filter_map(of_arm).collect();
+    let highest = match texts.is_empty() {
         true => "Every point has an INVALID run".to_owned(),
-        false => format!("The highest mean is {}", told.join(", ")),
+        false => format!("The highest mean is {}", texts.join(", ")),
     };
     let caption = format!("{highest}{}{}.", peaks(subject, &positions), subject.gaps(&series));
     let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
@@ -205,7 +205,7 @@ fn mark_best<'s>(
             Some(Point { x: positions.of_series(point, number, count), y })
         };
         best.extend(found.best.and_then(place));
-        let tied = found.others.iter().filter(|other| other.standing == Standing::NotWorse);
+        let tied = found.others.iter().filter(|other| other.standing == Ranking::NotWorse);
         ties.extend(tied.filter_map(|other| place(other.point)));
     }
     let all = [
@@ -253,7 +253,7 @@ fn response_figure(
     name: &str,
     what: &str,
     series: &[Series<'_>],
-    told: TimeStatistic,
+    statistic: TimeStatistic,
 ) -> Figure {
     let SweepView { vary, best, .. } = subject.sweep;
     let positions = Positions::of(subject.sweep, None);
@@ -278,7 +278,7 @@ fn response_figure(
         named.iter().filter_map(|one| growth(subject, &positions, one, is_by_arm)).collect();
     let caption = format!(
         "{} goes from {}{}{}.",
-        told.name(),
+        statistic.name(),
         grown.join("; "),
         beyond(subject, &drawn, named),
         subject.gaps(named)
@@ -305,13 +305,13 @@ fn growth(
     is_named: bool,
 ) -> Option<String> {
     let mut all = positions.order.iter().filter_map(|point| Some((*point, series.mean(*point)?)));
-    let told =
+    let value_text =
         |(point, ns): (usize, f64)| format!("{} at {}", time(ns), subject.sweep.values[point]);
     let first = all.next()?;
     let name = if is_named { of_name(&series.name) } else { String::new() };
     Some(match all.next_back() {
-        Some(last) => format!("{} to {}{name}", told(first), told(last)),
-        None => format!("{}{name}", told(first)),
+        Some(last) => format!("{} to {}{name}", value_text(first), value_text(last)),
+        None => format!("{}{name}", value_text(first)),
     })
 }
 
@@ -320,14 +320,14 @@ fn beyond(subject: &Subject<'_>, drawn: &Curves, named: &[Series<'_>]) -> String
     let mut points = drawn.beyond.clone();
     points.sort_unstable();
     points.dedup();
-    let told = points.into_iter().map(|point| {
+    let texts = points.into_iter().map(|point| {
         let most = named.iter().filter_map(|one| one.mean(point)).fold(0.0, f64::max);
         format!("{} ({})", subject.sweep.values[point], time(most))
     });
-    let told: Vec<String> = told.collect();
-    match told.is_empty() {
+    let texts: Vec<String> = texts.collect();
+    match texts.is_empty() {
         true => String::new(),
-        false => format!("; beyond the axis: {}", told.join(", ")),
+        false => format!("; beyond the axis: {}", texts.join(", ")),
     }
 }
 
@@ -439,12 +439,12 @@ fn caption_of_model(subject: &Subject<'_>, made: &[(usize, &str, &ResponseModel)
         let deviation = sentence::signed(most, Scale::Ratio);
         Some(format!("{deviation} at {}{}", subject.sweep.values[point], of_name(name)))
     };
-    let told: Vec<String> = made.iter().filter_map(of_arm).collect();
-    match told.is_empty() {
+    let texts: Vec<String> = made.iter().filter_map(of_arm).collect();
+    match texts.is_empty() {
         true => format!("The model predicts no point; {}.", lowered(sweep::ONE_SERVER)),
         false => format!(
             "The measured times deviate from the model by up to {}; {}.",
-            told.join(", "),
+            texts.join(", "),
             lowered(sweep::ONE_SERVER)
         ),
     }

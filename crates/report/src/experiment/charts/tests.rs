@@ -4,7 +4,7 @@ use analyze::Status;
 use analyze::compare::CpuShare;
 use analyze::curve::{
     ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, OtherPoint, Peak, PointMean, PointSummary,
-    Standing, Unusable, Usl,
+    Ranking, Unusable, Usl,
 };
 use workload::question::{BestRule, CpuOwner, Direction, RunMetric, TimeStatistic};
 
@@ -44,7 +44,7 @@ fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
         points: points.iter().copied().map(point).collect(),
         best: Some(BestPoint {
             best: Some(1),
-            others: vec![other(0, Standing::Worse), other(2, Standing::NotWorse)],
+            others: vec![other(0, Ranking::Worse), other(2, Ranking::NotWorse)],
             unusable: Vec::new(),
         }),
         judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),
@@ -109,7 +109,7 @@ fn every_run_is_a_dot_and_the_best_point_and_its_ties_are_marked() {
 fn unproven_points_are_no_ties() {
     let mut sweep = sweep(&POINTS, 1);
     let best = sweep.curves[0].best.as_mut().unwrap();
-    best.others.iter_mut().for_each(|other| other.standing = Standing::Unproven);
+    best.others.iter_mut().for_each(|other| other.standing = Ranking::Unproven);
     assert!(symbols(&drawn(&sweep)[0], Symbol::Square).is_empty());
 }
 

@@ -8,7 +8,7 @@ use analyze::limiting::{
     Sockets, Unseen, WaitingSessions, Waits as W,
 };
 use analyze::{OtherProgram, OtherPrograms};
-use record::{Component, Side};
+use record::{ObservedComponent, Side};
 
 use super::is_complete;
 use crate::words::{because, reason, source};
@@ -348,7 +348,7 @@ fn of_pauses() -> Vec<Said> {
 }
 
 fn of_network() -> Vec<Said> {
-    let interface = Component::parse("interface eth0").expect("a component");
+    let interface = ObservedComponent::parse("interface eth0").expect("a component");
     let trips =
         |trips| F::Network(N::RoundTrips { trips, round_trip_s: 0.000_25, service_s: 0.001_6 });
     vec![

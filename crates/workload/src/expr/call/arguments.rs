@@ -17,7 +17,7 @@ pub(crate) struct Spec {
     /// Its parameters in order.
     pub(crate) parameters: &'static [Parameter],
     /// Further arguments after the parameters.
-    pub(crate) rest: Rest,
+    pub(crate) rest: Variadic,
     /// Contexts in which it is allowed.
     pub(crate) stage: Stage,
     /// Checks the arguments and builds the generator.
@@ -30,7 +30,7 @@ pub(crate) struct Spec {
 
 /// The kind of further arguments after the parameters of a generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum Variadic {
     /// Nothing.
     Nothing,
     /// Any number of values.
@@ -85,10 +85,10 @@ impl Spec {
             Some(default) => format!("{}={default}", parameter.name),
         });
         let rest = match self.rest {
-            Rest::Nothing => None,
-            Rest::Values => Some("…".to_owned()),
-            Rest::Weighted => Some("a: 3, b: 1, …".to_owned()),
-            Rest::Named => Some("name: value, …".to_owned()),
+            Variadic::Nothing => None,
+            Variadic::Values => Some("…".to_owned()),
+            Variadic::Weighted => Some("a: 3, b: 1, …".to_owned()),
+            Variadic::Named => Some("name: value, …".to_owned()),
         };
         let parameters: Vec<String> = parameters.chain(rest).collect();
         format!("{}({})", self.name, parameters.join(", "))
@@ -100,7 +100,7 @@ impl Spec {
 pub(crate) struct Arguments<'p> {
     spec: &'static Spec,
     call: Excerpt<'p>,
-    given: Vec<Option<Given<'p>>>,
+    given: Vec<Option<CompiledArgument<'p>>>,
     /// Number of leading parameters that have their arguments.
     next: usize,
     /// The random stream of the call's position.
@@ -111,7 +111,7 @@ pub(crate) struct Arguments<'p> {
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
-pub(crate) struct Given<'p> {
+pub(crate) struct CompiledArgument<'p> {
     /// Position in the text.
     pub(crate) place: Excerpt<'p>,
     /// Compiled value.
@@ -129,7 +129,7 @@ pub(crate) enum ColonPart<'p> {
     Weight(Constant, Excerpt<'p>),
 }
 
-impl<'p> Given<'p> {
+impl<'p> CompiledArgument<'p> {
     /// Returns the error that `generator` needs `wanted`, and this argument is something else.
     pub(crate) fn mismatch(&self, generator: &str, wanted: &str) -> Diagnostic {
         let (what, kind) = (quoted(self.place.text()), self.value.kind().article());
@@ -152,7 +152,7 @@ impl<'p> Arguments<'p> {
     pub(crate) fn bind(
         &mut self,
         name: Option<Excerpt<'p>>,
-        given: Given<'p>,
+        given: CompiledArgument<'p>,
     ) -> Result<(), Refused> {
         let place = match name {
             Some(name) => self.place_of(name)?,
@@ -165,7 +165,7 @@ impl<'p> Arguments<'p> {
         };
         match self.given.get_mut(place) {
             Some(slot) => *slot = Some(given),
-            None if self.spec.rest != Rest::Nothing => self.given.push(Some(given)),
+            None if self.spec.rest != Variadic::Nothing => self.given.push(Some(given)),
             None => return Err(self.too_many(given.place).into()),
         }
         Ok(())
@@ -229,12 +229,12 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns the argument of a parameter, if given.
-    pub(crate) fn get(&self, place: usize) -> Option<&Given<'p>> {
+    pub(crate) fn get(&self, place: usize) -> Option<&CompiledArgument<'p>> {
         self.given.get(place)?.as_ref()
     }
 
     /// Returns all given arguments.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Given<'p>> + Clone {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &CompiledArgument<'p>> + Clone {
         self.given.iter().flatten()
     }
 
@@ -242,7 +242,7 @@ impl<'p> Arguments<'p> {
     ///
     /// # Errors
     /// None after a successful [`Arguments::complete`].
-    pub(crate) fn required(&self, place: usize) -> Result<&Given<'p>, Refused> {
+    pub(crate) fn required(&self, place: usize) -> Result<&CompiledArgument<'p>, Refused> {
         self.get(place).ok_or(Refused(None))
     }
 
@@ -333,7 +333,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns the error about an argument that must be constant.
-    pub(crate) fn not_constant(&self, given: &Given<'_>) -> Diagnostic {
+    pub(crate) fn not_constant(&self, given: &CompiledArgument<'_>) -> Diagnostic {
         let (what, name) = (quoted(given.place.text()), self.name());
         given
             .place
@@ -343,7 +343,7 @@ impl<'p> Arguments<'p> {
 }
 
 /// Refuses a negative constant.
-pub(super) fn not_negative(given: &Given<'_>, what: &str) -> Result<(), Refused> {
+pub(super) fn not_negative(given: &CompiledArgument<'_>, what: &str) -> Result<(), Refused> {
     if given.value.constant().is_some_and(Constant::is_negative) {
         let shown = quoted(given.place.text());
         return Err(given.place.error(format!("the {what} {shown} is negative")).into());

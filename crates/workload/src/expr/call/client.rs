@@ -1,15 +1,15 @@
 //! Arguments of `client()`.
 
-use super::arguments::{Arguments, Rest, Spec, Stage};
+use super::arguments::{Arguments, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
-use crate::expr::scope::Site;
+use crate::expr::scope::ExprContext;
 use crate::value::Type;
 
 pub(super) static SPEC: Spec = Spec {
     name: "client",
     parameters: &[],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Clients,
     build,
     doc: "the number of the client, from 0; only in a closed job (the number of the request modulo \
@@ -19,9 +19,11 @@ pub(super) static SPEC: Spec = Spec {
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     match arguments.scope.site {
-        Site::Request(_, Some(clients)) => Ok((Family::Client(clients), Type::Int)),
+        ExprContext::Request(_, Some(clients)) => Ok((Family::Client(clients), Type::Int)),
         // Such calls are refused earlier.
-        Site::Request(_, None) | Site::Row(_) | Site::Fixed(_) => Err(Refused(None)),
+        ExprContext::Request(_, None) | ExprContext::Row(_) | ExprContext::Fixed(_) => {
+            Err(Refused(None))
+        }
     }
 }
 

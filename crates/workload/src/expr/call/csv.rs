@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, Given, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::{Compiled, Refused};
 use crate::expr::node::Family;
 use crate::generate::{Column, Csv, Table, Texts};
@@ -17,7 +17,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("file", "a constant text"),
         Parameter::required("column", "a constant integer from 1, or a constant text"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "the column of a CSV file (RFC 4180, UTF-8, at most 64 MiB) as a text: its first row for \
@@ -60,7 +60,7 @@ fn file(arguments: &Arguments<'_>) -> Result<String, Refused> {
     }
 }
 
-fn column(arguments: &Arguments<'_>, given: &Given<'_>) -> Result<Column, Refused> {
+fn column(arguments: &Arguments<'_>, given: &CompiledArgument<'_>) -> Result<Column, Refused> {
     match &given.value {
         Compiled::Constant(Constant::Text(name)) => Ok(Column::Name(name.clone())),
         Compiled::Constant(Constant::Int(number)) => Ok(Column::Number(*number)),
@@ -81,7 +81,7 @@ fn named(
     table: &Table,
     name: &str,
     file: &str,
-    at: &Given<'_>,
+    at: &CompiledArgument<'_>,
 ) -> Result<Option<Arc<Texts>>, Diagnostic> {
     let mut same = table.iter().filter(|column| column.get(0) == name);
     match (same.next(), same.next()) {
@@ -103,7 +103,7 @@ fn named(
     }
 }
 
-fn no_such_number(table: &Table, file: &str, at: &Given<'_>) -> Diagnostic {
+fn no_such_number(table: &Table, file: &str, at: &CompiledArgument<'_>) -> Diagnostic {
     let (file, shown) = (quoted(file), quoted(at.place.text()));
     match table.len() {
         0 => at.place.error(format!("{file} has no rows")),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::{Constant, Type};
@@ -10,7 +10,7 @@ use crate::value::{Constant, Type};
 pub(super) static SPEC: Spec = Spec {
     name: "digits",
     parameters: &[Parameter::required("pattern", "a constant text")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "the text with a random digit for each `#`; its other characters stay",

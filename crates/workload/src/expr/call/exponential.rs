@@ -1,6 +1,6 @@
 //! Arguments of `exp(mean)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage, not_negative};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic, not_negative};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::Type;
@@ -8,7 +8,7 @@ use crate::value::Type;
 pub(super) static SPEC: Spec = Spec {
     name: "exp",
     parameters: &[Parameter::required("mean", "a number or duration, not negative")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "exponentially distributed with this mean: a duration or a number with a point",

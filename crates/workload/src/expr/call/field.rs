@@ -1,6 +1,6 @@
 //! Arguments of `field(n)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::Type;
@@ -8,7 +8,7 @@ use crate::value::Type;
 pub(super) static SPEC: Spec = Spec {
     name: "field",
     parameters: &[Parameter::required("n", "a constant integer from 1")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "the n-th field, from 1, of the record that the request takes from `query-args-file`",

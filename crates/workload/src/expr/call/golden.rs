@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use base::{Seed, Values, WallTime};
 
 use crate::expr::{
-    Compiled, EvalContext, Family, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile,
-    parse_all,
+    Compiled, EvalContext, ExprContext, Family, NO_VARIABLES, Node, Position, Refused, Scope,
+    compile, parse_all,
 };
 use crate::generate::{Points, Tables};
 use crate::read::Passage;
@@ -97,7 +97,7 @@ fn compiled(text: &str) -> Result<Compiled, Refused> {
     let scope = Scope {
         params: &BTreeMap::new(),
         variables: &NO_VARIABLES,
-        site: Site::Row(position),
+        site: ExprContext::Row(position),
         points: Points::NoTable,
         tables: Some(&tables),
     };

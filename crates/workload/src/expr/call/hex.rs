@@ -1,6 +1,6 @@
 //! Arguments of `hex(n)` and `uuid()`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use super::text::checked_length;
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
@@ -9,7 +9,7 @@ use crate::value::Type;
 pub(super) static HEX: Spec = Spec {
     name: "hex",
     parameters: &[Parameter::required("n", "an integer")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build: build_hex,
     doc: "n random hexadecimal digits in lower case; at most 1,000,000",
@@ -19,7 +19,7 @@ pub(super) static HEX: Spec = Spec {
 pub(super) static UUID: Spec = Spec {
     name: "uuid",
     parameters: &[],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build: build_uuid,
     doc: "a universally unique identifier of version 4 (RFC 9562), which is 122 random bits, as 36 \

@@ -1,6 +1,6 @@
 //! Arguments of `hotspot(lo, hi, hot=0.2, share=0.8)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Hotspot;
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("hot", "0.2", "a constant fraction from 0 to 1"),
         Parameter::optional("share", "0.8", "a constant fraction from 0 to 1"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "integers from lo to hi: the share of the draws falls into the hot fraction at the \

@@ -1,6 +1,6 @@
 //! Arguments of `json(name: value, …)`.
 
-use super::arguments::{Arguments, ColonPart, Rest, Spec, Stage};
+use super::arguments::{Arguments, ColonPart, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::{Family, Node};
 use crate::generate::Json;
@@ -10,7 +10,7 @@ use crate::wording::quoted;
 pub(super) static SPEC: Spec = Spec {
     name: "json",
     parameters: &[],
-    rest: Rest::Named,
+    rest: Variadic::Named,
     stage: Stage::Anywhere,
     build,
     doc: "a JSON object (RFC 8259) as a text: numbers as numbers, texts and timestamps as strings, \

@@ -1,6 +1,6 @@
 //! Arguments of `latest(lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Latest;
@@ -12,7 +12,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("lo", "a constant integer"),
         Parameter::required("hi", "a constant integer"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "a key of a table that grows: lo to hi exist at the beginning, and each request adds one, \

@@ -1,6 +1,6 @@
 //! Arguments of `normal(mean, sd)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage, not_negative};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic, not_negative};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::Type;
@@ -11,7 +11,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("mean", "a number or duration"),
         Parameter::required("sd", "as the mean, not negative"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "normally distributed with this mean and standard deviation: durations, which are never \

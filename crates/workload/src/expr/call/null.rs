@@ -1,6 +1,6 @@
 //! Arguments of `null(p, expr)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Null;
@@ -12,7 +12,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("p", "a constant number from 0 to 1"),
         Parameter::required("value", "a value of any type"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "NULL with the probability p, otherwise the value",

@@ -1,6 +1,6 @@
 //! Arguments of `row()` and `sequence(start)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::Type;
@@ -8,7 +8,7 @@ use crate::value::Type;
 pub(super) static ROW: Spec = Spec {
     name: "row",
     parameters: &[],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Rows,
     build: build_row,
     doc: "the number of the row, from 1; only in [load TABLE]",
@@ -18,7 +18,7 @@ pub(super) static ROW: Spec = Spec {
 pub(super) static SEQUENCE: Spec = Spec {
     name: "sequence",
     parameters: &[Parameter::optional("start", "1", "a constant integer")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build: build_sequence,
     doc: "start for the first request or row, one more for each further one",

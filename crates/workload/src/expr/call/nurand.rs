@@ -1,9 +1,9 @@
 //! Arguments of `nurand(a, lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
-use crate::expr::scope::Site;
+use crate::expr::scope::ExprContext;
 use crate::generate::Nurand;
 use crate::value::{Constant, Type};
 use crate::wording::quoted;
@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("lo", "a constant integer, not negative"),
         Parameter::required("hi", "a constant integer"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "NURand of TPC-C (clause 2.1.6): ((uniform(0, a) | uniform(lo, hi)) + C) mod \
@@ -37,9 +37,9 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
         }
     }
     let seed = match arguments.scope.site {
-        Site::Request(position, _) | Site::Row(position) => position.seed,
+        ExprContext::Request(position, _) | ExprContext::Row(position) => position.seed,
         // Generators are not allowed there.
-        Site::Fixed(_) => return Err(Refused(None)),
+        ExprContext::Fixed(_) => return Err(Refused(None)),
     };
     Ok((Family::Nurand(Nurand::new(a, ends, seed)), Type::Int))
 }

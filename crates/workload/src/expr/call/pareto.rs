@@ -1,6 +1,6 @@
 //! Arguments of `pareto(min, shape)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Pareto;
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("min", "a number or duration above zero"),
         Parameter::required("shape", "a constant number from 0.1 to 1000"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "Pareto's distribution: above x with the probability (min/x)^shape: a duration or a \

@@ -1,6 +1,6 @@
 //! Arguments of `permute(n)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Permute;
@@ -10,7 +10,7 @@ use crate::wording::quoted;
 pub(super) static SPEC: Spec = Spec {
     name: "permute",
     parameters: &[Parameter::required("n", "a constant integer, at least 1")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "each integer from 1 to n once in n requests or rows, shuffled, then the same again",

@@ -2,7 +2,7 @@
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, Given, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::{Family, Node};
 use crate::value::Type;
@@ -11,7 +11,7 @@ use crate::wording::quoted;
 pub(super) static SPEC: Spec = Spec {
     name: "pick",
     parameters: &[Parameter::required("a", "a value of any type, as all that follow")],
-    rest: Rest::Values,
+    rest: Variadic::Values,
     stage: Stage::Anywhere,
     build,
     doc: "one of the values, each equally likely; they have one type",
@@ -51,9 +51,9 @@ fn common_type(arguments: &Arguments<'_>) -> Result<Type, Refused> {
     Ok(arguments.required(0)?.value.kind())
 }
 
-fn mixed(given: &Given<'_>, arguments: &Arguments<'_>, kind: Type) -> Diagnostic {
+fn mixed(given: &CompiledArgument<'_>, arguments: &Arguments<'_>, kind: Type) -> Diagnostic {
     let other = arguments.all().find(|given| given.value.kind() == kind).unwrap_or(given);
-    let describe = |given: &Given<'_>| {
+    let describe = |given: &CompiledArgument<'_>| {
         format!("{} is {}", quoted(given.place.text()), given.value.kind().article())
     };
     given

@@ -1,6 +1,6 @@
 //! Arguments of `point()`.
 
-use super::arguments::{Arguments, Rest, Spec, Stage};
+use super::arguments::{Arguments, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::value::Type;
@@ -8,7 +8,7 @@ use crate::value::Type;
 pub(super) static SPEC: Spec = Spec {
     name: "point",
     parameters: &[],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "a place that is uniform on the sphere, as WKT with longitude before latitude, in degrees \

@@ -1,6 +1,6 @@
 //! Arguments of `polygon(hits=80)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::{Points, Polygon, radius};
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("hits", "80", "a constant number above zero"),
         Parameter::optional("points", "rows", "a constant integer"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "a regular octagon at a random place and angle on the sphere, whose area holds on average \

@@ -1,6 +1,6 @@
 //! Arguments of `text(lo, hi)`.
 
-use super::arguments::{Arguments, Given, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::{Compiled, Refused};
 use crate::expr::node::Family;
 use crate::generate::LONGEST_TEXT;
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("lo", "an integer"),
         Parameter::optional("hi", "lo", "an integer"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "random letters and digits, from lo to hi of them, each length equally likely; \
@@ -22,7 +22,10 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Refuses an argument that is not a valid length of a text.
-pub(super) fn checked_length(given: &Given<'_>, arguments: &Arguments<'_>) -> Result<(), Refused> {
+pub(super) fn checked_length(
+    given: &CompiledArgument<'_>,
+    arguments: &Arguments<'_>,
+) -> Result<(), Refused> {
     if given.value.kind() != Type::Int {
         return Err(given.mismatch(arguments.name(), "an integer").into());
     }

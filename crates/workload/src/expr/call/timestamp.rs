@@ -1,6 +1,6 @@
 //! Arguments of `timestamp(offset)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::{Family, Node};
 use crate::value::Type;
@@ -8,7 +8,7 @@ use crate::value::Type;
 pub(super) static SPEC: Spec = Spec {
     name: "timestamp",
     parameters: &[Parameter::optional("offset", "0s", "a duration")],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "the start of the run in UTC plus a duration, which may be negative, \

@@ -1,6 +1,6 @@
 //! Arguments of `uniform(lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::{Compiled, Refused};
 use crate::expr::node::{Family, Node};
 use crate::generate::{Ints, Uniform};
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("lo", "a number or duration"),
         Parameter::required("hi", "as lo"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "each value from lo to hi equally likely: integers and durations with both ends, \

@@ -2,7 +2,7 @@
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, ColonPart, Rest, Spec, Stage};
+use super::arguments::{Arguments, ColonPart, Spec, Stage, Variadic};
 use super::pick;
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
@@ -14,7 +14,7 @@ use crate::wording::quoted;
 pub(super) static SPEC: Spec = Spec {
     name: "weighted",
     parameters: &[],
-    rest: Rest::Weighted,
+    rest: Variadic::Weighted,
     stage: Stage::Anywhere,
     build,
     doc: "one of the values, each as likely as the weight behind its colon says: a constant number \

@@ -1,6 +1,6 @@
 //! Arguments of `zipf(lo, hi, s=0.99)`.
 
-use super::arguments::{Arguments, Parameter, Rest, Spec, Stage};
+use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
 use crate::expr::compiled::Refused;
 use crate::expr::node::Family;
 use crate::generate::Zipf;
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("hi", "a constant integer"),
         Parameter::optional("s", "0.99", "a constant number from 0 to 20"),
     ],
-    rest: Rest::Nothing,
+    rest: Variadic::Nothing,
     stage: Stage::Anywhere,
     build,
     doc: "integers from lo to hi, the r-th of them with a probability proportional to 1/r^s: \

@@ -12,7 +12,7 @@ pub(crate) const USER: &str = "assay";
 pub(crate) const DATABASE: &str = "assay";
 
 /// Location and accounts of a server.
-pub(crate) struct Site {
+pub(crate) struct Instance {
     /// Folder of the server.
     pub(crate) path: PathBuf,
     /// Port on 127.0.0.1.

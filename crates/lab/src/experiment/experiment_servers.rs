@@ -12,8 +12,9 @@ use record::Load;
 use workload::FixedStatement;
 use workload::question::{Arm, Restore, VariedLoad};
 
+use super::arm_point::ArmPointId;
 use super::canary;
-use super::commands::{Commands, Moment};
+use super::commands::{Commands, HookPoint};
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
@@ -22,13 +23,12 @@ use super::schedule::PlannedRun;
 use super::servers::Servers;
 use super::settings;
 use super::settle;
-use super::teardown::{AsideEvents, TeardownFailure};
+use super::teardown::{SetupEvents, TeardownFailure};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
 
-/// The servers of an experiment with the data on them. A cell is given by its place among
-/// [`Experiment::cells`](workload::question::Experiment::cells).
-pub(super) struct Site<'a> {
+/// The servers of an experiment with the data on them.
+pub(super) struct ExperimentServers<'a> {
     pub(super) order: &'a ExperimentOrder<'a>,
     pub(super) listener: &'a dyn ExperimentListener,
     servers: Servers,
@@ -37,9 +37,9 @@ pub(super) struct Site<'a> {
     reloaded: Vec<Load>,
     /// The load of every run, in place of that of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
-    /// The data that `[setup]` has made and `[teardown]` not removed, each with the cell through
+    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
     /// whose connections it was made.
-    set_up: BTreeMap<usize, usize>,
+    set_up: BTreeMap<usize, ArmPointId>,
 }
 
 /// A load at which all arms run.
@@ -49,43 +49,45 @@ pub(super) struct FixedLoad {
 }
 
 /// The results of statements beside the runs.
-struct Aside {
+struct AuxiliaryResult {
     loads: Vec<Load>,
     /// The failures of a teardown.
     failures: Vec<TeardownFailure>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ExperimentServers<'a> {
     /// Starts the servers.
     pub(super) fn open(
         order: &'a ExperimentOrder<'a>,
         listener: &'a dyn ExperimentListener,
-    ) -> Result<Site<'a>, ExperimentError> {
+    ) -> Result<ExperimentServers<'a>, ExperimentError> {
         let experiment = order.experiment;
-        let cells = experiment.cells();
-        let orders = cells.iter().map(|cell| order_of(order, cell, cell.plan.seed));
+        let arm_points = experiment.arm_points();
+        let orders =
+            arm_points.iter().map(|arm_point| order_of(order, arm_point, arm_point.plan.seed));
         let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
         orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
-        listener.on_event(&ExperimentEvent::Starting);
+        listener.on_event(&ExperimentEvent::ServersStarting);
         let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
         commands.check(experiment)?;
-        let servers = Servers::open(&orders, settings::varied(cells));
+        let servers = Servers::open(&orders, settings::varied(arm_points));
         let servers = servers.map_err(|(place, error)| {
-            ExperimentError::of(&cells[place], Problem::Servers(error))
+            ExperimentError::of(&arm_points[place.0], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
         let load = None;
-        Ok(Site { order, listener, servers, commands, reloaded, load, set_up })
+        Ok(ExperimentServers { order, listener, servers, commands, reloaded, load, set_up })
     }
 
-    fn cell(&self, place: usize) -> &'a Arm {
-        &self.order.experiment.cells()[place]
+    fn arm_point(&self, place: ArmPointId) -> &'a Arm {
+        &self.order.experiment.arm_points()[place.0]
     }
 
     /// Restarts the private servers once with the settings of every arm that changes some, before
     /// anything is measured, and leaves them with those of their first arm.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
-        for (place, arm) in self.order.experiment.cells().iter().enumerate() {
+        for (place, arm) in self.order.experiment.arm_points().iter().enumerate() {
+            let place = ArmPointId(place);
             if self.is_interrupted() {
                 return Ok(());
             }
@@ -104,8 +106,8 @@ impl<'a> Site<'a> {
     }
 
     /// Restarts the private server of an arm and reads its settings back, if arms change settings.
-    pub(super) fn restart(&mut self, place: usize) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
+    pub(super) fn restart(&mut self, place: ArmPointId) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(place);
         let restarted = self
             .servers
             .restart(place)
@@ -125,11 +127,11 @@ impl<'a> Site<'a> {
             if self.is_interrupted() {
                 break;
             }
-            let arm = self.cell(place);
+            let arm = self.arm_point(place);
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
             if self.order.is_resumed {
                 // What a killed experiment has left; there may be nothing.
-                let _ = self.aside(place, |order| order.plan.setup.clear());
+                let _ = self.run_auxiliary(place, |order| order.plan.setup.clear());
             }
             self.load(place)?;
         }
@@ -137,9 +139,9 @@ impl<'a> Site<'a> {
     }
 
     /// Runs setup and loads of an arm, and returns the loads.
-    fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
-        let events = Arc::new(AsideEvents::default());
-        let done = self.aside_heard(place, &events, |order| {
+    fn load(&mut self, place: ArmPointId) -> Result<Vec<Load>, ExperimentError> {
+        let events = Arc::new(SetupEvents::default());
+        let done = self.run_auxiliary_with_events(place, &events, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
         });
@@ -152,26 +154,26 @@ impl<'a> Site<'a> {
     }
 
     /// Lets the server of an arm settle after a load or a restore, and counts the rows.
-    fn settle(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
-        let plan = &self.cell(place).plan;
-        if is_simulated(self.cell(place)) || self.is_interrupted() {
+    fn settle(&self, place: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+        let plan = &self.arm_point(place).plan;
+        if is_simulated(self.arm_point(place)) || self.is_interrupted() {
             return Ok(());
         }
         let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(plan, dialect) {
             // A user without the right to it has a server that settles later.
-            let _ = self.aside(place, |order| only(order, &[statement]));
+            let _ = self.run_auxiliary(place, |order| keep_statements(order, &[statement]));
         }
         self.verify_rows(place, after)
     }
 
     /// Counts the rows of the tables, which must be those of the load.
-    fn verify_rows(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
+    fn verify_rows(&self, place: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(place);
         if is_simulated(arm) || arm.plan.loads.is_empty() {
             return Ok(());
         }
-        let verified = self.aside(place, |order| {
+        let verified = self.run_auxiliary(place, |order| {
             order.plan.setup.clear();
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Verify;
@@ -183,16 +185,16 @@ impl<'a> Site<'a> {
     pub(super) fn tear_down(&self) -> Vec<String> {
         let mut failures = Vec::new();
         for place in self.set_up.values().copied() {
-            if self.cell(place).plan.teardown.is_empty() {
+            if self.arm_point(place).plan.teardown.is_empty() {
                 continue;
             }
-            let torn_down = self.aside(place, |order| {
+            let torn_down = self.run_auxiliary(place, |order| {
                 order.plan.setup.clear();
                 order.stop = self.stop_of_teardown();
             });
             match torn_down {
                 Ok(done) => failures.extend(done.failures.into_iter().map(|it| it.sentence)),
-                Err(error) => failures.push(told(&error)),
+                Err(error) => failures.push(with_causes(&error)),
             }
         }
         failures
@@ -201,24 +203,24 @@ impl<'a> Site<'a> {
     /// Runs statements once.
     fn statements(
         &self,
-        place: usize,
+        place: ArmPointId,
         (key, statements): (&'static str, &[FixedStatement]),
     ) -> Result<(), ExperimentError> {
         if statements.is_empty() {
             return Ok(());
         }
-        let ran = self.aside(place, |order| only(order, statements));
+        let ran = self.run_auxiliary(place, |order| keep_statements(order, statements));
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
     /// Runs the statements of `after` as a run does its teardown: all of them, each within
     /// `stall-timeout`.
-    fn undo(&self, place: usize) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
+    fn undo(&self, place: ArmPointId) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(place);
         if arm.after.is_empty() {
             return Ok(());
         }
-        let undone = self.aside(place, |order| {
+        let undone = self.run_auxiliary(place, |order| {
             order.plan.setup.clear();
             order.plan.teardown.clone_from(&arm.after);
             order.stop = self.stop_of_teardown();
@@ -233,14 +235,14 @@ impl<'a> Site<'a> {
     /// before, which then takes another one.
     fn stop_of_teardown(&self) -> Stop {
         match self.is_interrupted() {
-            true => self.order.stop.of_one_undisturbed_run(),
+            true => self.order.stop.child_for_teardown(),
             false => self.own_stop(),
         }
     }
 
     /// Returns the stop of something that ends with the experiment.
     fn own_stop(&self) -> Stop {
-        self.order.stop.of_one_run()
+        self.order.stop.child()
     }
 
     /// Returns true if the user has ended the experiment.
@@ -249,22 +251,22 @@ impl<'a> Site<'a> {
     }
 
     /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
-    fn aside(
+    fn run_auxiliary(
         &self,
-        place: usize,
+        place: ArmPointId,
         change: impl FnOnce(&mut Order),
-    ) -> Result<Aside, ExperimentError> {
-        self.aside_heard(place, &Arc::default(), change)
+    ) -> Result<AuxiliaryResult, ExperimentError> {
+        self.run_auxiliary_with_events(place, &Arc::default(), change)
     }
 
-    /// As [`Site::aside`]; `events` hears what happens, also if it fails.
-    fn aside_heard(
+    /// As [`ExperimentServers::run_auxiliary`]; reports events to `events`, also on failure.
+    fn run_auxiliary_with_events(
         &self,
-        place: usize,
-        events: &Arc<AsideEvents>,
+        place: ArmPointId,
+        events: &Arc<SetupEvents>,
         change: impl FnOnce(&mut Order),
-    ) -> Result<Aside, ExperimentError> {
-        let arm = self.cell(place);
+    ) -> Result<AuxiliaryResult, ExperimentError> {
+        let arm = self.arm_point(place);
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
@@ -276,16 +278,16 @@ impl<'a> Site<'a> {
         } else {
             order.options.teardown = false;
         }
-        order.record = RecordPlace::Exactly(self.aside_path());
+        order.record = RecordPlace::Exactly(self.auxiliary_path());
         let listener = Arc::clone(events) as Arc<dyn Listener>;
         let done = run_on(self.servers.stage(place), order, listener, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let missing = done.missing_target.clone();
         let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
-        done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
+        done.discard().map_err(|error| Problem::Own(self.auxiliary_path(), error))?;
         match missing {
             Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
-            None => Ok(Aside {
+            None => Ok(AuxiliaryResult {
                 loads: loads?.into_iter().map(|report| report.load).collect(),
                 failures: events.take_failures(),
             }),
@@ -293,47 +295,47 @@ impl<'a> Site<'a> {
     }
 
     /// Runs the programs and the statements before a run of an arm.
-    pub(super) fn before(&self, place: usize) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
-        self.command(place, Moment::Before)?;
+    pub(super) fn before(&self, place: ArmPointId) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(place);
+        self.command(place, HookPoint::Before)?;
         self.statements(place, ("before", &arm.before))
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs also if a statement
     /// failed.
-    pub(super) fn after(&self, place: usize) -> Result<(), ExperimentError> {
+    pub(super) fn after(&self, place: ArmPointId) -> Result<(), ExperimentError> {
         let statements = self.undo(place);
-        let programs = self.command(place, Moment::After);
+        let programs = self.command(place, HookPoint::After);
         statements.and(programs)
     }
 
-    fn command(&self, place: usize, moment: Moment) -> Result<(), ExperimentError> {
-        let arm = self.cell(place);
-        let run = self.commands.run(arm, moment, self.servers.stage(place));
+    fn command(&self, place: ArmPointId, hook: HookPoint) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(place);
+        let run = self.commands.run(arm, hook, self.servers.stage(place));
         run.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Runs the jobs of a cell.
+    /// Runs the jobs of an arm.
     pub(super) fn measure(
         &self,
-        place: usize,
+        place: ArmPointId,
         planned: PlannedRun,
     ) -> Result<Done, ExperimentError> {
         let order = self.order_at(place, planned, self.load.as_ref())?;
         self.measure_order(place, planned, order, |_| {})
     }
 
-    /// Returns the order of a run of a cell at a fixed load, or at its own.
+    /// Builds the request for a run of an arm, at a fixed load if given.
     ///
     /// # Errors
-    /// A file has changed, or a declared difference is not in the order.
+    /// A file has changed, or the run would not have the difference of the arm.
     pub(super) fn order_at(
         &self,
-        place: usize,
+        place: ArmPointId,
         planned: PlannedRun,
         load: Option<&FixedLoad>,
     ) -> Result<Order, ExperimentError> {
-        let arm = self.cell(place);
+        let arm = self.arm_point(place);
         let order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
@@ -345,15 +347,15 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Runs the jobs of an order on the server of a cell; `begin` completes the order just before.
+    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before.
     pub(super) fn measure_order(
         &self,
-        place: usize,
+        place: ArmPointId,
         planned: PlannedRun,
         mut order: Order,
         begin: impl FnOnce(&mut Order),
     ) -> Result<Done, ExperimentError> {
-        let arm = self.cell(place);
+        let arm = self.arm_point(place);
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
@@ -377,17 +379,17 @@ impl<'a> Site<'a> {
 
     /// Brings the data back to its state after the load, and returns a sentence for each failure of
     /// a teardown on the way.
-    pub(super) fn restore(&mut self, place: usize) -> Result<Vec<String>, ExperimentError> {
+    pub(super) fn restore(&mut self, place: ArmPointId) -> Result<Vec<String>, ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
-                let statements = &self.cell(place).restore;
+                let statements = &self.arm_point(place).restore;
                 self.statements(place, ("restore", statements))?;
                 self.settle(place, "`restore`")?;
                 Ok(Vec::new())
             }
             Restore::Reload => {
-                let removed = self.aside(place, |order| order.plan.setup.clear())?;
+                let removed = self.run_auxiliary(place, |order| order.plan.setup.clear())?;
                 if !self.is_interrupted() {
                     self.set_up.remove(&self.servers.data_of(place));
                     self.reloaded = self.load(place)?;
@@ -399,15 +401,15 @@ impl<'a> Site<'a> {
 
     /// Returns the path of the record of the run in progress.
     pub(super) fn own_path(&self) -> PathBuf {
-        self.beside("-run")
+        self.path_with_suffix("-run")
     }
 
     /// Returns the path of the record of statements beside the runs, which is not kept.
-    pub(super) fn aside_path(&self) -> PathBuf {
-        self.beside("-aside")
+    pub(super) fn auxiliary_path(&self) -> PathBuf {
+        self.path_with_suffix("-aside")
     }
 
-    fn beside(&self, suffix: &str) -> PathBuf {
+    fn path_with_suffix(&self, suffix: &str) -> PathBuf {
         let mut name = self.order.record.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
@@ -415,7 +417,7 @@ impl<'a> Site<'a> {
 }
 
 /// Returns an error with its causes, as a sentence.
-pub(super) fn told(error: &ExperimentError) -> String {
+pub(super) fn with_causes(error: &ExperimentError) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
@@ -423,7 +425,7 @@ pub(super) fn told(error: &ExperimentError) -> String {
 }
 
 /// Reduces an order to statements.
-fn only(order: &mut Order, statements: &[FixedStatement]) {
+fn keep_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.setup = statements.to_vec();
     order.plan.loads.clear();
     order.plan.teardown.clear();

@@ -9,27 +9,27 @@ use super::counting::{self, counts};
 const SERVER: &str = "server";
 
 /// A run with its figures, if it may count.
-struct MadeRun {
+struct FinishedRun {
     row: RunRow,
     figures: Option<RunFigures>,
     /// Maker and version of its server, if it has told and the run counted once.
     server: Option<String>,
 }
 
-impl MadeRun {
-    fn new(row: RunRow, figures: Option<RunFigures>) -> MadeRun {
+impl FinishedRun {
+    fn new(row: RunRow, figures: Option<RunFigures>) -> FinishedRun {
         let server = figures.as_ref().and_then(server).map(str::to_owned);
-        MadeRun { row, figures, server }
+        FinishedRun { row, figures, server }
     }
 }
 
 /// All runs so far, in the order in which they were made.
 #[derive(Default)]
-pub(super) struct MadeRuns(Vec<MadeRun>);
+pub(super) struct FinishedRuns(Vec<FinishedRun>);
 
-impl MadeRuns {
+impl FinishedRuns {
     pub(super) fn push(&mut self, row: RunRow, figures: Option<RunFigures>) {
-        self.0.push(MadeRun::new(row, figures));
+        self.0.push(FinishedRun::new(row, figures));
     }
 
     /// Returns the number of runs, whatever their state.
@@ -65,12 +65,12 @@ impl MadeRuns {
     /// Replaces the row and the figures of a run.
     pub(super) fn replace(&mut self, row: RunRow, figures: RunFigures) {
         if let Some(run) = self.0.iter_mut().find(|run| run.row.run == row.run) {
-            *run = MadeRun::new(row, Some(figures));
+            *run = FinishedRun::new(row, Some(figures));
         }
     }
 
-    fn of_round(&self, round: u32) -> impl Iterator<Item = &MadeRun> {
-        let of_round = move |run: &&MadeRun| counts(&run.row) && run.row.round == round;
+    fn of_round(&self, round: u32) -> impl Iterator<Item = &FinishedRun> {
+        let of_round = move |run: &&FinishedRun| counts(&run.row) && run.row.round == round;
         self.0.iter().filter(of_round)
     }
 
@@ -115,7 +115,7 @@ impl MadeRuns {
 
     /// Returns the runs that count, for the comparison of arms with these names.
     pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
-        let counted = self.0.iter().filter_map(|MadeRun { row, figures, .. }| {
+        let counted = self.0.iter().filter_map(|FinishedRun { row, figures, .. }| {
             let arm = names.iter().position(|name| *name == row.arm)?;
             counting::counted(row, arm, figures.as_ref()?)
         });
@@ -139,19 +139,8 @@ mod tests {
     use super::*;
 
     fn row(run: u32, round: u32, position: u32, attempt: u32) -> RunRow {
-        RunRow {
-            run,
-            round,
-            position,
-            arm: if position == 0 { "plain" } else { "tls" }.to_owned(),
-            point: None,
-            phase: Phase::Compare,
-            attempt,
-            state: RunState::Counts,
-            verdict: "valid".to_owned(),
-            objections: String::new(),
-            seed: 1,
-        }
+        let arm = if position == 0 { "plain" } else { "tls" };
+        RunRow { round, position, attempt, ..RunRow::new(run, arm) }
     }
 
     fn figures() -> RunFigures {
@@ -160,7 +149,7 @@ mod tests {
             jobs: Vec::new(),
             metrics: Vec::new(),
             slos: Vec::new(),
-            quiet: Vec::new(),
+            empty_success: Vec::new(),
             errors: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
@@ -170,7 +159,7 @@ mod tests {
         }
     }
 
-    fn complete(made: &MadeRuns) -> u32 {
+    fn complete(made: &FinishedRuns) -> u32 {
         complete_rounds(made.0.iter().map(|run| &run.row), 2)
     }
 
@@ -178,7 +167,7 @@ mod tests {
     #[test]
     fn suspect_runs_count() {
         let suspect = RunVerdict::new([(CheckKind::OtherPrograms, Status::Suspect)]);
-        let mut made = MadeRuns::default();
+        let mut made = FinishedRuns::default();
         for run in 0..4 {
             let verdict = if run == 1 { suspect.clone() } else { RunVerdict::new([]) };
             made.push(row(run + 1, run / 2, run % 2, 0), Some(RunFigures { verdict, ..figures() }));
@@ -191,7 +180,7 @@ mod tests {
     #[test]
     fn repeated_round_counts_again_when_both_arms_have_run_again() {
         let names = ["plain".to_owned(), "tls".to_owned()];
-        let mut made = MadeRuns::default();
+        let mut made = FinishedRuns::default();
         for run in 0..4 {
             made.push(row(run + 1, run / 2, run % 2, 0), Some(figures()));
         }
@@ -212,7 +201,7 @@ mod tests {
 
     #[test]
     fn search_steps_belong_to_no_round() {
-        let mut runs = MadeRuns::default();
+        let mut runs = FinishedRuns::default();
         for phase in [Phase::Saturate, Phase::Capacity] {
             runs.push(RunRow { phase, ..row(1, 0, 0, 0) }, Some(figures()));
             let repeated = RunRow { phase, state: RunState::Repeated, ..row(2, 0, 0, 0) };

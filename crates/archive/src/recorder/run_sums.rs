@@ -81,10 +81,10 @@ impl RunSums {
     /// Adds a cell and empties it.
     pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), RowError> {
         let Cell { account, interval, ref mut tally } = *cell;
-        let books = &mut self.accounts[account.index()];
-        books.counts.merge(&tally.counts);
-        books.ends.merge(&tally.ends);
-        if let Some(response) = &mut books.response {
+        let account_sums = &mut self.accounts[account.index()];
+        account_sums.counts.merge(&tally.counts);
+        account_sums.ends.merge(&tally.ends);
+        if let Some(response) = &mut account_sums.response {
             response.add(tally.histograms.times(Kind::Response), Scale::of(Kind::Response));
         }
         let second = self.second(account, interval)?;
@@ -139,11 +139,11 @@ impl RunSums {
         second.counts.overflows += overflows;
         second.failures.record(sample);
         self.second(account, end)?.ends.record(sample);
-        let books = &mut self.accounts[account.index()];
-        books.counts.record(sample);
-        books.counts.overflows += overflows;
-        books.ends.record(sample);
-        if let Some(response) = books.response.as_mut().filter(|_| has_response(sample)) {
+        let account_sums = &mut self.accounts[account.index()];
+        account_sums.counts.record(sample);
+        account_sums.counts.overflows += overflows;
+        account_sums.ends.record(sample);
+        if let Some(response) = account_sums.response.as_mut().filter(|_| has_response(sample)) {
             response.add_one(sample.life.response());
         }
         Ok(())
@@ -166,7 +166,7 @@ impl RunSums {
     pub(super) fn picture(&self, interval: Interval) -> Live {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
-        let picture_of = |(place, books): (usize, &AccountSums)| {
+        let picture_of = |(place, account_sums): (usize, &AccountSums)| {
             let account = AccountId(place as u16);
             let second = self.seconds.peek((interval, account));
             let response = self.rows.peek((self.grid.row(interval), account));
@@ -176,10 +176,10 @@ impl RunSums {
                 achieved_per_s: per_s(second.map_or(0, |second| second.ends.completed)),
                 p50: quantile(0.5),
                 p99: quantile(0.99),
-                errors: books.counts.balance.errors(),
+                errors: account_sums.counts.balance.errors(),
                 gauge: second.and_then(|second| second.gauge),
-                counts: books.counts,
-                response: books.response.clone(),
+                counts: account_sums.counts,
+                response: account_sums.response.clone(),
             }
         };
         let jobs = self.accounts.iter().enumerate().map(picture_of).collect();
@@ -195,7 +195,11 @@ impl RunSums {
     /// Writes everything and marks the record as that of a completed run.
     pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), RowError> {
         self.write()?;
-        let sums: Vec<_> = self.accounts.iter().map(|books| (books.counts, books.ends)).collect();
+        let sums: Vec<_> = self
+            .accounts
+            .iter()
+            .map(|account_sums| (account_sums.counts, account_sums.ends))
+            .collect();
         self.writer.seal(end, &sums, events_dropped)?;
         self.writer.commit()
     }
@@ -214,10 +218,10 @@ impl RunSums {
     fn second(&mut self, account: AccountId, interval: Interval) -> Result<&mut Second, RowError> {
         let key = (interval, account);
         if self.seconds.peek(key).is_none() {
-            let books = &mut self.accounts[account.index()];
-            let is_new = books.last_second < Some(interval);
+            let account_sums = &mut self.accounts[account.index()];
+            let is_new = account_sums.last_second < Some(interval);
             let second = if is_new {
-                books.last_second = Some(interval);
+                account_sums.last_second = Some(interval);
                 Second::default()
             } else {
                 self.writer.load_second(account, interval)?
@@ -248,8 +252,8 @@ impl RunSums {
         row: Interval,
         histograms: Histograms,
     ) -> Result<(), RowError> {
-        let books = &mut self.accounts[account.index()];
-        books.last_row = books.last_row.max(Some(row));
+        let account_sums = &mut self.accounts[account.index()];
+        account_sums.last_row = account_sums.last_row.max(Some(row));
         if let Some(evicted) = self.rows.insert((row, account), histograms) {
             let Evicted { key: (row, account), value: mut histograms, is_saved } = evicted;
             if !is_saved {
@@ -265,8 +269,8 @@ impl RunSums {
     }
 
     fn spare(&mut self, account: AccountId) -> Histograms {
-        let books = &mut self.accounts[account.index()];
-        books.spares.pop().unwrap_or_else(|| Histograms::new(books.statements))
+        let account_sums = &mut self.accounts[account.index()];
+        account_sums.spares.pop().unwrap_or_else(|| Histograms::new(account_sums.statements))
     }
 }
 

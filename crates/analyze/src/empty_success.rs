@@ -10,7 +10,7 @@ use crate::evidence::{Evidence, JobEvidence};
 
 /// A fact about a job that its reader should know, although no number is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quiet {
+pub enum EmptySuccess {
     /// No request of the job came due in the whole run.
     NothingDue {
         /// Time since time zero at which its first request would have come due; `None` if that lies
@@ -24,18 +24,18 @@ pub enum Quiet {
     },
 }
 
-impl Quiet {
+impl EmptySuccess {
     /// Returns the name of the warning in documents.
     pub fn name(self) -> &'static str {
         match self {
-            Quiet::NothingDue { .. } => "nothing-due",
-            Quiet::NoRows { .. } => "no-rows",
+            EmptySuccess::NothingDue { .. } => "nothing-due",
+            EmptySuccess::NoRows { .. } => "no-rows",
         }
     }
 }
 
 /// Finds the meaningless success of a job or part, if it is one.
-pub(crate) fn quiet(evidence: &Evidence, account: AccountId) -> Option<Quiet> {
+pub(crate) fn empty_success(evidence: &Evidence, account: AccountId) -> Option<EmptySuccess> {
     let either = evidence.plan.account(account);
     let counted = &evidence.jobs[account.index()];
     let steps = 0..counted.steps.len();
@@ -43,10 +43,11 @@ pub(crate) fn quiet(evidence: &Evidence, account: AccountId) -> Option<Quiet> {
         let leader = either.job();
         let first = leader.arrivals().and_then(|(schedule, _)| schedule.first());
         let first = first.map(|first| leader.start + first).filter(|it| *it >= evidence.end());
-        return Some(Quiet::NothingDue { first });
+        return Some(EmptySuccess::NothingDue { first });
     }
     let answers = counted.ends(steps).completed;
-    (finds_nothing(either.requests(), counted) && answers > 0).then_some(Quiet::NoRows { answers })
+    (finds_nothing(either.requests(), counted) && answers > 0)
+        .then_some(EmptySuccess::NoRows { answers })
 }
 
 /// Returns true if no answer had a row, though there is a statement that asks for rows. A job with

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
 
 /// State shared by all connections.
 #[derive(Debug)]
-pub(super) struct Site {
+pub(super) struct ServiceConfig {
     pub(super) service: Service,
     pub(super) key: TrustedKey,
     /// Access to the files that statements load.

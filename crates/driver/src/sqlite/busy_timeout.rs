@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Clock, Monotonic, Nanos};
 
-use super::mail::ConnectionMailbox;
+use super::messages::ConnectionMailbox;
 
 /// First pause before a lock is tried again; each pause is twice as long as the previous one.
 const FIRST_NAP: Nanos = Nanos::from_micros(50);
@@ -20,9 +20,9 @@ const INSTRUCTIONS_PER_LOOK: i32 = 10_000;
 
 /// A counter of lock waits on one connection.
 #[derive(Clone, Default)]
-pub(super) struct Waits(Arc<AtomicU32>);
+pub(super) struct BusyWaits(Arc<AtomicU32>);
 
-impl Waits {
+impl BusyWaits {
     /// Returns the number of waits since the last call.
     pub(super) fn take(&self) -> u32 {
         self.0.swap(0, Ordering::Relaxed)
@@ -37,14 +37,18 @@ impl Waits {
 pub(super) fn install(
     connection: &mut rusqlite::Connection,
     limit: Nanos,
-    mail: &Arc<ConnectionMailbox>,
-) -> rusqlite::Result<Waits> {
-    let waits = Waits::default();
-    let mut patience =
-        BusyHandler { limit, waited: Nanos::ZERO, waits: waits.clone(), mail: Arc::clone(mail) };
-    connection.busy_handler(Some(move |tries| patience.wait(tries)))?;
-    let mail = Arc::clone(mail);
-    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mail.caller_has_gone()))?;
+    mailbox: &Arc<ConnectionMailbox>,
+) -> rusqlite::Result<BusyWaits> {
+    let waits = BusyWaits::default();
+    let mut handler = BusyHandler {
+        limit,
+        waited: Nanos::ZERO,
+        waits: waits.clone(),
+        mailbox: Arc::clone(mailbox),
+    };
+    connection.busy_handler(Some(move |tries| handler.wait(tries)))?;
+    let mailbox = Arc::clone(mailbox);
+    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mailbox.caller_has_gone()))?;
     Ok(waits)
 }
 
@@ -53,8 +57,8 @@ struct BusyHandler {
     limit: Nanos,
     /// Time waited for the current lock.
     waited: Nanos,
-    waits: Waits,
-    mail: Arc<ConnectionMailbox>,
+    waits: BusyWaits,
+    mailbox: Arc<ConnectionMailbox>,
 }
 
 impl BusyHandler {
@@ -72,7 +76,7 @@ impl BusyHandler {
             self.waits.count();
         }
         let begun = Monotonic.now();
-        let still_wanted = self.mail.doze(nap(tries).min(left));
+        let still_wanted = self.mailbox.wait(nap(tries).min(left));
         // Only the pauses count, not the work between them: a statement may wait for several locks.
         self.waited += Monotonic.now().since(begun);
         still_wanted
@@ -88,12 +92,12 @@ fn nap(tries: i32) -> Nanos {
 mod tests {
     use super::*;
 
-    fn patience(limit: Nanos) -> BusyHandler {
+    fn handler(limit: Nanos) -> BusyHandler {
         BusyHandler {
             limit,
             waited: Nanos::ZERO,
-            waits: Waits::default(),
-            mail: Arc::new(ConnectionMailbox::new()),
+            waits: BusyWaits::default(),
+            mailbox: Arc::new(ConnectionMailbox::new()),
         }
     }
 
@@ -107,30 +111,30 @@ mod tests {
 
     #[test]
     fn busy_timeout_applies_to_each_lock_separately() {
-        let mut patience = patience(Nanos::from_micros(300));
+        let mut handler = handler(Nanos::from_micros(300));
         for lock in 1..=2 {
             let begun = Monotonic.now();
             let mut tries = 0;
-            while patience.wait(tries) {
+            while handler.wait(tries) {
                 tries += 1;
             }
             assert!(Monotonic.now().since(begun) >= Nanos::from_micros(300));
             assert!(tries <= 3, "naps of 50, 100 and 150 us or longer");
-            assert_eq!(patience.waits.take(), 1, "lock {lock}");
+            assert_eq!(handler.waits.take(), 1, "lock {lock}");
         }
     }
 
     #[test]
     fn zero_busy_timeout_does_not_wait() {
-        let mut patience = patience(Nanos::ZERO);
-        assert!(!patience.wait(0));
-        assert_eq!(patience.waits.take(), 0);
+        let mut handler = handler(Nanos::ZERO);
+        assert!(!handler.wait(0));
+        assert_eq!(handler.waits.take(), 0);
     }
 
     #[test]
     fn lock_wait_ends_when_caller_has_gone() {
-        let mut patience = patience(Nanos::from_secs(3_600));
-        patience.mail.hang_up();
-        assert!(!patience.wait(0));
+        let mut handler = handler(Nanos::from_secs(3_600));
+        handler.mailbox.hang_up();
+        assert!(!handler.wait(0));
     }
 }

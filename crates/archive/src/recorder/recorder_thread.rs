@@ -17,10 +17,10 @@ use record::{
 };
 
 use super::barrier::{Complete, IntervalBarrier};
-use super::books::RunSums;
 use super::live::LiveView;
 use super::outlet::{Health, Lane, Message, Note};
 use super::process;
+use super::run_sums::RunSums;
 use crate::error::{RecordError, RowError};
 use crate::writer::Writer;
 
@@ -50,7 +50,7 @@ const LEFT_OUT: &str = "…";
 pub(super) struct RecorderThread {
     grid: Grid,
     pace: Pace,
-    books: RunSums,
+    sums: RunSums,
     barrier: IntervalBarrier,
     /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
@@ -81,7 +81,7 @@ impl RecorderThread {
         RecorderThread {
             grid: header.grid(),
             pace: header.pace,
-            books: RunSums::new(writer, header),
+            sums: RunSums::new(writer, header),
             barrier: IntervalBarrier::default(),
             lanes: Vec::new(),
             late: Vec::new(),
@@ -102,7 +102,7 @@ impl RecorderThread {
         self.attend(receiver).and_then(|()| self.close()).map_err(|failure| {
             self.health.fail();
             self.refuse_all(receiver);
-            let error = failure.into_write_error(self.books.writer.path());
+            let error = failure.into_write_error(self.sums.writer.path());
             self.mark_as_failed(&error);
             error
         })
@@ -142,7 +142,7 @@ impl RecorderThread {
         match message {
             Message::Opened(lane, returns) => self.open(lane, returns),
             Message::Delivered(lane, Delivery::Cell(mut cell)) => {
-                self.books.add_cell(&mut cell)?;
+                self.sums.add_cell(&mut cell)?;
                 self.give_back(lane, Returned::Cell(cell));
             }
             Message::Delivered(lane, Delivery::Late(batch)) => {
@@ -172,7 +172,7 @@ impl RecorderThread {
     fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
         debug_assert_eq!(lane.0 as usize, self.lanes.len(), "lanes are numbered as they open");
         if self.live.counts_times() {
-            self.books.count_times();
+            self.sums.count_times();
         }
         self.lanes.push(returns);
         self.barrier.open(lane);
@@ -182,7 +182,7 @@ impl RecorderThread {
     fn turn(&mut self) -> Result<(), RowError> {
         let mut last = None;
         while let Some(Complete { interval, gauges }) = self.barrier.next_complete() {
-            self.books.set_gauges(interval, gauges.as_deref())?;
+            self.sums.set_gauges(interval, gauges.as_deref())?;
             self.complete += 1;
             last = Some(interval);
         }
@@ -191,16 +191,16 @@ impl RecorderThread {
         if self.pace == Pace::Virtual && self.complete < INTERVALS_IN_VIRTUAL {
             return Ok(());
         }
-        self.live.show(self.books.picture(interval));
+        self.live.show(self.sums.picture(interval));
         if let Some(sample) = self.sample() {
-            self.books.writer.add_client(self.grid.end(interval), &sample)?;
+            self.sums.writer.add_client(self.grid.end(interval), &sample)?;
         }
         self.save()
     }
 
     fn save(&mut self) -> Result<(), RowError> {
         self.add_late()?;
-        self.books.save()?;
+        self.sums.save()?;
         self.saved = self.barrier.last_complete();
         self.complete = 0;
         self.unsaved_since = None;
@@ -209,7 +209,7 @@ impl RecorderThread {
 
     fn add_late(&mut self) -> Result<(), RowError> {
         let batches = mem::take(&mut self.late);
-        self.books.add_late(batches.iter().map(|(_, batch)| &**batch))?;
+        self.sums.add_late(batches.iter().map(|(_, batch)| &**batch))?;
         for (lane, mut batch) in batches {
             batch.reset();
             self.give_back(lane, Returned::Late(batch));
@@ -224,7 +224,7 @@ impl RecorderThread {
         }
         let Event { at, account, kind, error, text } = event;
         let text = shortened(self.secrets.hide(&text));
-        self.books.writer.add_event(&Event { at, account, kind, error, text })
+        self.sums.writer.add_event(&Event { at, account, kind, error, text })
     }
 
     fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), RowError> {
@@ -245,7 +245,7 @@ impl RecorderThread {
 
     fn take_note(&mut self, note: Note) -> Result<(), RowError> {
         let sample = self.sample();
-        let writer = &mut self.books.writer;
+        let writer = &mut self.sums.writer;
         match note {
             Note::TimeZero(zero) => {
                 writer.set_time_zero(zero)?;
@@ -265,7 +265,7 @@ impl RecorderThread {
             Note::LoadReadings { table, at, readings } => {
                 writer.add_load_readings(&table, at, &without(&self.secrets, readings))
             }
-            Note::OpLog(told) => writer.set_op_log(&told),
+            Note::OpLog(outcome) => writer.set_op_log(&outcome),
         }
     }
 
@@ -289,9 +289,9 @@ impl RecorderThread {
         match self.run_end.clone().flatten() {
             Some(end) => {
                 let end = End { text: self.secrets.hide(&end.text), ..end };
-                self.books.seal(&end, self.events.saturating_sub(EVENTS))
+                self.sums.seal(&end, self.events.saturating_sub(EVENTS))
             }
-            None => self.books.save(),
+            None => self.sums.save(),
         }
     }
 
@@ -327,7 +327,7 @@ impl RecorderThread {
         let end = End { at, kind: EndKind::RecorderFailed, text };
         // The disk that refused a row may refuse this too. The record then looks like that of a
         // killed run, and only the returned error gives the reason.
-        let _ = self.books.writer.seal_as_is(&end);
+        let _ = self.sums.writer.seal_as_is(&end);
     }
 }
 

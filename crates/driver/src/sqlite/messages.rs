@@ -6,10 +6,10 @@ use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
 /// The mailbox that a task shares with the thread of its connection.
-pub(super) type ConnectionMailbox = Mailbox<Order, Answer>;
+pub(super) type ConnectionMailbox = Mailbox<Command, Response>;
 
-/// An order to the thread.
-pub(super) enum Order {
+/// A command to the thread.
+pub(super) enum Command {
     /// Carry out a request. The work travels with its memory, there and back.
     Run(Work),
     /// Prepare a statement.
@@ -20,12 +20,12 @@ pub(super) enum Order {
     Settings,
 }
 
-/// The thread's answer to an order. The first answer, without an order, is `Opened`.
-pub(super) enum Answer {
+/// The thread's answer to a command. The first answer, without a command, is `Opened`.
+pub(super) enum Response {
     /// The handle that interrupts the statements of the opened database.
     Opened(Result<InterruptHandle, Error>),
     /// The work with its reply, and the outcome.
-    Ran(Work, Result<(), Error>),
+    Finished(Work, Result<(), Error>),
     /// The number of placeholders.
     Prepared(Result<usize, Error>),
     /// The rows.

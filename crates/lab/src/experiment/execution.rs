@@ -1,0 +1,253 @@
+//! An experiment that is being executed: its servers, record and runs, and the parts of a run that
+//! rounds, steps and trials have in common.
+
+use analyze::compare::{Design, Look, RunFigures};
+use archive::{ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
+use record::EndKind;
+use workload::question::{Arm, ArmPointOutline, Experiment};
+
+use super::arm_point::ArmPointId;
+use super::consistency;
+use super::counting::{complete_rounds, rounds_to_continue_from};
+use super::design::design;
+use super::effect;
+use super::error::{ExperimentError, Problem};
+use super::event::{ExperimentEvent, ExperimentListener};
+use super::experiment_servers::{ExperimentServers, is_simulated, with_causes};
+use super::finished_runs::FinishedRuns;
+use super::notes;
+use super::order::ExperimentOrder;
+use super::recorded::looks_of;
+use super::schedule::Schedule;
+use super::search::{self, RecordedSearch};
+use super::warm_up::{figures_of_round, is_same_round};
+use crate::run::Done;
+
+/// The end of an experiment that left a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentEnd {
+    /// It took its last look.
+    Complete,
+    /// The user interrupted it; it can be resumed.
+    Interrupted,
+    /// The load generator or the machine failed too often.
+    InstrumentFailed,
+    /// The difference of an arm is not in effect: the arm is INVALID.
+    NotInEffect,
+    /// A step of a search for saturation lacks the quantity of its condition.
+    NotObserved,
+}
+
+/// An experiment that is being executed.
+pub(super) struct Execution<'a> {
+    pub(super) record: ExperimentWriter,
+    pub(super) servers: ExperimentServers<'a>,
+    pub(super) schedule: Schedule,
+    pub(super) design: Design,
+    /// The runs of a round.
+    pub(super) arm_points: Vec<ArmPointOutline>,
+    pub(super) looks: Vec<Look>,
+    pub(super) runs: FinishedRuns,
+    /// The capacity search with the trials that were recorded before, if it is one.
+    pub(super) search: Option<RecordedSearch>,
+    /// The number of leading rounds that are complete and not to be repeated.
+    pub(super) judged: u32,
+}
+
+/// The end of a run, with the statements around it.
+pub(super) enum RunEnd {
+    Done,
+    Interrupted,
+}
+
+impl<'a> Execution<'a> {
+    pub(super) fn begin(
+        order: &'a ExperimentOrder<'a>,
+        listener: &'a dyn ExperimentListener,
+        record: ExperimentWriter,
+        content: ExperimentContent,
+    ) -> Result<Execution<'a>, ExperimentError> {
+        let experiment = order.experiment;
+        let outline = experiment.outline();
+        let (design, arm_points) = (design(&outline, experiment.writes()), outline.arm_points());
+        consistency::check(order.record, &content, &outline, &design)?;
+        let seed = experiment.arms[0].plan.seed;
+        let is_counterbalanced = experiment.writes();
+        let mut execution = Execution {
+            servers: ExperimentServers::open(order, listener)?,
+            schedule: Schedule { runs: arm_points.len(), seed, is_counterbalanced },
+            design,
+            arm_points,
+            looks: looks_of(&content),
+            runs: FinishedRuns::default(),
+            search: recorded_search(order, &content)?,
+            judged: 0,
+            record,
+        };
+        execution.resume(content)?;
+        Ok(execution)
+    }
+
+    /// Brings the data back to its state after the load.
+    pub(super) fn restore(&mut self, place: ArmPointId) -> Result<(), ExperimentError> {
+        let failures = self.servers.restore(place)?;
+        failures.iter().for_each(|sentence| self.warn(sentence));
+        Ok(())
+    }
+
+    /// Runs `[teardown]`. A failure does not change the answer; it is reported.
+    pub(super) fn tear_down(&self) {
+        self.servers.tear_down().iter().for_each(|sentence| self.warn(sentence));
+    }
+
+    pub(super) fn warn(&self, sentence: &str) {
+        self.servers.listener.on_event(&ExperimentEvent::Warning { sentence });
+        notes::warned(&self.record, self.experiment(), sentence);
+    }
+
+    pub(super) fn experiment(&self) -> &'a Experiment {
+        self.servers.order.experiment
+    }
+
+    /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
+    /// abandoned, because the other half of their pairs would be measured on other servers;
+    /// simulated servers are the same in every process.
+    fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
+        for own in [self.servers.own_path(), self.servers.auxiliary_path()]
+            .into_iter()
+            .filter(|own| own.exists())
+        {
+            std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
+        }
+        let keeps = self.experiment().arm_points().iter().all(is_simulated);
+        let complete = complete_rounds(content.runs.iter(), self.arm_points.len());
+        let mut abandoned = Vec::new();
+        let mut rows = content.runs;
+        for row in rows.iter_mut().filter(|row| row.state == RunState::Counts) {
+            if !keeps && row.phase.has_rounds() && row.round >= complete {
+                abandoned.push(row.run);
+                row.state = RunState::Abandoned;
+            }
+        }
+        for round in rows.chunk_by(is_same_round) {
+            let counts: Vec<&RunRow> =
+                round.iter().filter(|row| row.state == RunState::Counts).collect();
+            let mut figures = figures_of_round(self.record.path(), &counts)?.into_iter();
+            for row in round {
+                let own = (row.state == RunState::Counts).then(|| figures.next()).flatten();
+                self.runs.push(row.clone(), own);
+            }
+        }
+        let rows = self.runs.all().map(|(row, _)| row);
+        self.judged = rounds_to_continue_from(rows, self.arm_points.len(), &self.looks);
+        Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
+    }
+
+    /// Makes a run of an arm at a point, with the statements around it.
+    pub(super) fn run_with_hooks(
+        &mut self,
+        place: ArmPointId,
+        make: impl FnOnce(&mut Self) -> Result<RunEnd, ExperimentError>,
+    ) -> Result<RunEnd, ExperimentError> {
+        if !self.servers.is_interrupted() {
+            self.servers.restart(place)?;
+            self.restore(place)?;
+        }
+        if self.servers.is_interrupted() {
+            return Ok(RunEnd::Interrupted);
+        }
+        let made = self.servers.before(place).and_then(|()| make(self));
+        // It undoes what was done before the run, however that ended, also after an interrupt.
+        match (made, self.servers.after(place)) {
+            (Ok(RunEnd::Done), Err(error)) => Err(error),
+            (made, Err(error)) => {
+                self.warn(&with_causes(&error));
+                made
+            }
+            (made, Ok(())) => made,
+        }
+    }
+
+    /// Returns a run, unless the user ended it: its record is then removed.
+    pub(super) fn unless_interrupted(&self, done: Done) -> Result<Option<Done>, ExperimentError> {
+        if done.end != EndKind::Interrupted {
+            return Ok(Some(done));
+        }
+        done.discard().map_err(|error| Problem::Own(self.servers.own_path(), error))?;
+        Ok(None)
+    }
+
+    /// Moves a run of an arm into the record. One whose server was lost is kept and does not count,
+    /// nor does one in which the difference of its arm is not in effect.
+    pub(super) fn keep(
+        &mut self,
+        arm: &Arm,
+        mut row: RunRow,
+        figures: RunFigures,
+        done: &Done,
+    ) -> Result<(), ExperimentError> {
+        if let Some(versions) = self.runs.other_server(&row.arm, &figures) {
+            let _ = std::fs::remove_file(&done.record);
+            return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
+        }
+        // The server is a part of the machine: without it there is no pair. A simulated server that
+        // is lost is lost in every process, which is the result of its arm.
+        let is_lost = done.end == EndKind::TargetLost && !is_simulated(arm);
+        let with_causes = effect::check_reported(arm, &figures.facts);
+        if is_lost || with_causes.is_err() {
+            // Its round begins again if the experiment is resumed.
+            row.state = RunState::Abandoned;
+        }
+        self.record.add_run(&row, &rows_of(&figures), &done.record)?;
+        if is_lost {
+            return Err(ExperimentError::of(arm, Problem::Lost));
+        }
+        with_causes.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        let event = ExperimentEvent::RunFinished { number: row.run, figures: &figures };
+        self.servers.listener.on_event(&event);
+        let counts = row.state == RunState::Counts;
+        self.runs.push(row, counts.then_some(figures));
+        Ok(())
+    }
+}
+
+/// Returns the search of an experiment, if it is one, with its recorded trials.
+fn recorded_search(
+    order: &ExperimentOrder<'_>,
+    content: &ExperimentContent,
+) -> Result<Option<RecordedSearch>, ExperimentError> {
+    let Some(question) = &order.experiment.capacity else { return Ok(None) };
+    let new = |name: &str| {
+        let mut facts = order.origin.iter();
+        facts.find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    };
+    let fact = |name: &str| match order.is_resumed {
+        true => content.fact(name),
+        false => new(name),
+    };
+    let Some(search) = search::recorded_order(question, fact) else {
+        let what = "the order of its search cannot be read".to_owned();
+        return Err(ExperimentContent::damaged(order.record, what).into());
+    };
+    Ok(Some(search::replayed(order.record, search, &content.runs)?))
+}
+
+/// Returns the row of a run with the verdict on its figures.
+pub(super) fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
+    let verdict = &figures.verdict;
+    let objections: Vec<&str> = verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+    RunRow {
+        verdict: verdict.status().verdict().to_ascii_lowercase(),
+        objections: objections.join(","),
+        ..row
+    }
+}
+
+pub(super) fn rows_of(figures: &RunFigures) -> Vec<Figure> {
+    let row = |(metric, value): &(workload::question::RunMetric, f64)| Figure {
+        of: metric.of.clone().unwrap_or_default(),
+        metric: metric.quantity.name().to_owned(),
+        value: *value,
+    };
+    figures.metrics.iter().map(row).collect()
+}
