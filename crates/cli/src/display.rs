@@ -75,8 +75,8 @@ impl Display {
 
     /// Shows a line about the experiment; `runs` are the number of the run that begins and the most
     /// runs, if it is known.
-    pub(crate) fn tell(&self, line: String, runs: Option<(u32, u32)>) {
-        self.shared.lock().tell(line, runs);
+    pub(crate) fn add_line(&self, line: String, runs: Option<(u32, u32)>) {
+        self.shared.lock().add_line(line, runs);
         self.shared.changed.notify_all();
     }
 

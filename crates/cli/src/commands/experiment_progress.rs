@@ -96,7 +96,7 @@ impl ExperimentListener for Progress {
             _ if !self.is_quiet => stderr::line(&line),
             _ => {}
         }
-        self.display.tell(line, runs);
+        self.display.add_line(line, runs);
     }
 
     fn watch(&self, live: LiveView) {

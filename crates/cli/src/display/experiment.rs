@@ -28,7 +28,7 @@ pub(super) struct ExperimentWords {
 }
 
 impl ExperimentCourse {
-    pub(super) fn tell(&mut self, line: String, runs: Option<(u32, u32)>) {
+    pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
         if self.lines.len() == MOST_LINES {
             self.lines.pop_front();
         }
@@ -64,17 +64,17 @@ mod tests {
         let mut course = ExperimentCourse::default();
         assert_eq!(words(&course).doing, "starting");
         assert_eq!(words(&course).progress, None);
-        course.tell("run 2 of at most 4".to_owned(), Some((2, 4)));
+        course.add_line("run 2 of at most 4".to_owned(), Some((2, 4)));
         assert_eq!(words(&course).progress, Some(0.25));
         course.is_running = true;
         let now = words(&course);
         assert_eq!(now.doing, "run 2 of at most 4; measuring");
         assert_eq!(now.progress, Some(0.375));
-        course.tell("run 2: VALID".to_owned(), None);
+        course.add_line("run 2: VALID".to_owned(), None);
         let now = words(&course);
         assert_eq!((now.doing.as_str(), now.progress), ("run 2: VALID", Some(0.25)));
         assert_eq!(now.earlier, ["run 2 of at most 4"]);
-        (0..100).for_each(|n| course.tell(n.to_string(), None));
+        (0..100).for_each(|n| course.add_line(n.to_string(), None));
         assert_eq!(words(&course).earlier.len(), MOST_LINES - 1);
     }
 }

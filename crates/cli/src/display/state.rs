@@ -179,9 +179,9 @@ impl State {
     }
 
     /// Adds a line about an experiment, which ends the run before it.
-    pub(super) fn tell(&mut self, line: String, runs: Option<(u32, u32)>) {
+    pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
         if let Some(course) = &mut self.experiment {
-            course.tell(line, runs);
+            course.add_line(line, runs);
         }
         (self.phase, self.live) = (Phase::Starting, None);
     }
