@@ -273,7 +273,7 @@ pub(crate) struct ReportArgs {
     /// Print the environment of the run instead: the facts of machine and network, and the settings
     /// of the servers.
     #[arg(long)]
-    #[arg(conflicts_with_all = ["strict", "markdown", "junit", "html", "figures", "svg"])]
+    #[arg(conflicts_with_all = ["strict", "markdown", "junit", "html", "figures", "picture"])]
     pub(crate) environment: bool,
     #[command(flatten)]
     pub(crate) figures: FigureArgs,
@@ -293,9 +293,15 @@ pub(crate) struct FigureArgs {
     /// Print a figure as SVG instead, by its name.
     #[arg(long, value_name = "FIGURE")]
     #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "html", "figures"])]
+    #[arg(group = "picture")]
     pub(crate) svg: Option<String>,
+    /// Write a figure as PNG instead, by its name, to the file of --out.
+    #[arg(long, value_name = "FIGURE", requires = "out")]
+    #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "html", "figures"])]
+    #[arg(group = "picture")]
+    pub(crate) png: Option<String>,
     /// Write the figure to this file instead of stdout; it must not exist.
-    #[arg(long, value_name = "FILE", requires = "svg")]
+    #[arg(long, value_name = "FILE", requires = "picture")]
     pub(crate) out: Option<PathBuf>,
 }
 

@@ -32,10 +32,16 @@ pub(crate) fn given(
     args: &FigureArgs,
     figures: impl FnOnce() -> Result<Vec<Figure>, Complaint>,
 ) -> Result<Option<Exit>, Complaint> {
-    match (&args.svg, args.figures) {
-        (Some(name), _) => svg(args, &figures()?, name).map(Some),
-        (None, true) => list(&figures()?).map(Some),
-        (None, false) => Ok(None),
+    if let Some(name) = &args.svg {
+        return svg(args, &figures()?, name).map(Some);
+    }
+    if let Some((name, path)) = args.png.as_ref().zip(args.out.as_ref()) {
+        create(path, &report::png(named(&figures()?, name)?), "--out")?;
+        return Ok(Some(Exit::Success));
+    }
+    match args.figures {
+        true => list(&figures()?).map(Some),
+        false => Ok(None),
     }
 }
 
@@ -55,13 +61,10 @@ const WIDEST_NAME: usize = 40;
 
 /// Writes a figure to stdout, or to the file of `--out`.
 fn svg(args: &FigureArgs, figures: &[Figure], name: &str) -> Result<Exit, Complaint> {
-    let Some(figure) = figures.iter().find(|figure| figure.name == name) else {
-        return Err(unknown(name, figures));
-    };
-    let text = report::svg(figure);
+    let text = report::svg(named(figures, name)?);
     match &args.out {
         None => answer::print(&text)?,
-        Some(path) => create(path, &text, "--out")?,
+        Some(path) => create(path, text.as_bytes(), "--out")?,
     }
     Ok(Exit::Success)
 }
@@ -92,7 +95,7 @@ pub(crate) fn page_of_run(run: &RecordedRun) -> Result<String, RecordError> {
 
 /// Writes a page to a new file.
 pub(crate) fn page(path: &Path, text: &str) -> Result<(), Complaint> {
-    create(path, text, "--html")
+    create(path, text.as_bytes(), "--html")
 }
 
 fn of_record(args: &ReportArgs) -> Result<Vec<Figure>, Complaint> {
@@ -102,6 +105,12 @@ fn of_record(args: &ReportArgs) -> Result<Vec<Figure>, Complaint> {
     let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
     let courses = run.courses().map_err(|error| Complaint::of(&error))?;
     Ok(report::figures(&run.view, &courses))
+}
+
+/// Returns the figure of a name.
+fn named<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
+    let found = figures.iter().find(|figure| figure.name == name);
+    found.ok_or_else(|| unknown(name, figures))
 }
 
 /// Returns the complaint about a name that no figure has.
@@ -116,9 +125,9 @@ fn unknown(name: &str, figures: &[Figure]) -> Complaint {
 }
 
 /// Writes a new file; nothing is overwritten.
-fn create(path: &Path, text: &str, option: &str) -> Result<(), Complaint> {
+fn create(path: &Path, bytes: &[u8], option: &str) -> Result<(), Complaint> {
     let created = File::create_new(path);
-    created.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+    created.and_then(|mut file| file.write_all(bytes)).map_err(|error| {
         let sentence = format!("cannot write `{}`: {error}", path.display());
         let help = format!("name a new file with {option} in a folder that can be written");
         Complaint::new(sentence).help(help)

@@ -117,6 +117,21 @@ fn figure_is_printed_or_written_to_a_new_file() {
 }
 
 #[test]
+fn figure_is_written_as_png_to_a_new_file() {
+    let place = recorded();
+    place.assay(&["report", "r.assay", "--png", "throughput"]).expect(2);
+    let write = ["report", "r.assay", "--png", "throughput", "--out", "f.png"];
+    assert_eq!(place.assay(&write).expect(0).stdout, "");
+    let first = fs::read(place.at("f.png")).unwrap();
+    assert_eq!(first[..8], *b"\x89PNG\r\n\x1a\n");
+    place.assay(&write).expect(2);
+    fs::remove_file(place.at("f.png")).unwrap();
+    place.assay(&write).expect(0);
+    assert_eq!(fs::read(place.at("f.png")).unwrap(), first, "the same bytes");
+    place.assay(&["report", "r.assay", "--png", "cpu", "--svg", "cpu", "--out", "x"]).expect(2);
+}
+
+#[test]
 fn unknown_figure_suggests_the_nearest() {
     let place = recorded();
     let near = place.assay(&["report", "r.assay", "--svg", "throughputs"]).expect(2);
