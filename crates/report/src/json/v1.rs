@@ -42,6 +42,8 @@ pub(super) struct Document {
     program: Option<Program>,
     observing_share: Option<f64>,
     run: Run,
+    /// Absent without notes: documents of earlier records stay what they were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Value>,
 }
 
