@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
@@ -25,7 +25,7 @@ before(async () => {
 });
 
 after(async () => {
-  await browser.close();
+  await browser?.close();
   for (const line of records.measures) console.log(`measure: ${line}`);
   records.remove();
 });
@@ -229,6 +229,26 @@ test("without scripts the page has its figures, legends and answer", async () =>
   });
 });
 
+/** The policy of Jenkins for the files of a build, and of some wikis. */
+const STRICT = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'";
+
+test("where scripts and styles in the page are forbidden, answer, verdict and figures stand", async () => {
+  for (const name of ["hour", "comparison"] as const) {
+    const context = await browser.newContext(DESKTOP);
+    const page = await context.newPage();
+    const body = readFileSync(records.path(`${name}.html`));
+    const headers = { "content-security-policy": STRICT };
+    await page.route("**/*", (route) => route.fulfill({ contentType: "text/html; charset=utf-8", headers, body }));
+    await page.goto("http://page.test/");
+    assert.ok(await page.locator("h1").isVisible());
+    assert.match(await page.locator("body").innerText(), /VALID|SUSPECT|INVALID/);
+    const boxes = await page.locator("svg[data-plot]").evaluateAll((all) => all.map((svg) => svg.clientHeight));
+    const least = name === "hour" ? 6 : 1;
+    assert.ok(boxes.filter((height) => height > 50).length >= least, `${name}: ${boxes}`);
+    await context.close();
+  }
+});
+
 test("a page prints with its legends and without its controls", async () => {
   await opened(file("run"), DESKTOP, async (page) => {
     await page.emulateMedia({ media: "print" });
@@ -270,7 +290,7 @@ test("the pages of a server have the same controls", async () => {
 });
 
 test("the page of a run that goes on is updated until it ends", async () => {
-  writeFileSync(records.path("live.ini"), "duration = 4s\n[read]\nquery = select 1\nrate = 50\n");
+  writeFileSync(records.path("live.ini"), "duration = 10s\n[read]\nquery = select 1\nrate = 50\n");
   const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];
   const [, address] = await served([...args, "--serve=127.0.0.1:0"]);
   await opened(address, DESKTOP, async (page) => {

@@ -55,6 +55,8 @@ pub enum RecordErrorKind {
     SingleRun,
     /// The experiment has no run with this number.
     NoRun(u32),
+    /// The trials of a search that another version of Assay would have continued otherwise.
+    OtherSearch,
     /// A record with damaged content; the text says where.
     Damaged(String),
     /// Data from the record could not be written elsewhere.
@@ -172,6 +174,11 @@ impl fmt::Display for RecordError {
             RecordErrorKind::NoRun(run) => {
                 write!(f, "the experiment of `{path}` has no run {run}")
             }
+            RecordErrorKind::OtherSearch => write!(
+                f,
+                "the search of `{path}` was made by a version of Assay that tries other values: \
+                 read its trials with --run, or search again"
+            ),
             RecordErrorKind::Damaged(place) => write!(
                 f,
                 "the record `{path}` is damaged: {place}; use a copy of it if there is one"

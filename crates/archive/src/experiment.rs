@@ -63,6 +63,11 @@ impl ExperimentContent {
         RecordError::new(path, RecordErrorKind::Damaged(what))
     }
 
+    /// Returns the error that the trials of a search are not those that this version would ask for.
+    pub fn of_another_search(path: &Path) -> RecordError {
+        RecordError::new(path, RecordErrorKind::OtherSearch)
+    }
+
     /// Returns a fact.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())

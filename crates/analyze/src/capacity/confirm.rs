@@ -84,7 +84,11 @@ pub(super) fn confirm_at(
     let (mut lowest, mut limited, mut spent) = (None, None, None);
     for attempt in 1..=MOST_ATTEMPTS {
         let Attempt { trials, cut } = attempt_at(replay, value, attempt)?;
-        let is_enough = trials.len() >= CapacityOrder::FEWEST_CONFIRMATIONS as usize;
+        let enough = match cut {
+            Some(Irregular::BudgetSpent { .. }) => CapacityOrder::FEWEST_CONFIRMATIONS,
+            Some(_) | None => order.confirmations,
+        };
+        let is_enough = trials.len() >= enough as usize;
         if is_enough && confirms(order, &trials) {
             let mut confirmed = hold(replay, value, &trials)?;
             confirmed.irregular.extend(limited);
@@ -149,7 +153,9 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     if trials.iter().any(jumps) {
         return STEP_FROM_CLIFF.powi(attempt.cast_signed()).max(LARGEST_RETREAT);
     }
-    let bounds = positions.filter_map(|it| upper_bound(order, it, trials));
+    // A single trial has no bound.
+    let bound = |it| upper_bound(order, it, trials).or_else(|| mean_ratio(order, it, trials));
+    let bounds = positions.filter_map(bound);
     let worst = bounds.fold(1.0, f64::max);
     match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
         Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),

@@ -74,6 +74,10 @@ impl CapacityOrder {
     /// Default number of trials that confirm a value.
     pub const CONFIRMATIONS: u32 = 6;
 
+    /// Version of the search: a larger one asks for other trials after the same ones, so that the
+    /// record of an earlier one cannot be continued.
+    pub const METHOD: u32 = 2;
+
     /// Share of the budget that is kept for the confirmation.
     pub const CONFIRMATION_SHARE: f64 = 0.25;
 

@@ -29,9 +29,11 @@ struct Knowledge {
 
 fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
     let knowledge = explore(replay)?;
-    let confirmed = match (&knowledge.found, knowledge.bracket.low) {
+    // Few requests at low rates decide nothing; the trials of the confirmation do.
+    let floor = knowledge.bracket.low.or(knowledge.bracket.undecided);
+    let confirmed = match (&knowledge.found, floor) {
         (Some(found), _) => confirm(replay, found).map_err(run)?,
-        (None, Some(low)) => confirm_at(replay, low, None).map_err(run)?,
+        (None, Some(floor)) => confirm_at(replay, floor, None).map_err(run)?,
         (None, None) => Confirmed::default(),
     };
     Ok(result(replay, knowledge, confirmed))
@@ -441,6 +443,50 @@ mod tests {
         assert!((9_000.0..9_500.0).contains(&sustained), "{sustained}");
         let confirming = |it: &&Trial| matches!(it.phase, Phase::Confirm(_));
         assert_eq!(trials.iter().filter(confirming).count(), 7, "one trial, and six that confirm");
+    }
+
+    /// A trial at ten times its bound, where the slope says how far the boundary is.
+    #[test]
+    fn single_trial_beyond_its_bound_says_how_far_to_step_down() {
+        let capacity = found(|request| match request.phase {
+            Phase::Confirm(1) => trial(request, request.value, 0.1),
+            _ => regular(request),
+        });
+        let confirming = |it: &&super::super::result::JudgedTrial| matches!(it.phase, Phase::Confirm(attempt) if attempt <= 2);
+        let values: Vec<f64> =
+            capacity.trials.iter().filter(confirming).map(|it| it.value).collect();
+        assert!((values[1] / values[0] - 0.94).abs() < 1e-3, "{values:?}");
+        assert_eq!(capacity.sustained, Some(values[1]));
+    }
+
+    /// No request is slow, but the requests come in bursts: no trial of the bracket is decided.
+    #[test]
+    fn values_that_only_seem_to_pass_are_confirmed() {
+        let capacity = found(|request| {
+            let mut trial = trial(request, request.value, 0.0);
+            if let Some(Measure::Count(counted)) = trial.measures.first_mut() {
+                counted.dispersion = Some(10.0);
+                counted.total = counted.total.min(2_500);
+            }
+            trial
+        });
+        check(&capacity, |it| matches!(it, Irregular::NeverFails { .. }));
+        assert_eq!(capacity.sustained, Some(10_000.0), "{capacity:?}");
+    }
+
+    /// Three valid trials are enough at the end of the budget, but not before an invalid value.
+    #[test]
+    fn value_that_the_generator_produces_half_of_the_time_is_not_confirmed() {
+        let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
+        let made = std::cell::Cell::new(0);
+        let (capacity, _) = with_cliff(&order, |request| {
+            made.set(made.get() + u32::from(request.phase == Phase::Confirm(1)));
+            let is_invalid = request.phase == Phase::Confirm(1) && made.get() > 3;
+            let checks = is_invalid.then(|| "send-lag".to_owned());
+            Trial { invalid: checks.into_iter().collect(), ..trial(request, request.value, 0.0) }
+        });
+        assert!((9_000.0..9_500.0).contains(&capacity.sustained.unwrap()), "{capacity:?}");
+        check(&capacity, |it| matches!(it, Irregular::GeneratorLimited { value } if *value > 9e3));
     }
 
     #[test]

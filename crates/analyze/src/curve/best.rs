@@ -72,8 +72,8 @@ impl BestPoint {
 /// Compares the best point of a sweep with that of its repetition, by indices of the same values.
 ///
 /// The answer holds if the best point of each sweep is, in the other one, the best or not worse
-/// than it, and is contradicted if both are shown to be worse, or cannot be used, in the other one.
-/// It is undecided between, and where a sweep has no best point or makes no claim about others.
+/// than it, and is contradicted if both are shown to be worse in the other one. It is undecided
+/// between, and where a sweep has no best point or makes no claim about others.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;
@@ -81,11 +81,16 @@ pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let is_among = |of: &BestPoint, point| {
         of.best == Some(point) || { of.not_worse() }.any(|other| other == point)
     };
+    let is_worse = |of: &BestPoint, point| {
+        { of.others.iter() }.any(|it| it.point == point && it.standing == Ranking::Worse)
+    };
     let is_tested = first.is_tested() && second.is_tested();
-    match (is_among(second, before), is_among(first, now)) {
-        (true, true) if is_tested => RepetitionOutcome::Holds,
-        (false, false) => RepetitionOutcome::Contradicts,
-        _ => RepetitionOutcome::Undecided,
+    if is_tested && is_among(second, before) && is_among(first, now) {
+        RepetitionOutcome::Holds
+    } else if is_worse(second, before) && is_worse(first, now) {
+        RepetitionOutcome::Contradicts
+    } else {
+        RepetitionOutcome::Undecided
     }
 }
 
@@ -228,6 +233,11 @@ mod tests {
         assert_eq!(repeated(&of([500.0, 900.0, 1_005.0, 700.0], 3)), RepetitionOutcome::Undecided);
         let single = of([500.0, 900.0, 1_000.0, 1_005.0], 1);
         assert_eq!(repeated(&single), RepetitionOutcome::Undecided);
+        // A point that could not be used was not compared.
+        let mut unusable = of([500.0, 900.0, 1_005.0, 700.0], 3);
+        unusable.others.retain(|other| other.point != 3);
+        let only = |best| BestPoint { best: Some(best), ..unusable.clone() };
+        assert_eq!(repeat_best(&only(0), &only(3)), RepetitionOutcome::Undecided);
         let nothing = BestPoint { best: None, others: Vec::new(), unusable: Vec::new() };
         assert_eq!(repeated(&nothing), RepetitionOutcome::Undecided);
     }

@@ -16,7 +16,8 @@ pub(crate) fn note(args: &NoteArgs) -> Result<Exit, Complaint> {
     let note = note.map_err(|error| Complaint::new(error.to_string()).help(remedy(error)))?;
     add_note(&args.record, &note).map_err(|error| Complaint::of(&error))?;
     let record = args.record.display().to_string();
-    let Note { at, text, .. } = note;
+    let Note { at, text, author } = note;
+    let author = author.unwrap_or_default();
     answer::print(&format!("{}: {at}, {author}: {text}\n", printable(&record)))?;
     Ok(Exit::Success)
 }

@@ -69,6 +69,24 @@ fn capacity_of_an_exponential_server_is_confirmed() {
     );
 }
 
+/// The first version of the search recorded no version of it.
+#[test]
+fn search_of_another_version_is_told_from_a_damaged_one() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let change = |statement: &str| {
+        let connection = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+        assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+    };
+    change("update run set point = '101' where run = 2");
+    place.assay(&["report", "r.assay"]).refuses(&["damaged: run 2 is no trial of its search"]);
+    change("delete from experiment where key = 'search-method'");
+    let words = "made by a version of Assay that tries other values: read its trials with --run";
+    place.assay(&["report", "r.assay"]).refuses(&[words]);
+    let trial = place.assay(&["report", "r.assay", "--run", "2"]);
+    assert!(trial.stdout.contains("read"), "{}", trial.stdout);
+}
+
 #[test]
 fn answer_comes_first_and_report_gives_the_same() {
     let place = place(SEARCH);

@@ -72,6 +72,12 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         for path in files(&folder).iter().filter(|path| !path.ends_with(record)) {
             assert!(!fs::read_to_string(path).unwrap().contains(&made_at), "{path:?}");
         }
+        // A reader who has only the bundle sees the answer, and repeats it.
+        let published = folder.join(record).display().to_string();
+        let ran = place.assay(&["report", &published]).expect(0);
+        assert!(ran.stdout.contains("VALID"), "{}", ran.stdout);
+        place.assay(&["repeat", &published, "--quiet", "--out", &format!("again-{record}")]);
+        place.assay(&["report", &format!("again-{record}")]).expect(0);
         fs::write(folder.join("answer.txt"), "better").unwrap();
         assert!(!checked(&folder).1, "a changed file is noticed");
     }

@@ -229,7 +229,7 @@ fn recorded_search(
         let what = "the order of its search cannot be read".to_owned();
         return Err(ExperimentContent::damaged(order.record, what).into());
     };
-    Ok(Some(search::replayed(order.record, search, &content.runs)?))
+    Ok(Some(search::replayed(order.record, search, content)?))
 }
 
 /// Returns the row of a run with the verdict on its figures.

@@ -33,6 +33,9 @@ const DRAIN: &str = "search-drain-ns";
 /// The fact that holds the calibrated ceiling of the generator, in requests per second.
 const CEILING: &str = "search-ceiling-per-s";
 
+/// The fact that holds the version of a search; the first one had none.
+const METHOD: &str = "search-method";
+
 /// Shortest warm-up of a trial.
 const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
 
@@ -68,6 +71,7 @@ pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
         (SEED, order.seed.0.to_string()),
         (WARMUP, order.warmup.0.to_string()),
         (DRAIN, order.drain.0.to_string()),
+        (METHOD, CapacityOrder::METHOD.to_string()),
     ];
     facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING, ceiling.to_string())));
     facts
@@ -153,10 +157,10 @@ pub fn read_search(
         let what = "the order of its search cannot be read".to_owned();
         return Err(ExperimentContent::damaged(path, what).into());
     };
-    let search = replayed(path, order, &content.runs)?;
+    let search = replayed(path, order, &content)?;
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is complete without its last trial".to_owned();
-        return Err(ExperimentContent::damaged(path, what).into());
+        return Err(unexpected(path, &content, what).into());
     }
     Ok(search)
 }
@@ -165,17 +169,17 @@ pub fn read_search(
 pub(super) fn replayed(
     path: &Path,
     order: CapacityOrder,
-    rows: &[RunRow],
+    content: &ExperimentContent,
 ) -> Result<RecordedSearch, RecordError> {
     let mut search = RecordedSearch { order, trials: Vec::new(), capacity: None };
     let counts = |row: &&RunRow| row.phase == Phase::Capacity && row.state == RunState::Counts;
-    for row in rows.iter().filter(counts) {
+    for row in content.runs.iter().filter(counts) {
         let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
         let request = match next_step(&search.order, &trials) {
             Step::Run(request) if is_of(&request, row) => request,
             Step::Run(_) | Step::Done(_) => {
                 let what = format!("run {} is no trial of its search", row.run);
-                return Err(ExperimentContent::damaged(path, what));
+                return Err(unexpected(path, content, what));
             }
         };
         let archive = Archive::open_run(path, row.run)?;
@@ -187,6 +191,17 @@ pub(super) fn replayed(
         Step::Run(_) => None,
     };
     Ok(search)
+}
+
+/// Returns the error about trials that this version of the search would not have asked for.
+fn unexpected(path: &Path, content: &ExperimentContent, what: String) -> RecordError {
+    let method = CapacityOrder::METHOD.to_string();
+    let is_ours = content.fact(METHOD).is_some_and(|known| known == method);
+    // A search that has not begun has no facts yet.
+    match is_ours || content.fact(SEED).is_none() {
+        true => ExperimentContent::damaged(path, what),
+        false => ExperimentContent::of_another_search(path),
+    }
 }
 
 fn is_of(request: &TrialRequest, row: &RunRow) -> bool {

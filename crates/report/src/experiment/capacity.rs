@@ -38,6 +38,9 @@ pub struct TrialView {
     pub limiter: Component,
 }
 
+/// Names of the numbers that say why no larger value holds.
+const REASONS: [&str; 3] = ["binding", "boundary", "limiter"];
+
 impl CapacityView {
     /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
     /// backlogs on purpose, so only those that confirmed the value are judged. INVALID if nothing
@@ -247,6 +250,12 @@ impl CapacityView {
             ("boundary", found.boundary.name().to_owned()),
             ("limiter", limiter),
         ]
+    }
+
+    /// Returns those of the numbers that say why no larger value holds.
+    pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let is_reason = |(name, _): &(&str, String)| REASONS.contains(name);
+        self.numbers().into_iter().filter(is_reason)
     }
 
     /// Returns the estimate with its interval.

@@ -107,6 +107,12 @@ fn answer(out: &mut Document, view: &ExperimentView) {
             if differ { format!(". {}", lines::DIFFERENT_LIMITERS) } else { String::new() };
         Line::new("limiter", format!("{}{warning}", lines::limiters(&view.arms, arm)))
     });
+    let binding = view.capacity.iter().flat_map(CapacityView::reasons);
+    let binding = binding.map(|(name, value)| Line::new(name, value));
+    let names: Vec<&str> = view.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let at_points = view.sweep.iter().flat_map(|it| sweep::limiters_of_arms(it, &names));
+    let limiters = limiters.chain(at_points.map(|line| Line::new("limiter", line)));
+    let limiters = binding.chain(limiters);
     let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
     let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
     let notes = view.notes.iter().map(|it| Line::new("note", note::sentence(it)));

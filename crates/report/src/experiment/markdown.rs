@@ -8,6 +8,7 @@ use super::saturation::SaturationView;
 use super::sweep_markdown;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, code, escaped};
+use crate::note;
 use crate::page::Align;
 
 /// Formats the answer of an experiment for a pull request: the sentence first, then validity, bets
@@ -99,8 +100,8 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&limiters), 2);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
-    let notes = lines::notes(view).into_iter().map(|note| format!("note of {note}"));
-    out.list(&all_escaped(&notes.collect::<Vec<String>>()), 2);
+    let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note of {note}"));
+    out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
 }
 
 /// Returns the table of all metrics of all arms, those that were declared first.

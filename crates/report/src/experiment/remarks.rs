@@ -100,7 +100,7 @@ fn add<T: Clone>(
     let mut known = all.iter_mut();
     match known.find(|one| one.arm == arm && one.job == *job && is_same(&one.fact)) {
         Some(known) => {
-            known.runs += 1;
+            known.runs = known.runs.saturating_add(1);
             add(&mut known.fact, fact);
         }
         None => all.push(RemarkOf { arm, job: job.clone(), runs: 1, fact: fact.clone() }),
@@ -110,14 +110,14 @@ fn add<T: Clone>(
 fn add_empty_success(known: &mut EmptySuccess, other: &EmptySuccess) {
     match (known, other) {
         (EmptySuccess::NoRows { answers }, EmptySuccess::NoRows { answers: more }) => {
-            *answers += more
+            *answers = answers.saturating_add(*more);
         }
         (EmptySuccess::NothingDue { .. } | EmptySuccess::NoRows { .. }, _) => {}
     }
 }
 
 fn add_error(known: &mut ErrorSummary, other: &ErrorSummary) {
-    known.count += other.count;
+    known.count = known.count.saturating_add(other.count);
     known.text = known.text.take().or_else(|| other.text.clone());
 }
 

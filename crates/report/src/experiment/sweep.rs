@@ -276,6 +276,26 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     .collect()
 }
 
+/// Returns the limiters of each arm at its best point, and at the last one: where more load gains
+/// nothing.
+pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String> {
+    let of_arm = |(name, curve): (&&str, &ArmCurve)| {
+        let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
+        let best = curve.best.as_ref().and_then(|best| best.best);
+        let last = curve.points.len().checked_sub(1)?;
+        let mut places = vec![best.unwrap_or(last), last];
+        places.dedup();
+        let at = |place: &usize| {
+            let point = curve.points.get(*place)?;
+            let known = (!point.limiters.is_empty()).then(|| limiters(point))?;
+            Some(format!("{known} at {}", point.value))
+        };
+        let known: Vec<String> = places.iter().filter_map(at).collect();
+        (!known.is_empty()).then(|| format!("{name}{}", known.join("; ")))
+    };
+    names.iter().zip(&sweep.curves).filter_map(of_arm).collect()
+}
+
 /// Returns the limiters of a point.
 pub(super) fn limiters(point: &PointSummary) -> String {
     let names: Vec<&str> = point.limiters.iter().map(|limiter| limiter.name()).collect();
