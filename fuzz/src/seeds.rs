@@ -20,7 +20,7 @@ pub const SATURATE: &str =
 /// Returns the seeds of a target, which are none for most.
 ///
 /// # Panics
-/// Panics as [`record`].
+/// Panics as [`record`](fn@record).
 pub fn of_target(target: &str) -> Vec<Vec<u8>> {
     match target {
         "record" => vec![record(), experiment(""), experiment(SATURATE)],

@@ -37,10 +37,11 @@ async function opened(address: string, options: BrowserContextOptions, use: (pag
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("request", ({ url }) => {
-    const { origin, protocol } = new URL(url());
-    const isOwn = protocol === "file:" ? url() === address : origin === new URL(address).origin;
-    if (!isOwn && protocol !== "data:") complaints.push(`request of ${url()}`);
+  page.on("request", (request) => {
+    const url = request.url();
+    const { origin, protocol } = new URL(url);
+    const isOwn = protocol === "file:" ? url === address : origin === new URL(address).origin;
+    if (!isOwn && protocol !== "data:") complaints.push(`request of ${url}`);
   });
   try {
     await page.goto(address);

@@ -10,7 +10,7 @@ use lab::calibrate::{
 
 use crate::args::{CalibrateArgs, WireServerArgs};
 use crate::calibration;
-use crate::commands::answer::{print, print_document, style};
+use crate::commands::answer::{print, print_document, style, unbroken};
 use crate::complain::Complaint;
 use crate::disk_calibration;
 use crate::exit::Exit;
@@ -128,7 +128,7 @@ fn answer(
     let target = wanted.target.as_ref().map(ToString::to_string);
     match args.json {
         true => print_document(&calibrated.document(target.as_deref(), file)),
-        false => print(&calibration::text(calibrated, target.as_deref(), file, &style())),
+        false => print(&calibration::text(calibrated, target.as_deref(), file, &unbroken())),
     }
 }
 
