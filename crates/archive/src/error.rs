@@ -174,11 +174,7 @@ impl fmt::Display for RecordError {
             RecordErrorKind::NoRun(run) => {
                 write!(f, "the experiment of `{path}` has no run {run}")
             }
-            RecordErrorKind::OtherSearch => write!(
-                f,
-                "the search of `{path}` was made by a version of Assay that tries other values: \
-                 read its trials with --run, or search again"
-            ),
+            RecordErrorKind::OtherSearch => f.write_str(&other_search(&self.path)),
             RecordErrorKind::Damaged(place) => write!(
                 f,
                 "the record `{path}` is damaged: {place}; use a copy of it if there is one"
@@ -186,6 +182,14 @@ impl fmt::Display for RecordError {
             RecordErrorKind::Output => write!(f, "cannot write what was read from `{path}`"),
         }
     }
+}
+
+fn other_search(path: &Path) -> String {
+    format!(
+        "the search of `{}` was made by a version of Assay that tries other values: read its \
+         trials with --run, or search again",
+        path.display()
+    )
 }
 
 fn newer(path: &Path, version: i64, assay: Option<&str>) -> String {

@@ -452,9 +452,11 @@ mod tests {
             Phase::Confirm(1) => trial(request, request.value, 0.1),
             _ => regular(request),
         });
-        let confirming = |it: &&super::super::result::JudgedTrial| matches!(it.phase, Phase::Confirm(attempt) if attempt <= 2);
-        let values: Vec<f64> =
-            capacity.trials.iter().filter(confirming).map(|it| it.value).collect();
+        let of = |attempt: u32| {
+            let mut trials = capacity.trials.iter();
+            trials.find(|it| it.phase == Phase::Confirm(attempt)).unwrap().value
+        };
+        let values = [of(1), of(2)];
         assert!((values[1] / values[0] - 0.94).abs() < 1e-3, "{values:?}");
         assert_eq!(capacity.sustained, Some(values[1]));
     }
