@@ -19,6 +19,10 @@ const ACHIEVED: f64 = 0.99;
 /// refused, it is enough below.
 pub(super) const JUMP: f64 = 30.0;
 
+/// Number of requests that a condition must allow beyond its bound in the trials that confirm a
+/// value: at the bound, none of them is slow by chance in 2 % of the cases.
+const LEAST_ALLOWED: f64 = 4.0;
+
 /// Dispersion of a count whose correlation is unknown.
 pub(super) const UNKNOWN_DISPERSION: f64 = 10.0;
 
@@ -193,7 +197,15 @@ fn has_upper_bound(condition: &Condition) -> bool {
 
 fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
     !has_upper_bound(&order.conditions[position])
-        || upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
+        || is_enough(order, position, trials)
+            && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
+}
+
+/// Returns true if none beyond the bound says something: of fewer requests, none would be slow by
+/// chance although as many are as the condition allows.
+fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
+    let Some(allowed) = order.conditions[position].allowed_share() else { return true };
+    mean_total(position, trials) * trials.len() as f64 * allowed >= LEAST_ALLOWED
 }
 
 /// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to what is allowed;
@@ -261,6 +273,20 @@ mod tests {
     use super::*;
     use base::Nanos;
     use workload::Slo;
+
+    /// Three trials of 100 requests each allow three slow ones; three of 200 allow six.
+    #[test]
+    fn few_requests_without_a_slow_one_confirm_nothing() {
+        let of = |total: u64| {
+            let counted = Counted { exceeded: 0, total, dispersion: None };
+            Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }
+        };
+        let confirmed = |total: u64| {
+            let trial = of(total);
+            confirms(&order(), &[&trial, &trial, &trial])
+        };
+        assert_eq!((confirmed(100), confirmed(200)), (false, true));
+    }
 
     fn request() -> TrialRequest {
         TrialRequest {
