@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use analyze::saturate::NextSaturationStep;
 use archive::{ExperimentWriter, LookRow, Phase, RunRow};
 use base::Target;
-use engine::{NoListener, Options, Stop};
+use engine::{NoListener, Options};
 use lab::{Order, RecordPlace};
 use workload::Overrides;
 use workload::question::Outline;
@@ -129,22 +129,15 @@ pub fn record() -> Vec<u8> {
     let path = own_path(".assay");
     let _ = std::fs::remove_file(&path);
     let order = Order {
-        plan: plan.expect("the test's own workload"),
-        target: Target::parse("sim:mm1?errors=0.1").expect("a target"),
-        options: Options::simulated(),
-        record: RecordPlace::Exactly(path.clone()),
-        op_log: None,
-        calibration: None,
         workload: "corpus.ini".to_owned(),
         command: "test".to_owned(),
         version: "0".to_owned(),
-        commit: None,
-        stop: Stop::default(),
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
+        ..Order::new(
+            plan.expect("the test's own workload"),
+            Target::parse("sim:mm1?errors=0.1").expect("a target"),
+            Options::simulated(),
+            RecordPlace::Exactly(path.clone()),
+        )
     };
     lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
     let bytes = std::fs::read(&path).expect("the record");

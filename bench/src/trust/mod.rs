@@ -21,7 +21,7 @@ use analyze::compare::{RunFigures, RunVerdict};
 use analyze::{Component, Evidence, Status};
 use archive::Archive;
 use base::{Seed, Target};
-use engine::{NoListener, Options, Stop};
+use engine::{NoListener, Options};
 use lab::{Order, RecordPlace};
 use workload::question::{Quantity, RunMetric};
 use workload::{Overrides, Plan};
@@ -77,22 +77,15 @@ fn of_record<T>(
 ) -> Result<T, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let order = Order {
-        plan: Plan { seed: Seed(seed), ..plan.clone() },
-        target: Target::parse(url)?,
-        options,
-        record: RecordPlace::Exactly(folder.path().join("run.assay")),
-        op_log: None,
-        calibration: None,
         workload: "trust".to_owned(),
         command: "trust".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: None,
-        stop: Stop::default(),
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
+        ..Order::new(
+            Plan { seed: Seed(seed), ..plan.clone() },
+            Target::parse(url)?,
+            options,
+            RecordPlace::Exactly(folder.path().join("run.assay")),
+        )
     };
     let done = lab::run(order, Arc::new(NoListener), |_| {})?;
     read(&Archive::open(&done.record)?)

@@ -1,4 +1,5 @@
 //! The page, the events and the metrics of a run that goes on.
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

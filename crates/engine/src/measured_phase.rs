@@ -50,7 +50,7 @@ pub(crate) async fn as_tasks<D: Driver>(
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
             let (context, barrier) = (context.clone(), Arc::clone(&barrier));
-            rt.spawn(run_lane::<D>(rt.clone(), context, share, outlets, barrier))
+            rt.spawn(run_lane(rt.clone(), context, share, outlets, barrier))
         })
         .collect();
     let mut ended = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn on_threads<D: Driver>(
                 let (context, barrier) = (context.clone(), Arc::clone(&barrier));
                 let others = Arc::clone(&barrier);
                 let name = format!("{LANE_PREFIX}{}", share.lane);
-                let run = move || on_thread::<D>(context, options, share, outlets, barrier);
+                let run = move || on_thread(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // The other lanes would wait for it.
                 thread.map_err(|error| others.give_up(Some(Failed::System(error))))
@@ -104,7 +104,7 @@ fn on_thread<D: Driver>(
     };
     let thread = rt::Options { cpu, wait };
     let others = Arc::clone(&barrier);
-    match run_real(&thread, |rt| run_lane::<D>(rt, context, share, outlets, barrier)) {
+    match run_real(&thread, |rt| run_lane(rt, context, share, outlets, barrier)) {
         Ok(ended) => ended,
         Err(error) => {
             others.give_up(Some(Failed::System(error)));
@@ -160,7 +160,7 @@ pub(crate) async fn run_lane<D: Driver>(
         opened.close().await;
         return None;
     };
-    Some(lane::run::<D>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
+    Some(lane::run(rt.clone(), context.clone(), share, zero, outlets, opened).await)
 }
 
 /// Combines the lanes' outcomes into that of the whole run.

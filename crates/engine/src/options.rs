@@ -26,7 +26,7 @@ pub struct Options {
     pub files: confine::Files,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub started: WallTime,
-    /// The rules of measurement; others plant a fault.
+    /// The rules of measurement: [`Rules::STANDARD`], except in tests that plant a fault.
     pub rules: Rules,
 }
 

@@ -91,11 +91,11 @@ pub fn run<D: Driver>(
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
-        catch_panic(|| run_virtual(|rt| virtually::<D>(rt, context, options, outlets)))
+        catch_panic(|| run_virtual(|rt| virtually(rt, context, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
-        run_in_real_time::<D>(&context, options, outlets)
+        run_in_real_time(&context, options, outlets)
     };
     finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
@@ -113,7 +113,7 @@ async fn virtually<D: Driver>(
     };
     let phase = async {
         let (results, outlets) = with_results(&context, options, outlets)?;
-        let ended = as_tasks::<D>(&rt, &context, outlets).await;
+        let ended = as_tasks(&rt, &context, outlets).await;
         Ok((ended, results.finish(&context.stop)))
     };
     let phase = phase.await;
@@ -165,7 +165,7 @@ fn run_in_real_time<D: Driver>(
         NextPhase::Measurement(loaded) => loaded,
     };
     let phase = with_results(context, options, outlets).map(|(results, outlets)| {
-        let ended = on_threads::<D>(context, options, outlets);
+        let ended = on_threads(context, options, outlets);
         (ended, results.finish(&context.stop))
     });
     let reason = context.stop.reason();

@@ -25,7 +25,7 @@ pub(crate) struct RunContext<D> {
     pub(crate) started: WallTime,
     /// The files from which jobs take their input.
     pub(crate) feeds: InputFiles,
-    /// The rules by which it measures.
+    /// The rules of measurement.
     pub(crate) rules: Rules,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,

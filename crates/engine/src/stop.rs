@@ -43,8 +43,8 @@ impl Stop {
         Stop::within(Some(self.clone()), false)
     }
 
-    /// Returns a stop for a run that goes on when this one is asked for a clean end, and ends when
-    /// it is asked to end at once: for what must follow the others.
+    /// Returns a stop for a teardown: a graceful stop of this one leaves it alone, an immediate one
+    /// ends it.
     pub fn child_for_teardown(&self) -> Stop {
         Stop::within(Some(self.clone()), true)
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn undisturbed_run_ends_only_at_once() {
+    fn teardown_ignores_a_graceful_stop() {
         let all = Stop::default();
         all.interrupt();
         let last = all.child_for_teardown();

@@ -1,7 +1,7 @@
 //! The first file of a published bundle: what was asked and answered, the other files, and how to
 //! check and repeat it.
 
-use base::printable;
+use base::{printable, shell_word};
 
 use crate::markdown::{code, escaped};
 
@@ -70,8 +70,7 @@ fn cell(text: &str) -> String {
 
 /// Returns a command about the record as a block of code.
 fn block(command: &str, view: &BundleView) -> String {
-    let record = view.record.replace('\'', "'\\''");
-    format!("    assay {command} '{}'\n", printable(&record))
+    format!("    assay {command} {}\n", printable(&shell_word(&view.record)))
 }
 
 /// Returns the rows of the files that were read.

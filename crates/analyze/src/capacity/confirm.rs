@@ -34,8 +34,8 @@ const LARGEST_STEP: f64 = 0.94;
 /// Bound of the mean, as a fraction of what is allowed, that a step down aims at.
 const AIMED: f64 = 0.85;
 
-/// Factor of the first step down from the far side of a cliff: from a value with a trial as far
-/// beyond its bound as only a cliff is, or one that the generator cannot produce.
+/// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
+/// bound, and the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
 /// Fraction of what an overloaded server still carried that a step down aims at, and the largest

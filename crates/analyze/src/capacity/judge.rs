@@ -19,8 +19,8 @@ const ACHIEVED: f64 = 0.99;
 /// refused, it is enough below.
 pub(super) const JUMP: f64 = 30.0;
 
-/// Number of requests that a condition must allow beyond its bound in the trials that confirm a
-/// value: at the bound, none of them is slow by chance in 2 % of the cases.
+/// Least number of requests beyond its bound that a condition must allow in all trials of a
+/// confirmation. At the bound, zero slow requests then occur by chance in 2 % of the cases (e⁻⁴).
 const LEAST_ALLOWED: f64 = 4.0;
 
 /// Dispersion of a count whose correlation is unknown.
@@ -201,8 +201,8 @@ fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
             && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
 }
 
-/// Returns true if none beyond the bound says something: of fewer requests, none would be slow by
-/// chance although as many are as the condition allows.
+/// Returns true if the trials have enough requests to judge the condition. With fewer, zero slow
+/// requests may be chance.
 fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
     let Some(allowed) = order.conditions[position].allowed_share() else { return true };
     mean_total(position, trials) * trials.len() as f64 * allowed >= LEAST_ALLOWED

@@ -22,22 +22,12 @@ pub(crate) fn order(
     stop: Stop,
 ) -> Order {
     Order {
-        plan: file.plan.clone(),
-        target: file.target(),
-        options,
-        record,
-        op_log: None,
-        calibration: None,
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("ASSAY_COMMIT").map(str::to_owned),
         stop,
+        ..Order::new(file.plan.clone(), file.target(), options, record)
     }
 }
 

@@ -125,29 +125,26 @@ impl State {
             is_part: matches!(either, JobOrPart::Part(..)),
         };
         State {
-            title: format!("{} on {}", order.workload, targets(order)),
             jobs: order.plan.jobs_and_parts().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
             ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
-            phase: Phase::Starting,
-            awaited: Vec::new(),
-            is_painted: false,
-            ending: None,
-            live: None,
-            experiment: None,
-            complaints: Vec::new(),
             secrets: order.plan.secrets(),
-            finished: false,
+            ..State::titled(format!("{} on {}", order.workload, targets(order)))
         }
     }
 
     /// Returns the state of an experiment before its first run.
     pub(super) fn of_experiment(ask: &str) -> State {
+        State { experiment: Some(ExperimentCourse::default()), ..State::titled(ask.to_owned()) }
+    }
+
+    /// Returns a state before anything began, without jobs.
+    fn titled(title: String) -> State {
         State {
-            title: ask.to_owned(),
+            title,
             jobs: Vec::new(),
             warmup: Warmup::default(),
             duration: None,
@@ -159,7 +156,7 @@ impl State {
             is_painted: false,
             ending: None,
             live: None,
-            experiment: Some(ExperimentCourse::default()),
+            experiment: None,
             complaints: Vec::new(),
             secrets: Secrets::default(),
             finished: false,

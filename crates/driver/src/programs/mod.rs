@@ -147,7 +147,7 @@ impl Programs {
             let watch = Arc::clone(&self.shared.watch);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
-                let _presence = guard;
+                let _guard = guard;
                 // The program inherits the processors.
                 processors.adopt();
                 worker::live(&folder, &line, &watch, &mailbox);

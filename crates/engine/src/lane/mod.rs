@@ -32,7 +32,7 @@ pub(crate) async fn run<D: Driver>(
     outlets: Outlets,
     opened: Opened<D>,
 ) -> LaneOutcome {
-    let lane = Rc::new(LaneState::<D>::assemble(rt, context, share, zero, outlets));
+    let lane = Rc::new(LaneState::assemble(rt, context, share, zero, outlets));
     for (id, connections) in (0..).map(JobId).zip(opened.connections) {
         lane.start(id, connections);
         lane.job_states[id.index()].close_results_if_over();

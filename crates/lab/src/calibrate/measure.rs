@@ -201,23 +201,17 @@ impl<'a> CalibrationRunner<'a> {
         );
         let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
         Order {
-            plan: plan.unwrap_or_else(|| panic!("the workload is ours: {diagnostics:?}")),
-            target: target.clone(),
-            options: Options { started: WallTime::now(), ..Options::in_real_time() },
-            record: RecordPlace::Exactly(record),
-            op_log: None,
-            calibration: None,
-            facts: Vec::new(),
-            server_seed: None,
-            label: None,
-            inputs: Vec::new(),
-            loads: Vec::new(),
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),
-            commit: None,
             // Each run has its own end.
             stop: self.stop.child(),
+            ..Order::new(
+                plan.unwrap_or_else(|| panic!("the workload is ours: {diagnostics:?}")),
+                target.clone(),
+                Options { started: WallTime::now(), ..Options::in_real_time() },
+                RecordPlace::Exactly(record),
+            )
         }
     }
 }

@@ -45,3 +45,28 @@ pub struct Order {
     /// A request to end the run early.
     pub stop: Stop,
 }
+
+impl Order {
+    /// Returns the order of a run without an op-log, and with nothing measured, read or loaded
+    /// before it. The names of its workload, command and version are empty.
+    pub fn new(plan: Plan, target: Target, options: Options, record: RecordPlace) -> Order {
+        Order {
+            plan,
+            target,
+            options,
+            record,
+            op_log: None,
+            calibration: None,
+            workload: String::new(),
+            inputs: Vec::new(),
+            loads: Vec::new(),
+            command: String::new(),
+            version: String::new(),
+            commit: None,
+            facts: Vec::new(),
+            label: None,
+            server_seed: None,
+            stop: Stop::default(),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::{Archive, RecordErrorKind, Recorder};
 use base::{Nanos, Target, WallTime};
-use engine::{NoListener, Options, Stop};
+use engine::{NoListener, Options};
 use lab::{Order, RecordPlace};
 use record::{EndKind, Load};
 
@@ -86,22 +86,15 @@ fn a_load_that_was_cut_short_is_suspect_and_has_its_rows() {
 fn taken_record_name_gets_a_number_if_allowed() {
     let place = Place::new();
     let order = |record| Order {
-        plan: plan("duration = 1s\n[read]\nquery = select 1\nrate = 10\n"),
-        target: Target::parse("sim:mm1").unwrap(),
-        options: Options::simulated(),
-        record,
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
-        commit: None,
-        op_log: None,
-        calibration: None,
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
-        stop: Stop::default(),
+        ..Order::new(
+            plan("duration = 1s\n[read]\nquery = select 1\nrate = 10\n"),
+            Target::parse("sim:mm1").unwrap(),
+            Options::simulated(),
+            record,
+        )
     };
     let run = |record| lab::run(order(record), Arc::new(NoListener), |_| {});
     for name in ["run.assay", "run-2.assay", "run-3.assay"] {

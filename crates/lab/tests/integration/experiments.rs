@@ -72,23 +72,13 @@ impl RunMaker for Runs<'_> {
         }
         let files = BTreeMap::<String, Vec<u8>>::new();
         let plan = self.experiment.plan(arm, seed.0, &Overrides::default(), &files)?;
+        let target = plan.target.clone().unwrap_or_else(|| Target::parse("sim:mm1").unwrap());
         Some(Order {
-            target: plan.target.clone().unwrap_or_else(|| Target::parse("sim:mm1").unwrap()),
-            plan,
-            options: Options::simulated(),
-            record: RecordPlace::Exactly("".into()),
-            op_log: None,
-            calibration: None,
-            facts: Vec::new(),
-            server_seed: None,
-            label: None,
-            inputs: Vec::new(),
-            loads: Vec::new(),
             workload: "read.ini".to_owned(),
             command: "assay run slower.ini --virtual".to_owned(),
             version: "0.1.0".to_owned(),
-            commit: None,
             stop: self.stop.clone(),
+            ..Order::new(plan, target, Options::simulated(), RecordPlace::Exactly("".into()))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::Archive;
 use base::Target;
-use engine::{Failed, NoListener, Options, Prepare, Stop};
+use engine::{Failed, NoListener, Options, Prepare};
 use lab::{Done, Error, Order, RecordPlace, Stage};
 use record::EndKind;
 
@@ -19,22 +19,10 @@ const GROWING: &str = "duration = 200ms\n[setup]\nquery = create table t (a inte
 
 fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> Order {
     Order {
-        plan: plan(workload),
-        target: target.clone(),
-        options,
-        record: RecordPlace::Numbered(record),
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
-        commit: None,
-        op_log: None,
-        calibration: None,
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
-        stop: Stop::default(),
+        ..Order::new(plan(workload), target.clone(), options, RecordPlace::Numbered(record))
     }
 }
 

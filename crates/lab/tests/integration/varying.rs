@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use analyze::{CheckKind, Evidence, Status, Summary};
 use base::Target;
-use engine::{NoListener, Options, Stop};
+use engine::{NoListener, Options};
 use lab::{Order, RecordPlace, run};
 use record::Kind;
 
@@ -23,22 +23,15 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     let place = Place::new();
     let options = Options { threads, ..Options::simulated() };
     let order = Order {
-        plan: plan(&text),
-        target: Target::parse(target).unwrap(),
-        options,
-        record: RecordPlace::Exactly(place.record()),
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
-        commit: None,
-        op_log: None,
-        calibration: None,
-        facts: Vec::new(),
-        server_seed: None,
-        label: None,
-        inputs: Vec::new(),
-        loads: Vec::new(),
-        stop: Stop::default(),
+        ..Order::new(
+            plan(&text),
+            Target::parse(target).unwrap(),
+            options,
+            RecordPlace::Exactly(place.record()),
+        )
     };
     run(order, Arc::new(NoListener), |_| {}).unwrap();
     read(&place.record())

@@ -44,7 +44,6 @@ impl Path {
         let to = parts(place);
         let by = [to[0] - self.at[0], to[1] - self.at[1]];
         match by {
-            [0, 0] => self.command('h', &[0]),
             [across, 0] => self.command('h', &[across]),
             [0, down] => self.command('v', &[down]),
             both => self.command('l', &both),
