@@ -1,9 +1,9 @@
 //! The test programs of the workspace, several at a time, and a command beside them.
 //!
 //! Most programs wait for servers and timers most of the time. As many run at once as there are
-//! processors, the longest first. Those that demand a VALID run are first, with nothing beside
-//! them; those that name limiters come next, without another test program beside them. What the
-//! tests leave of the processors goes to the command: in `make test` the release build.
+//! processors, the longest first. Those that demand a VALID run are before all others, with nothing
+//! beside them. What the tests leave of the processors goes to the command: in `make test` the lints
+//! that compile and the release build.
 
 mod command;
 mod programs;
@@ -20,11 +20,9 @@ use side::Side;
 /// Programs that need the machine for themselves: they demand a VALID run in real time.
 const ALONE: [&str; 1] = ["cli steady"];
 
-/// Programs that run without another test program: they demand that the true limiter is named.
-const WITHOUT_OTHERS: [&str; 1] = ["cli integration"];
-
 /// Programs that take longest, in this order; the others follow.
-const FIRST: [&str; 4] = ["cli docs", "lab lab", "testbed integration", "lab integration"];
+const FIRST: [&str; 5] =
+    ["cli integration", "cli docs", "lab lab", "testbed integration", "lab integration"];
 
 /// The end of a test program.
 struct Finished {
@@ -40,16 +38,13 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
-    let is_of = |names: &'static [&str]| move |program: &Program| names.contains(&&*program.name);
-    let (alone, rest): (Vec<Program>, Vec<Program>) = programs.into_iter().partition(is_of(&ALONE));
-    let (single, mut together): (Vec<Program>, Vec<Program>) =
-        rest.into_iter().partition(is_of(&WITHOUT_OTHERS));
+    let (alone, mut together): (Vec<Program>, Vec<Program>) =
+        programs.into_iter().partition(|program| ALONE.contains(&&*program.name));
     let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
     together.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut finished = run_all(alone, 1, processors);
     let side = Side::start(root, beside).map_err(|error| vec![error])?;
-    finished.extend(run_all(single, 1, processors));
     finished.extend(run_all(together, processors, processors));
     let tested = begin.elapsed();
     let mut failures: Vec<String> =

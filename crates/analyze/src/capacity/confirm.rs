@@ -23,9 +23,10 @@ pub(super) struct Confirmed {
 /// Number of values that are tried: the first one and three steps down.
 const MOST_ATTEMPTS: u32 = 4;
 
-/// Factor of the first step down where the slope is unknown. The next one is twice as large: the
-/// first was too small.
-const STEP_DOWN: f64 = 0.97;
+/// Factor of the first step down where the slope is unknown, as it is at a cliff: those of real
+/// servers move by several percent within minutes. The next one is twice as large: the first was
+/// too small.
+const STEP_DOWN: f64 = 0.95;
 
 /// Limits of the step down where the slope is known.
 const SMALLEST_STEP: f64 = 0.98;

@@ -51,12 +51,9 @@ fn check(order: &CapacityOrder) -> Result<(), OrderError> {
     if confirmations < CapacityOrder::FEWEST_CONFIRMATIONS {
         return Err(OrderError::Confirmations { confirmations });
     }
-    let trial = order.cost(order.trial).as_secs_f64();
-    let share = CapacityOrder::CONFIRMATION_SHARE;
     // One trial of the search, and then one attempt to confirm its value.
-    let of_search = trial / (1.0 - share);
-    let needed = of_search.max(trial * f64::from(1 + confirmations));
-    let needed = Nanos::from_secs_f64(needed);
+    let trial = order.cost(order.trial).as_secs_f64();
+    let needed = Nanos::from_secs_f64(trial * f64::from(1 + confirmations));
     if budget < needed {
         return Err(OrderError::BudgetTooShort { budget, needed });
     }

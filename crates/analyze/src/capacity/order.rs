@@ -76,10 +76,21 @@ impl CapacityOrder {
 
     /// Version of the search: a larger one asks for other trials after the same ones, so that the
     /// record of an earlier one cannot be continued.
-    pub const METHOD: u32 = 2;
+    pub const METHOD: u32 = 3;
 
-    /// Share of the budget that is kept for the confirmation.
-    pub const CONFIRMATION_SHARE: f64 = 0.25;
+    /// Smallest and largest share of the budget that is kept for the confirmation.
+    const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];
+
+    /// Attempts to confirm a value, each with the shortest trials, for which time is kept: a cliff
+    /// of a real server moves, and its upper edge often fails.
+    const ATTEMPTS: f64 = 2.0;
+
+    /// Returns the share of the budget that is kept for the confirmation.
+    pub fn confirmation_share(&self) -> f64 {
+        let [least, most] = CapacityOrder::CONFIRMATION_SHARES;
+        let attempt = self.cost(self.trial).as_secs_f64() * f64::from(self.confirmations);
+        (CapacityOrder::ATTEMPTS * attempt / self.budget.as_secs_f64()).clamp(least, most)
+    }
 
     /// Returns the time that a trial takes with this window, with its warm-up and drain.
     pub fn cost(&self, window: Nanos) -> Nanos {
@@ -113,3 +124,23 @@ impl fmt::Display for OrderError {
 }
 
 impl std::error::Error for OrderError {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic::order;
+    use super::*;
+
+    #[test]
+    fn short_budget_keeps_time_for_two_attempts_to_confirm() {
+        let share = |budget_s, trial_s| {
+            let [budget, trial] = [budget_s, trial_s].map(Nanos::from_secs);
+            let [warmup, drain] = [Nanos::from_secs(1); 2];
+            CapacityOrder { budget, trial, warmup, drain, confirmations: 6, ..order() }
+                .confirmation_share()
+        };
+        // Twelve trials of six seconds are 72 s.
+        assert_eq!(share(240, 4), 0.3);
+        assert_eq!(share(1_500, 4), 0.25);
+        assert_eq!(share(60, 4), 0.4);
+    }
+}

@@ -85,7 +85,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the time that is left of the budget for a phase.
     pub(super) fn left(&self, phase: Phase) -> Nanos {
-        let Some(share) = share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
+        let Some(share) = self.share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
         let budget = self.order.budget.as_secs_f64() * share;
         Nanos::from_secs_f64((budget - self.spent.as_secs_f64()).max(0.0))
     }
@@ -111,7 +111,7 @@ impl<'a> Replay<'a> {
             return Err(Pause::Run(TrialRequest { value, phase, warmup, window, number }));
         };
         self.taken += 1;
-        self.spent = match share_of_budget(phase) {
+        self.spent = match self.share_of_budget(phase) {
             Some(_) => self.spent + trial.took,
             None => self.spent,
         };
@@ -191,7 +191,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the search's share of the budget, in seconds.
     fn search_s(&self) -> f64 {
-        self.order.budget.as_secs_f64() * (1.0 - CapacityOrder::CONFIRMATION_SHARE)
+        self.order.budget.as_secs_f64() * (1.0 - self.order.confirmation_share())
     }
 
     /// Returns the number of requests of a trial.
@@ -231,17 +231,17 @@ impl<'a> Replay<'a> {
             Some(_) | None => Some(trial),
         })
     }
-}
 
-/// Returns the share of the budget that a phase and those before it may take; `None` if it takes
-/// none of it.
-fn share_of_budget(phase: Phase) -> Option<f64> {
-    match phase {
-        Phase::Bracket | Phase::Shrink | Phase::Round(_) => {
-            Some(1.0 - CapacityOrder::CONFIRMATION_SHARE)
+    /// Returns the share of the budget that a phase and those before it may take; `None` if it
+    /// takes none of it.
+    fn share_of_budget(&self, phase: Phase) -> Option<f64> {
+        match phase {
+            Phase::Bracket | Phase::Shrink | Phase::Round(_) => {
+                Some(1.0 - self.order.confirmation_share())
+            }
+            Phase::Confirm(_) => Some(1.0),
+            Phase::Hold => None,
         }
-        Phase::Confirm(_) => Some(1.0),
-        Phase::Hold => None,
     }
 }
 

@@ -369,7 +369,7 @@ mod tests {
         let order = CapacityOrder {
             first: 1_000.0,
             highest: Some(1e6),
-            budget: Nanos::from_secs(230),
+            budget: Nanos::from_secs(290),
             ..order()
         };
         let (capacity, _) = run(&order, |request| {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -202,8 +203,11 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
 }
 
 /// Runs an experiment whose second arm has a statement that sleeps; `begun` is called when it does.
-/// The server has ended the statement when this returns.
+/// The server has ended the statement when this returns. All tables are in one database, so such
+/// experiments take turns.
 fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) -> CommandResult {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let statement = format!("{key} = select pg_sleep(1000)");
     place.write("e.ini", ARMS.replace("concurrency(add) = 4", &statement));
     let server = testbed::shared(Kind::Postgres);

@@ -39,11 +39,11 @@ fn is_objection(check: &Value) -> bool {
 
 #[test]
 fn frozen_generator_is_distinguished_from_a_slow_database() {
-    let place = Place::with(&OPEN.replace("8s", "20s"));
+    let place = Place::with(&OPEN.replace("8s", "14s"));
     let mut run = place.start(&["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay"]);
     run.says("00:02 read:");
     run.signal(Signal::SIGSTOP);
-    assert!(Command::new("sleep").arg("0.3").status().unwrap().success());
+    assert!(Command::new("sleep").arg("0.4").status().unwrap().success());
     run.signal(Signal::SIGCONT);
     let summary = run.ends().json();
     assert_ne!(summary["verdict"]["status"], "VALID");
