@@ -18,6 +18,9 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first bytes of a SQLite file; the application's numbers follow at fixed offsets
 /// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// The first bytes of a compressed file (RFC 1952, section 2.3.1).
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 const FILE_HEADER: usize = 100;
@@ -27,6 +30,13 @@ pub(super) struct Opened {
     pub(super) connection: Connection,
     /// The private copy that is read instead of the record, if there is one.
     pub(super) copy: Option<PrivateCopy>,
+}
+
+impl Opened {
+    /// Returns the file that is read instead of the record at `path`, or `path` itself.
+    pub(super) fn file(&self, path: &Path) -> PathBuf {
+        self.copy.as_ref().map_or_else(|| path.to_owned(), PrivateCopy::record)
+    }
 }
 
 /// Opens a record, rolls back the open transaction of a killed writer, and checks that its pages
@@ -98,6 +108,9 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
     let not_a_record = |found| Err(error(RecordErrorKind::NotARecord(found)));
     if header.is_empty() {
         return not_a_record("an empty file");
+    }
+    if header.starts_with(GZIP) {
+        return not_a_record("compressed, as a published bundle is, which `tar xzf` unpacks");
     }
     if header.len() < FILE_HEADER || !header.starts_with(MAGIC) {
         return not_a_record("a file of another kind");
@@ -212,14 +225,14 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::reader::Archive;
     use crate::support::{Place, header};
     use crate::writer::Writer;
 
     /// Creates a record as left by a writer that is killed while it writes, with its journal.
-    fn killed(place: &Place) -> PathBuf {
+    pub(crate) fn killed(place: &Place) -> PathBuf {
         let (path, copy) = (place.path("run.assay"), place.path("killed.assay"));
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.set_setting("kept", "yes").unwrap();

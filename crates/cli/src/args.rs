@@ -67,7 +67,7 @@ pub(crate) enum Command {
     Repeat(RepeatArgs),
     /// Add a note to a record; every answer from it shows the note.
     Note(NoteArgs),
-    /// Write a folder to pass on: a record with its answer, files and checksums.
+    /// Write an archive to pass on: a record with its answer, files and checksums.
     Publish(PublishArgs),
     /// Explain a check, a limiter, a metric or an exit code.
     Explain(ExplainArgs),
@@ -259,7 +259,7 @@ pub(crate) struct LoadArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
-    /// The record.
+    /// The record, or a published bundle.
     #[arg(value_name = "RUN.assay")]
     pub(crate) record: PathBuf,
     #[command(flatten)]
@@ -399,7 +399,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RepeatArgs {
-    /// The record.
+    /// The record, or a published bundle.
     #[arg(value_name = "R.assay")]
     pub(crate) record: PathBuf,
     /// The main target, in place of that of the first run.
@@ -463,9 +463,13 @@ pub(crate) struct PublishArgs {
     /// The record of a run or an experiment that has ended.
     #[arg(value_name = "R.assay")]
     pub(crate) record: PathBuf,
-    /// The folder; it must not exist. Default: `./R-published`.
-    #[arg(long, value_name = "DIR")]
+    /// The archive, or with --folder the folder; it must not exist. Default: `./R.tar.gz`,
+    /// `./R-published`.
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write a folder in place of an archive.
+    #[arg(long)]
+    pub(crate) folder: bool,
 }
 
 #[derive(Debug, ClapArgs)]

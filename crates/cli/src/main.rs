@@ -6,6 +6,7 @@
 mod args;
 mod beside;
 mod builtin;
+mod bundle;
 mod calibration;
 mod commands;
 mod complain;
@@ -26,6 +27,7 @@ mod memory;
 mod outputs;
 mod read_files;
 mod reading;
+mod record_file;
 mod record_folder;
 mod record_index;
 mod record_list;

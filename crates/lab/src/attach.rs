@@ -12,13 +12,13 @@ use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::{Driver, Null};
 use engine::{Options, Prepare, Stop};
 use observe::{DatabaseWatch, ObservedSessions, Scope};
-use record::environment::{COMMAND, COMMAND_ENDED};
+use record::environment::{COMMAND, COMMAND_ENDED, MISSING};
 use record::{End, EndKind, Header, Pace, TargetText};
 use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
 use crate::error::Error;
-use crate::observation::{self, MISSING, MissingListener, ObservationSink, Watches};
+use crate::observation::{self, MissingListener, ObservationSink, Watches};
 use crate::pause::wait_while;
 use crate::record_place::RecordPlace;
 use crate::stage::{OpenError, Stage, with_drivers};

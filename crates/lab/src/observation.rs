@@ -10,15 +10,13 @@ use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, RemoteHost, RemoteWatch, Sample, Scope,
     ServerLocation, Watch,
 };
+use record::environment::MISSING;
 use workload::{NamedTarget, Observe, Plan};
 
 use crate::account::DATABASE;
 use crate::target::Reached;
 
-/// Prefix of the settings that name components that could not be observed.
-pub(crate) const MISSING: &str = "observe.missing.";
-
-/// The same for components that could not be observed while a table was filled.
+/// Prefix of the settings that name components that could not be observed while a table was filled.
 const MISSING_IN_LOAD: &str = "observe.load.missing.";
 
 /// The name of the threads on which SQLite runs.

@@ -11,6 +11,13 @@ pub const UNKNOWN: &str = "unknown";
 /// Value of a fact that does not apply: a limit that is not set, no hypervisor.
 pub const NONE: &str = "none";
 
+/// Value of a setting of a server that may hold a secret.
+pub const HIDDEN_SETTING: &str = "hidden";
+
+/// Prefix of the settings that name components that could not be observed; their values are the
+/// reasons.
+pub const MISSING: &str = "observe.missing.";
+
 /// Prefix of the names of facts about this program and its arguments.
 pub const ASSAY: &str = "assay.";
 

@@ -36,7 +36,10 @@ mod text;
 mod view;
 mod words;
 
-pub use bundle::{BundleView, BundledInput, bundle_readme};
+pub use bundle::{
+    BundleView, BundledInput, BundledRun, InputOmission, bundle_readme, bundle_settings,
+    bundle_undisclosed, secret_names,
+};
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{

@@ -51,7 +51,7 @@ pub(crate) fn of_run(
     args: &AnswerArgs,
     form: TextForm,
 ) -> Result<Exit, Complaint> {
-    let view = view(path, None, Some(end));
+    let view = read_as(path, None, Some(end)).map(|run| run.view);
     if let Some(error) = record_error {
         let complaint = Complaint::of(error);
         match view {
@@ -85,16 +85,10 @@ fn lost(path: &Path, error: &RecordError) -> Complaint {
     ))
 }
 
-/// Prints the answer of a record. The exit code reflects the verdict only: that the run was
+/// Prints the answer of a recorded run. The exit code reflects the verdict only: that the run was
 /// interrupted or lost its target is no failure of the report.
-pub(crate) fn of_record(
-    path: &Path,
-    run: Option<u32>,
-    args: &AnswerArgs,
-    form: TextForm,
-) -> Result<Exit, Complaint> {
-    let view = view(path, run, None).map_err(|error| Complaint::of(&error))?;
-    give(&view, args, form)?;
+pub(crate) fn of_record(view: &View, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
+    give(view, args, form)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
@@ -212,10 +206,6 @@ pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError
         Some(run) => Archive::open_run(path, run),
         None => Archive::open(path),
     }
-}
-
-fn view(path: &Path, run: Option<u32>, end: Option<EndKind>) -> Result<View, RecordError> {
-    Ok(read_as(path, run, end)?.view)
 }
 
 /// A run with its open record.

@@ -150,11 +150,10 @@ impl Executed {
     }
 }
 
-/// Prints the answer of an experiment's record.
-pub(crate) fn of_record(path: &Path, args: &AnswerArgs) -> Result<Exit, Complaint> {
-    let view = view(path)?;
-    give(&view, args)?;
-    Ok(Exit::of_experiment(&view, args.strict))
+/// Prints the answer of a recorded experiment.
+pub(crate) fn of_record(view: &ExperimentView, args: &AnswerArgs) -> Result<Exit, Complaint> {
+    give(view, args)?;
+    Ok(Exit::of_experiment(view, args.strict))
 }
 
 /// Prints the view of an experiment, and writes its test cases.

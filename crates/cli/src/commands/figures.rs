@@ -14,16 +14,17 @@ use crate::commands::answer::{RecordedRun, TextForm};
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
+use crate::record_file::RecordFile;
 
 /// Most names in a complaint; `--figures` prints all.
 const MOST_NAMES: usize = 12;
 
 /// Prints or writes the figures of a record that the options ask for; `None` if they ask for none.
-pub(crate) fn of_report(args: &ReportArgs) -> Result<Option<Exit>, Complaint> {
+pub(crate) fn of_report(args: &ReportArgs, record: &RecordFile) -> Result<Option<Exit>, Complaint> {
     if let Some(path) = &args.figures.html {
-        return html(args, path).map(Some);
+        return html(args, record, path).map(Some);
     }
-    given(&args.figures, || of_record(args))
+    given(&args.figures, || of_record(record, args.run))
 }
 
 /// Prints the names of figures with their captions, or one of them; `None` if the options ask for
@@ -70,15 +71,15 @@ fn svg(args: &FigureArgs, figures: &[Figure], name: &str) -> Result<Exit, Compla
 }
 
 /// Writes the page of a record to a new file, and prints the answer.
-fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
+fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Complaint> {
     let answer = AnswerArgs::clone(&args.answer);
-    if args.run.is_none() && experiment::is_record(&args.record) {
-        let view = experiment::view(&args.record)?;
+    if args.run.is_none() && record.is_experiment() {
+        let view = record.experiment()?;
         page(path, &report::experiment_html(&view))?;
         experiment::give(&view, &answer)?;
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
-    let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
+    let run = record.read(args.run)?;
     page(path, &page_of_run(&run).map_err(|error| Complaint::of(&error))?)?;
     answer::give(&run.view, &answer, TextForm::of(args.full))?;
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
@@ -98,11 +99,11 @@ pub(crate) fn page(path: &Path, text: &str) -> Result<(), Complaint> {
     create(path, text.as_bytes(), "--html")
 }
 
-fn of_record(args: &ReportArgs) -> Result<Vec<Figure>, Complaint> {
-    if args.run.is_none() && experiment::is_record(&args.record) {
-        return Ok(report::experiment_figures(&experiment::view(&args.record)?));
+fn of_record(record: &RecordFile, run: Option<u32>) -> Result<Vec<Figure>, Complaint> {
+    if run.is_none() && record.is_experiment() {
+        return Ok(report::experiment_figures(&record.experiment()?));
     }
-    let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
+    let run = record.read(run)?;
     let courses = run.courses().map_err(|error| Complaint::of(&error))?;
     Ok(report::figures(&run.view, &courses))
 }

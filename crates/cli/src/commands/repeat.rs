@@ -16,19 +16,21 @@ use crate::exit::Exit;
 use crate::experiment_file::ExperimentFile;
 use crate::kept_files::KeptFiles;
 use crate::reading::{self, AnyFile, Reading};
+use crate::record_file::RecordFile;
 use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
-    match experiment::is_record(&args.record) {
-        true => repeat_experiment(args),
-        false => repeat_run(args),
+    let record = RecordFile::open(&args.record)?;
+    match record.is_experiment() {
+        true => repeat_experiment(args, &record),
+        false => repeat_run(args, record.path()),
     }
 }
 
 /// Runs the experiment of a record again, and compares both answers.
-fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
-    let recorded = RecordedExperiment::read(&args.record)?;
-    let first = experiment::view_of(&recorded, &args.record);
+fn repeat_experiment(args: &RepeatArgs, record: &RecordFile) -> Result<Exit, Complaint> {
+    let recorded = RecordedExperiment::read(record.path())?;
+    let first = record.view_of(&recorded);
     refuse_unanswered(&first)?;
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
@@ -92,8 +94,8 @@ fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Compl
 }
 
 /// Runs the workload of a single run again, and prints both runs side by side.
-fn repeat_run(args: &RepeatArgs) -> Result<Exit, Complaint> {
-    let first = Archive::open(&args.record).map_err(|error| Complaint::of(&error))?;
+fn repeat_run(args: &RepeatArgs, record: &Path) -> Result<Exit, Complaint> {
+    let first = Archive::open(record).map_err(|error| Complaint::of(&error))?;
     let facts = first.facts().map_err(|error| Complaint::of(&error))?;
     let files = first.files().map_err(|error| Complaint::of(&error))?;
     let mut run = run_args(args, &facts.header.command)?;

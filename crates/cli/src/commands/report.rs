@@ -6,16 +6,21 @@ use crate::commands::answer::TextForm;
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
+use crate::record_file::RecordFile;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
-    if let Some(exit) = figures::of_report(args)? {
+    let record = RecordFile::open(&args.record)?;
+    if let Some(exit) = figures::of_report(args, &record)? {
         return Ok(exit);
     }
     match (args.environment, args.run) {
-        (true, run) => answer::environment(&args.record, run, args.answer.json),
-        (false, None) if experiment::is_record(&args.record) => {
-            experiment::of_record(&args.record, &args.answer)
+        (true, run) => answer::environment(record.path(), run, args.answer.json),
+        (false, None) if record.is_experiment() => {
+            experiment::of_record(&record.experiment()?, &args.answer)
         }
-        (false, run) => answer::of_record(&args.record, run, &args.answer, TextForm::of(args.full)),
+        (false, run) => {
+            let form = TextForm::of(args.full);
+            answer::of_record(&record.read(run)?.view, &args.answer, form)
+        }
     }
 }

@@ -42,6 +42,14 @@ fn checked(folder: &Path) -> (String, bool) {
     (String::from_utf8(ran.stdout).unwrap(), ran.status.success())
 }
 
+/// Unpacks an archive as a reader would, and returns its folder.
+fn unpacked(place: &Place, archive: &str, folder: &str) -> PathBuf {
+    let mut command = Command::new("tar");
+    command.args(["xzf", archive]).current_dir(place.path());
+    assert!(command.status().unwrap().success());
+    place.at(folder)
+}
+
 #[test]
 fn bundle_has_record_answer_files_and_right_checksums() {
     let place = place();
@@ -49,15 +57,18 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         [("r.assay", "summary", "plain.ini"), ("e.assay", "experiment", "e.ini")]
     {
         place.assay(&["note", record, "looks right", "--author", "ann"]).expect(0);
-        let name = record.replace(".assay", "-published");
+        let archive = record.replace(".assay", ".tar.gz");
         let ran = place.assay(&["publish", record]).expect(0);
-        assert_eq!(ran.stdout, format!("{name}\n"));
-        let folder = place.at(&name);
+        assert_eq!(ran.stdout, format!("{archive}\n"));
+        let folder = unpacked(&place, &archive, &record.replace(".assay", "-published"));
         let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
         let readme = read("README.md");
         for words in ["VALID", "sha256sum --check", "looks right", "assay run", "assay repeat"] {
             assert!(readme.contains(words), "{words}: {readme}");
         }
+        assert!(readme.contains("| `server` | simulated |"), "{readme}");
+        assert!(read("settings.csv").contains(",Server,server,simulated\r\n"));
+        assert!(read("UNDISCLOSED.md").contains("Nothing that the record has is left out."));
         assert!(read(&format!("files/{input}")) == fs::read_to_string(place.at(input)).unwrap());
         let document = serde_json::from_str(&read("answer.json")).unwrap();
         assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
@@ -73,14 +84,23 @@ fn bundle_has_record_answer_files_and_right_checksums() {
             assert!(!fs::read_to_string(path).unwrap().contains(&made_at), "{path:?}");
         }
         // A reader who has only the bundle sees the answer, and repeats it.
-        let published = folder.join(record).display().to_string();
-        let ran = place.assay(&["report", &published]).expect(0);
-        assert!(ran.stdout.contains("VALID"), "{}", ran.stdout);
-        place.assay(&["repeat", &published, "--quiet", "--out", &format!("again-{record}")]);
+        let published = fs::read(place.at(&archive)).unwrap();
+        place.assay(&["publish", record, "--out", "again.tar.gz"]).expect(0);
+        assert!(published == fs::read(place.at("again.tar.gz")).unwrap(), "the same bytes");
+        fs::remove_file(place.at("again.tar.gz")).unwrap();
+        let ran = place.assay(&["report", &archive, "--markdown"]).expect(0);
+        assert!(readme.contains(ran.stdout.lines().next().unwrap()), "{}", ran.stdout);
+        let ran = place.assay(&["report", &archive]).expect(0);
+        assert!(ran.stdout.contains(&archive) && ran.stdout.contains("VALID"), "{}", ran.stdout);
+        place.assay(&["repeat", &archive, "--quiet", "--out", &format!("again-{record}")]);
         place.assay(&["report", &format!("again-{record}")]).expect(0);
         fs::write(folder.join("answer.txt"), "better").unwrap();
         assert!(!checked(&folder).1, "a changed file is noticed");
     }
+    place.assay(&["export", "r.tar.gz", "--format", "csv"]).refuses(&["it is compressed"]);
+    fs::write(place.at("r.tar.gz"), &fs::read(place.at("r.tar.gz")).unwrap()[..500]).unwrap();
+    place.assay(&["report", "r.tar.gz"]).refuses(&["`r.tar.gz` is no intact bundle"]);
+    place.assay(&["repeat", "r.tar.gz"]).refuses(&["`r.tar.gz` is no intact bundle"]);
 }
 
 #[test]
@@ -90,7 +110,9 @@ fn password_is_in_no_file_of_a_bundle() {
     place.write("data/ids.csv", "1\n2\n");
     let line = ["run", "w.ini", "--virtual", "--quiet", "--url", MM1, "--out", "r.assay"];
     place.assay(&line).expect(0);
-    place.assay(&["publish", "r.assay", "--out", "bundle"]).expect(0);
+    fs::rename(place.at("r.assay"), place.at("README.md")).unwrap();
+    place.assay(&["publish", "README.md", "--out", "bundle", "--folder"]).expect(0);
+    assert!(place.at("bundle/README.md.assay").exists());
     let files = files(&place.at("bundle"));
     for path in &files {
         let bytes = fs::read(path).unwrap();
@@ -100,17 +122,22 @@ fn password_is_in_no_file_of_a_bundle() {
     assert!(!files.contains(&place.at("bundle/files/w.ini")), "{files:?}");
     let readme = fs::read_to_string(place.at("bundle/README.md")).unwrap();
     assert!(readme.contains("| `w.ini` | **not included**"), "{readme}");
+    let undisclosed = fs::read_to_string(place.at("bundle/UNDISCLOSED.md")).unwrap();
+    assert!(undisclosed.contains("| file `w.ini` | it contains a password"), "{undisclosed}");
 }
 
 #[test]
 fn bundle_overwrites_nothing_and_has_an_end() {
     let place = place();
     fs::create_dir(place.at("there")).unwrap();
-    place.assay(&["publish", "r.assay", "--out", "there"]).refuses(&["`there` exists already"]);
+    for more in [&["--folder"][..], &[]] {
+        let line = [&["publish", "r.assay", "--out", "there"], more].concat();
+        place.assay(&line).refuses(&["`there` exists already"]);
+        let line = [&["publish", "r.assay", "--out", "no/where"], more].concat();
+        place.assay(&line).refuses(&["cannot create the"]);
+    }
     assert_eq!(fs::read_dir(place.at("there")).unwrap().count(), 0);
-    place
-        .assay(&["publish", "r.assay", "--out", "no/where"])
-        .refuses(&["cannot create the folder"]);
+    let before = place.names();
     place.assay(&["publish", "no.assay"]).refuses(&["there is no file `no.assay`"]);
     place.assay(&["publish", "plain.ini"]).refuses(&["is not a record of Assay"]);
     let sql = "delete from meta where key in ('ended', 'ended_at_ns', 'ended_because');";
@@ -119,5 +146,5 @@ fn bundle_overwrites_nothing_and_has_an_end() {
     let sql = "update experiment set value = 'running' where key = 'state'";
     rusqlite::Connection::open(place.at("e.assay")).unwrap().execute_batch(sql).unwrap();
     place.assay(&["publish", "e.assay"]).refuses(&["has not ended", "--resume"]);
-    assert!(!place.at("r-published").exists() && !place.at("e-published").exists());
+    assert_eq!(place.names(), before, "nothing is left");
 }

@@ -24,7 +24,7 @@ pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
 }
 
 /// Formats rows as CSV (RFC 4180): at most [`MOST_ROWS`], and a last line if there are more.
-pub(super) fn csv(titles: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn csv(titles: &[&str], rows: &[Vec<String>]) -> String {
     let mut out = String::new();
     let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let cells: Vec<String> = cells.map(cell).collect();

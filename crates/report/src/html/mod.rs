@@ -14,6 +14,7 @@ mod run;
 mod style;
 
 pub(crate) use document::{Badge, Document, Section};
+pub(crate) use file::csv;
 pub use folder::folder_html;
 pub use live::{live_html, live_json};
 pub use notes::notes_html;

@@ -86,15 +86,23 @@ fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
     // Settings are sorted by name, so those of one target are adjacent.
     found.sort_by_key(place);
     found.dedup();
-    let heading = |group: &Group<'_>| match group {
+    found.into_iter().map(|group| (heading(group), group)).collect()
+}
+
+/// Returns the name of the subject of a setting or fact.
+pub(crate) fn subject_of(name: &str) -> String {
+    heading(group(name))
+}
+
+fn heading(group: Group<'_>) -> String {
+    match group {
         Group::Assay => "Assay and its options".to_owned(),
         Group::Host => "Host".to_owned(),
         Group::Calibration => "Load generator on it, by assay calibrate".to_owned(),
         Group::Network => "Network".to_owned(),
         Group::Server => "Server".to_owned(),
         Group::Target(name) => format!("Server of [target {name}]"),
-    };
-    found.into_iter().map(|group| (heading(&group), group)).collect()
+    }
 }
 
 #[cfg(test)]

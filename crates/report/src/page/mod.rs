@@ -21,6 +21,7 @@ mod table;
 mod verdict;
 
 pub use block::JobBlock;
+pub(crate) use environment::subject_of;
 pub use environment::{Environment, Subject};
 pub use headline::Headline;
 pub(crate) use headline::judged;

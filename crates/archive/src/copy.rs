@@ -1,0 +1,52 @@
+//! Consistent copies of records.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{RecordError, RecordErrorKind, RowError};
+use crate::open::{Opened, open, open_experiment};
+
+/// Copies a record, of a run or an experiment, to a new file, byte by byte. What a killed writer
+/// left half done is rolled back before, and no writer changes the record meanwhile, so the copy
+/// needs no journal beside it.
+///
+/// # Errors
+/// The file is not a record or is damaged, or the copy cannot be written.
+pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
+    let opened = match open(path) {
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => open_experiment(path)?,
+        other => other?,
+    };
+    let from = opened.file(path);
+    held(&opened).map_err(|failure| failure.into_read_error(path, "its first page"))?;
+    // Closing the file that is copied ends the locks of SQLite on it: nothing is read after it.
+    let copied = fs::copy(from, to);
+    copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotCreate).because(cause))?;
+    Ok(())
+}
+
+/// Begins a transaction that reads, which lasts as long as the connection and keeps writers away.
+fn held(opened: &Opened) -> Result<(), RowError> {
+    opened.connection.execute_batch("begin")?;
+    Ok(opened.connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::tests::killed;
+    use crate::reader::Archive;
+    use crate::support::Place;
+
+    #[test]
+    fn copy_of_a_record_with_a_hot_journal_is_whole_without_it() {
+        let place = Place::new("copied-hot");
+        let (path, to) = (killed(&place), place.path("copy.assay"));
+        copy_record(&path, &to).unwrap();
+        assert_eq!(fs::read(&to).unwrap(), fs::read(&path).unwrap());
+        let settings = Archive::open(&to).unwrap().settings().unwrap();
+        assert_eq!(settings, [("kept".to_owned(), "yes".to_owned())]);
+        fs::write(&path, "no record").unwrap();
+        assert!(copy_record(&path, &place.path("other.assay")).is_err());
+    }
+}

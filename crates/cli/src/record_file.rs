@@ -1,0 +1,65 @@
+//! The record that a command line names: the file itself, or the record in a published bundle.
+
+use std::path::{Path, PathBuf};
+
+use report::ExperimentView;
+
+use crate::bundle::{self, Unpacked};
+use crate::commands::answer::RecordedRun;
+use crate::commands::{answer, experiment};
+use crate::complain::Complaint;
+use crate::recorded_experiment::RecordedExperiment;
+
+/// A record to read.
+#[derive(Debug)]
+pub(crate) struct RecordFile {
+    /// The record, or the bundle that holds it, as named on the command line.
+    named: PathBuf,
+    /// The record that was taken out of a bundle.
+    unpacked: Option<Unpacked>,
+}
+
+impl RecordFile {
+    /// Takes the record out of the bundle that is named; any other file is left to its reader.
+    ///
+    /// # Errors
+    /// A bundle is damaged or too large, or has no record.
+    pub(crate) fn open(named: &Path) -> Result<RecordFile, Complaint> {
+        let unpacked = bundle::is_archive(named).then(|| bundle::unpack(named)).transpose()?;
+        Ok(RecordFile { named: named.to_owned(), unpacked })
+    }
+
+    /// Returns the path of the record.
+    pub(crate) fn path(&self) -> &Path {
+        self.unpacked.as_ref().map_or(&self.named, |unpacked| &unpacked.record)
+    }
+
+    /// Returns true if it is the record of an experiment.
+    pub(crate) fn is_experiment(&self) -> bool {
+        experiment::is_record(self.path())
+    }
+
+    /// Reads it, or a run in that of an experiment, under the name on the command line.
+    ///
+    /// # Errors
+    /// It is not a record or is damaged, or has no such run.
+    pub(crate) fn read(&self, run: Option<u32>) -> Result<RecordedRun, Complaint> {
+        let read = answer::read(self.path(), run);
+        let mut read = read.map_err(|error| Complaint::of(&error))?;
+        read.view.about.record = self.named.clone();
+        Ok(read)
+    }
+
+    /// Reads the answer of an experiment, under the name on the command line.
+    ///
+    /// # Errors
+    /// It is not the record of an experiment, or is damaged.
+    pub(crate) fn experiment(&self) -> Result<ExperimentView, Complaint> {
+        Ok(self.view_of(&RecordedExperiment::read(self.path())?))
+    }
+
+    /// Returns the view of the experiment that was read from it.
+    pub(crate) fn view_of(&self, recorded: &RecordedExperiment) -> ExperimentView {
+        experiment::view_of(recorded, &self.named)
+    }
+}

@@ -1,0 +1,10 @@
+//! The texts of a published bundle: its first file, the settings of every system, and what the
+//! bundle does not disclose.
+
+mod readme;
+mod settings;
+mod undisclosed;
+
+pub use readme::{BundleView, BundledInput, InputOmission, bundle_readme};
+pub use settings::{BundledRun, bundle_settings};
+pub use undisclosed::{bundle_undisclosed, secret_names};

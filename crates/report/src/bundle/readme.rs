@@ -1,0 +1,175 @@
+//! The first file of a published bundle: what was asked and answered, the other files, and how to
+//! check and repeat it.
+
+use base::{printable, shell_word};
+
+use super::settings::{BundledRun, versions};
+use crate::markdown::{code, escaped};
+
+/// A bundle of a record and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundleView {
+    /// Question of an experiment, or workload and target of a run.
+    pub title: String,
+    /// Answer as Markdown.
+    pub answer: String,
+    /// File name of the record.
+    pub record: String,
+    /// Command line of the record.
+    pub command: String,
+    /// Version of the program that made the record.
+    pub version: String,
+    /// Commit that it was built from, if that is known.
+    pub commit: Option<String>,
+    /// Files that were read before the runs.
+    pub inputs: Vec<BundledInput>,
+    /// Names of the parameters and keys whose values are secret.
+    pub secrets: Vec<String>,
+    /// Number of requests in the op-log of the run, if it had one.
+    pub op_log_rows: Option<u64>,
+}
+
+/// A file that was read before the runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledInput {
+    /// Its path.
+    pub path: String,
+    /// SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+    /// Reason why the bundle does not have it; `None` if it does.
+    pub omission: Option<InputOmission>,
+}
+
+/// A reason why a bundle does not have a file that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputOmission {
+    /// It is larger than the text that a record keeps.
+    Large,
+    /// It contains a password, or is not UTF-8 text.
+    Unkept,
+    /// It lies outside of the folder of the workload, or its name cannot be written anywhere.
+    Outside,
+    /// Its name is longer than an archive can hold.
+    LongName,
+}
+
+impl InputOmission {
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            InputOmission::Large => "it is larger than 1 MB",
+            InputOmission::Unkept => "it contains a password, or is not UTF-8 text",
+            InputOmission::Outside => "it lies outside of the folder of the workload file",
+            InputOmission::LongName => "its name is too long for an archive",
+        }
+    }
+}
+
+/// Formats the first file of a bundle as Markdown. `runs` are those whose settings it has.
+pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
+    let BundleView { title, answer, record, command, .. } = view;
+    let version = escaped(&match &view.commit {
+        Some(commit) => format!("{} (commit {commit})", view.version),
+        None => view.version.clone(),
+    });
+    let (title, record) = (escaped(title), cell(record));
+    let (report, repeat) = (block("report", view), block("repeat", view));
+    let command = printable(command);
+    let (inputs, versions) = (inputs(view), versions_table(runs));
+    format!(
+        "# {title}\n\n{answer}\n## Files\n\n| file | content |\n| --- | --- |\n\
+         | `page.html` | the answer with figures, complete in itself |\n\
+         | `answer.txt`, `answer.json` | the answer as text, and for programs |\n\
+         | {record} | all measurements, an SQLite database |\n\
+         | `settings.csv` | settings and facts of every system, with the runs that have them |\n\
+         | `UNDISCLOSED.md` | what is left out, and why |\n\
+         {inputs}\
+         | `SHA256SUMS` | checksums of all other files |\n\n{versions}\
+         ## Check it\n\n    sha256sum --check SHA256SUMS\n{report}\n\
+         The second command computes the answer again from the measurements.\n\n\
+         ## Repeat it\n\nThe record was made by assay {version}:\n\n    {command}\n\n\
+         This repeats it from the files that the record keeps, and compares both answers:\n\n\
+         {repeat}\n\
+         Passwords are in none of these files (see [what is left out](UNDISCLOSED.md)). Names of \
+         hosts, users and paths, statements and texts of errors are: read them before you pass \
+         the bundle on.\n"
+    )
+}
+
+/// Returns the versions of the servers and of the system; empty without any.
+fn versions_table(runs: &[BundledRun]) -> String {
+    let versions = versions(runs);
+    if versions.is_empty() {
+        return String::new();
+    }
+    let row =
+        |(name, value): &(String, String)| format!("| {} | {} |\n", cell(name), escaped(value));
+    let rows: String = versions.iter().map(row).collect();
+    format!("## Versions\n\n| system | version |\n| --- | --- |\n{rows}\n")
+}
+
+/// Returns a text in a table, as code unless it has a character that would end its cell.
+pub(super) fn cell(text: &str) -> String {
+    if text.contains('|') { escaped(text) } else { code(text) }
+}
+
+/// Returns a command about the record as a block of code.
+fn block(command: &str, view: &BundleView) -> String {
+    format!("    assay {command} {}\n", printable(&shell_word(&view.record)))
+}
+
+/// Returns the rows of the files that were read.
+fn inputs(view: &BundleView) -> String {
+    let row = |input: &BundledInput| match input.omission {
+        None => {
+            let path = cell(&format!("files/{}", input.path));
+            format!("| {path} | read before the runs |\n")
+        }
+        Some(_) => {
+            let (path, hash) = (cell(&input.path), cell(&input.sha256));
+            format!("| {path} | **not included**; its SHA-256 is {hash} |\n")
+        }
+    };
+    view.inputs.iter().map(row).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn view() -> BundleView {
+        BundleView {
+            title: "<img> [x](http://x)".to_owned(),
+            answer: "**VALID**: all\n".to_owned(),
+            record: "it's.assay".to_owned(),
+            command: "assay run a.ini\n\n<script>".to_owned(),
+            version: "0.1.0".to_owned(),
+            commit: None,
+            inputs: vec![BundledInput {
+                path: "a.ini".to_owned(),
+                sha256: "ab".to_owned(),
+                omission: None,
+            }],
+            secrets: Vec::new(),
+            op_log_rows: None,
+        }
+    }
+
+    #[test]
+    fn texts_of_a_record_are_no_markup_of_the_first_file() {
+        let mut view = view();
+        view.inputs.push(BundledInput {
+            path: "b|`c`.csv".to_owned(),
+            sha256: "ab".to_owned(),
+            omission: Some(InputOmission::Unkept),
+        });
+        let facts = vec![("server".to_owned(), "<b>|x".to_owned())];
+        let run = BundledRun { run: None, arm: String::new(), facts };
+        let text = bundle_readme(&view, &[run]);
+        assert!(text.starts_with("# &lt;img&gt; \\[x\\](http\\://x)\n\n**VALID**"), "{text}");
+        assert!(text.contains("\n    assay run a.ini  <script>\n"), "{text}");
+        assert!(text.contains("\n    assay repeat 'it'\\''s.assay'\n"), "{text}");
+        assert!(text.contains("| `files/a.ini` | read"), "{text}");
+        assert!(text.contains("| b\\|\\`c\\`.csv | **not included**"), "{text}");
+        assert!(text.contains("| `server` | &lt;b&gt;\\|x |"), "{text}");
+    }
+}
