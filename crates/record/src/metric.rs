@@ -343,6 +343,9 @@ metrics! {
 /// Name in [`Part::Waits`] of a session that does not wait.
 pub const RUNNING: &str = "cpu";
 
+/// Name in [`Part::Background`] of the work of a checkpoint.
+pub const CHECKPOINT: &str = "checkpoint";
+
 /// Returns the metrics of a part, in one or two lists. A part whose metrics have names of their own
 /// has none.
 pub fn metrics_of(part: &Part) -> [&'static [Metric]; 2] {

@@ -80,6 +80,18 @@ statistics! {
         XACT_ROLLBACK "xact_rollback" "" "transactions rolled back in all databases";
     }
 
+    /// PostgreSQL: `pg_stat_bgwriter`, which has the checkpoints before 17.
+    pg_stat_bgwriter "pg_stat_bgwriter" {
+        CHECKPOINTS_TIMED "checkpoints_timed" "" "checkpoints that were due (before 17)";
+        CHECKPOINTS_REQ "checkpoints_req" "" "checkpoints that were requested (before 17)";
+    }
+
+    /// PostgreSQL 17 and later: `pg_stat_checkpointer`.
+    pg_stat_checkpointer "pg_stat_checkpointer" {
+        NUM_TIMED "num_timed" "" "checkpoints that were due (from 17)";
+        NUM_REQUESTED "num_requested" "" "checkpoints that were requested (from 17)";
+    }
+
     /// PostgreSQL 14 and later: `pg_stat_wal`.
     pg_stat_wal "pg_stat_wal" {
         WAL_SYNC_TIME "wal_sync_time" "ms"

@@ -41,7 +41,7 @@ impl CpuShare {
 
 /// Returns the owner of the observed server processes: those that accept the connections may be a
 /// pooler or another proxy.
-pub(super) fn owner_of_server(evidence: &Evidence) -> CpuOwner {
+pub fn owner_of_server(evidence: &Evidence) -> CpuOwner {
     let proxies = evidence.observed(&Part::Processes(Side::Server), server::PROXIES);
     match proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0)) {
         true => CpuOwner::Proxy,

@@ -1,6 +1,6 @@
 //! Detection of background work as the limiter.
 
-use record::metric::{processes, role, sessions};
+use record::metric::{CHECKPOINT, processes, role, sessions};
 use record::{Metric, Part, Side};
 
 use super::component::Component;
@@ -23,7 +23,7 @@ const LEFT: f64 = 0.8;
 
 /// Processes of PostgreSQL that do a kind of work, by the prefix of its name.
 const ROLES: [(&str, &[&str]); 3] = [
-    ("checkpoint", &["checkpointer", "background writer"]),
+    (CHECKPOINT, &["checkpointer", "background writer"]),
     ("auto", &["autovacuum worker"]),
     ("base backup", &["walsender"]),
 ];

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use driver::{Connection, Table};
 use record::Part;
-use record::metric::{RUNNING, sessions};
+use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
 use super::session::{End, Query, QueryFailure, Session};
@@ -488,7 +488,7 @@ impl Mysql {
         let is_writing = ends("innodb_buffer_pool_pages_flushed")
             .is_some_and(|(before, now)| now - before >= PAGES_PER_LOOK * self.looks as f64);
         let is_checkpoint = is_full && is_writing && now("innodb_checkpoint_max_age") > 0.0;
-        let works = [("purge", is_purging), ("checkpoint", is_checkpoint)];
+        let works = [("purge", is_purging), (CHECKPOINT, is_checkpoint)];
         works.into_iter().filter(|(_, is_so)| *is_so).map(|(name, _)| name).collect()
     }
 }

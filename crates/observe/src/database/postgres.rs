@@ -11,7 +11,7 @@
 
 use driver::{Connection, Table};
 use record::Part;
-use record::metric::{RUNNING, sessions};
+use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
 use super::session::{End, Query, QueryFailure, Session};
@@ -343,7 +343,7 @@ fn seen(activity: &Table, sockets: Option<&SocketSnapshot>) -> Seen {
                 see_client(whose, state, wait, query, sessions);
             }
             "parallel worker" => look.parallel_workers += sessions,
-            "checkpointer" if wait_type != "Activity" => see_work(&mut look, "checkpoint"),
+            "checkpointer" if wait_type != "Activity" => see_work(&mut look, CHECKPOINT),
             "autovacuum worker" => see_work(&mut look, &autovacuum(query)),
             "walsender" if query.starts_with("BASE_BACKUP") => see_work(&mut look, "base backup"),
             _ if hidden == "t" => hidden_sessions += sessions,

@@ -1,10 +1,13 @@
 //! Processor time of the load generator, of the database and of other programs.
 
+use analyze::compare::owner_of_server;
 use analyze::{Evidence, Observed};
 use base::Nanos;
 use record::metric::{Metric, host, processes, program};
 use record::{ObservedComponent, Part, Side};
+use workload::question::CpuOwner;
 
+use super::readings::{mean, rates};
 use super::subject::{Run, Words, highest};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit, thinned};
@@ -59,7 +62,11 @@ fn all(run: &Run<'_>) -> Vec<Series> {
         true => "load generator and database, one process",
         false => "load generator",
     };
-    let sides = [(Side::Generator, generator), (Side::Server, "database, proxies included")];
+    let server = match owner_of_server(evidence) {
+        CpuOwner::Proxy => "proxy, without the database behind it",
+        CpuOwner::Database | CpuOwner::Generator => "database",
+    };
+    let sides = [(Side::Generator, generator), (Side::Server, server)];
     let of_side = |(side, name): (Side, &str)| {
         let points = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
         let of_client = || if side == Side::Generator { client(evidence) } else { Vec::new() };
@@ -86,7 +93,7 @@ fn programs(evidence: &Evidence) -> Vec<Series> {
         let component = ObservedComponent::parse(&observed.component);
         let Some(ObservedComponent { part: Part::Program(name), .. }) = component else { continue };
         let points = rates(&observed.points);
-        let mean = points.iter().map(|it| it.y).sum::<f64>() / points.len().max(1) as f64;
+        let mean = mean(&points);
         if mean >= NOTABLE {
             found.push((mean, Series { name, stroke: Stroke::Dashed, points }));
         }
@@ -115,38 +122,10 @@ fn client(evidence: &Evidence) -> Vec<Point> {
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())
 }
 
-/// Returns the growth per second between readings. One that shrinks was reset: a gap.
-fn rates(readings: &[(Nanos, f64)]) -> Vec<Point> {
-    let rate = |pair: &[(Nanos, f64)]| {
-        let [from, to] = [pair[0].0, pair[1].0].map(|at| at.as_secs_f64());
-        let growth = pair[1].1 - pair[0].1;
-        let y = if growth < 0.0 { f64::NAN } else { growth / (to - from) };
-        (to > from).then_some(Point { x: (from + to) / 2.0, y })
-    };
-    readings.windows(2).filter_map(rate).collect()
-}
-
 fn caption(series: &[Series]) -> String {
     let mean = |series: &Series| {
-        let values: Vec<f64> =
-            series.points.iter().map(|it| it.y).filter(|y| !y.is_nan()).collect();
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        format!("{} {}", series.name, trimmed(&significant(mean)))
+        format!("{} {}", series.name, trimmed(&significant(mean(&series.points))))
     };
     let means: Vec<String> = series.iter().map(mean).collect();
     format!("Mean number of processors in use: {}.", means.join("; "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counter_that_is_reset_leaves_a_gap() {
-        let at = |second| Nanos::from_secs(second);
-        let points = rates(&[(at(0), 1.0), (at(2), 2.0), (at(3), 0.1), (at(3), 0.1), (at(4), 0.2)]);
-        let values: Vec<f64> = points.iter().map(|it| it.y).collect();
-        assert!(values[0] == 0.5 && values[1].is_nan(), "{values:?}");
-        assert_eq!(values.len(), 3, "two readings at one time have no rate");
-    }
 }

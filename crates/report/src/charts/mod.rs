@@ -5,16 +5,20 @@
 
 mod cpu;
 mod curve;
+mod devices;
 mod errors;
 mod heat;
 mod histogram;
 mod loads;
 mod parts;
+mod processors;
 mod queue;
+mod readings;
 mod response;
 mod subject;
 mod throughput;
 mod timeline;
+mod waits;
 
 use analyze::TimeCourse;
 
@@ -36,8 +40,11 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
         figures.extend(jobs.iter().map(|job| of_job(&run, job)));
     }
     figures.push(cpu::figure(&run));
+    figures.extend(waits::figures(&run));
     figures.push(queue::figure(&run));
     figures.push(errors::figure(&run));
+    figures.extend(processors::figures(&run));
+    figures.extend(devices::figures(&run));
     if !view.evidence.loads.is_empty() {
         figures.push(loads::figure(&run));
     }

@@ -1,18 +1,32 @@
 //! Events of a run, behind everything that is drawn over time: the warm-up, outages,
-//! stalls of the generator, events, and the begin and end of jobs.
+//! stalls of the generator, events, the begin and end of jobs, and checkpoints of databases.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analyze::Observed;
 use base::Nanos;
-use record::metric::generator;
+use record::metric::{CHECKPOINT, generator};
+use record::statistic::{Statistic, pg_stat_bgwriter, pg_stat_checkpointer};
 use record::{Event, EventKind, Part, Side};
 
+use super::readings::by_place;
 use super::subject::Run;
 use crate::figure::{Ink, Mark};
 
 /// Most rules and periods; the record has all events.
 const MOST: usize = 24;
+
+/// Most checkpoints: more of them would hide what is drawn over time, and none is drawn.
+const MOST_CHECKPOINTS: usize = 40;
+
+/// Counters of the checkpoints that PostgreSQL has begun, by the view that has them: one of these
+/// has them in any version.
+const CHECKPOINTS: [Statistic; 4] = [
+    pg_stat_bgwriter::CHECKPOINTS_TIMED,
+    pg_stat_bgwriter::CHECKPOINTS_REQ,
+    pg_stat_checkpointer::NUM_TIMED,
+    pg_stat_checkpointer::NUM_REQUESTED,
+];
 
 /// Returns the marks of what happened.
 pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
@@ -22,6 +36,7 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     marks.extend(events(run));
     marks.extend(jobs(run));
     marks.truncate(MOST);
+    marks.extend(checkpoints(run));
     name_once(&mut marks);
     marks
 }
@@ -114,9 +129,90 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
+/// Returns the checkpoints of all databases: rules where a counter of them steps; without such a
+/// counter, periods in which samples saw the work of one. None if there are too many.
+fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
+    let key = |part| matches!(part, Part::Statistics | Part::Background).then_some(part);
+    let places = by_place(&run.view.evidence, key);
+    let marks: Vec<Mark> = places
+        .iter()
+        .flat_map(|(place, parts)| {
+            let label = place.as_ref().map(|place| format!("{place}: {CHECKPOINT}"));
+            checkpoints_of(parts, &label.unwrap_or_else(|| CHECKPOINT.to_owned()))
+        })
+        .collect();
+    if marks.len() > MOST_CHECKPOINTS { Vec::new() } else { marks }
+}
+
+fn checkpoints_of(parts: &BTreeMap<Part, Vec<&Observed>>, label: &str) -> Vec<Mark> {
+    let named = |part: &Part, is_it: &dyn Fn(&str) -> bool| -> Vec<&Observed> {
+        let all = parts.get(part).into_iter().flatten().copied();
+        all.filter(|observed| is_it(&observed.metric)).collect()
+    };
+    let is_counter = |name: &str| CHECKPOINTS.iter().any(|it| it.name == name);
+    let counters = named(&Part::Statistics, &is_counter);
+    let is_seen = counters.is_empty();
+    let seen = named(&Part::Background, &|name| is_seen && name == CHECKPOINT);
+    let rule = |[from, to]: [f64; 2]| {
+        let at = (from + to) / 2.0;
+        Mark::Rule { ink: Ink::Quiet, at, label: label.to_owned() }
+    };
+    let period =
+        |[from, to]: [f64; 2]| Mark::Period { ink: Ink::Quiet, from, to, label: label.to_owned() };
+    let begun = counters.into_iter().flat_map(|it| steps(&it.points)).map(rule);
+    begun.chain(seen.into_iter().flat_map(|it| joined(steps(&it.points))).map(period)).collect()
+}
+
+/// Returns the periods between readings, in seconds, in which a counter has grown.
+fn steps(readings: &[(Nanos, f64)]) -> Vec<[f64; 2]> {
+    let has_grown = |pair: &&[(Nanos, f64)]| pair[1].1 > pair[0].1;
+    let ends = |pair: &[(Nanos, f64)]| [pair[0].0.as_secs_f64(), pair[1].0.as_secs_f64()];
+    readings.windows(2).filter(has_grown).map(ends).collect()
+}
+
+/// Joins periods of which each begins where the one before it ends.
+fn joined(periods: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    let mut joined: Vec<[f64; 2]> = Vec::new();
+    for [from, to] in periods {
+        match joined.last_mut() {
+            Some(last) if last[1] == from => last[1] = to,
+            _ => joined.push([from, to]),
+        }
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn counter(component: &str, metric: &str, values: &[f64]) -> Observed {
+        let at = |(second, value): (usize, &f64)| (Nanos::from_secs(second as u64), *value);
+        Observed {
+            component: component.to_owned(),
+            metric: metric.to_owned(),
+            points: values.iter().enumerate().map(at).collect(),
+        }
+    }
+
+    #[test]
+    fn checkpoint_is_marked_where_its_counter_steps() {
+        let timed = pg_stat_checkpointer::NUM_TIMED.name;
+        let timed = counter("statistics", timed, &[7.0, 7.0, 8.0, 8.0]);
+        let seen = counter("background", CHECKPOINT, &[0.0, 4.0, 9.0, 9.0, 9.0, 12.0]);
+        let mut parts = BTreeMap::from([(Part::Background, vec![&seen])]);
+        let period = |from: f64, to: f64| Mark::Period {
+            ink: Ink::Quiet,
+            from,
+            to,
+            label: "checkpoint".into(),
+        };
+        let expected = [period(0.0, 2.0), period(4.0, 5.0)];
+        assert_eq!(checkpoints_of(&parts, "checkpoint"), expected);
+        parts.insert(Part::Statistics, vec![&timed]);
+        let expected = Mark::Rule { ink: Ink::Quiet, at: 1.5, label: "checkpoint".into() };
+        assert_eq!(checkpoints_of(&parts, "checkpoint"), [expected]);
+    }
 
     #[test]
     fn equal_marks_are_named_once() {

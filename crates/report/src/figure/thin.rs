@@ -17,12 +17,18 @@ pub struct Thinned {
     pub spread: Vec<Extent>,
 }
 
-/// Reduces a series. Parts have equal numbers of points, and missing values count as none.
+/// Reduces a series to [`MOST_POINTS`].
 pub fn thinned(points: &[Point]) -> Thinned {
-    if points.len() <= MOST_POINTS {
+    thinned_to(points, MOST_POINTS)
+}
+
+/// Reduces a series to `most` points. Parts have equal numbers of points, and missing values count
+/// as none.
+pub(crate) fn thinned_to(points: &[Point], most: usize) -> Thinned {
+    if points.len() <= most {
         return Thinned { means: points.to_vec(), spread: Vec::new() };
     }
-    let size = points.len().div_ceil(MOST_POINTS);
+    let size = points.len().div_ceil(most);
     let parts = points.chunks(size).map(|part| {
         let values: Vec<f64> = part.iter().map(|it| it.y).filter(|y| !y.is_nan()).collect();
         let x = part.iter().map(|it| it.x).sum::<f64>() / part.len() as f64;

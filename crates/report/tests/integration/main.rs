@@ -5,6 +5,7 @@
 mod cases;
 mod documents;
 mod hostile;
+mod observed;
 mod schema;
 mod short_texts;
 mod support;

@@ -1,0 +1,156 @@
+//! Waits of the database: its active sessions by kind of wait over time.
+
+use std::collections::BTreeMap;
+
+use analyze::Observed;
+use base::Nanos;
+use record::Part;
+use record::metric::{RUNNING, sessions};
+
+use super::readings::{by_place, of_metric, words};
+use super::subject::{Run, highest};
+use super::timeline;
+use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
+use crate::number::{significant, trimmed};
+
+/// Most kinds of waits; the rarer ones are one area. A seventh area would have the colour of
+/// another one.
+const MOST_KINDS: usize = 4;
+
+/// Most periods over which means are taken.
+const MOST_PERIODS: usize = 180;
+
+/// The name of sessions without a wait.
+const WORKING: &str = "working, no wait reported";
+
+/// The name of the rarer kinds.
+const OTHERS: &str = "other waits";
+
+/// Returns the waits of each observed database.
+pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
+    let is_ours = |part| match part {
+        Part::Waits | Part::Sessions => Some(part),
+        _ => None,
+    };
+    let places = by_place(&run.view.evidence, is_ours);
+    let figure = |(place, parts): (Option<String>, BTreeMap<Part, Vec<&Observed>>)| {
+        let looks = of_metric(parts.get(&Part::Sessions)?, sessions::LOOKS)?;
+        let waits = parts.get(&Part::Waits)?;
+        (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
+    };
+    places.into_iter().filter_map(figure).collect()
+}
+
+fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observed]) -> Figure {
+    let periods = Periods::of(looks);
+    let kinds = ranked(&periods, waits);
+    let words = words("waits", "Waits of the database by kind", place, caption(&periods, &kinds));
+    let mut marks = timeline::marks(run);
+    let mut legend = Vec::new();
+    let mut below = vec![0.0; periods.between.len()];
+    for (number, (name, values)) in kinds.iter().enumerate() {
+        let ink = Ink::Series(number);
+        let extent = |(period, value): (usize, &f64)| {
+            let low = below[period];
+            Extent { at: periods.middle(period), low: low + 0.0 * value, high: low + value }
+        };
+        let extents: Vec<Extent> = values.iter().enumerate().map(extent).collect();
+        below = extents.iter().map(|extent| extent.high).collect();
+        marks.push(Mark::Band { ink, is_solid: true, extents });
+        legend.push(LegendEntry::new(ink, Swatch::Area, name.as_str()));
+    }
+    let y = Axis::from_zero("sessions that run a statement", Unit::Number, highest(below));
+    words.with([run.time(), y], marks, legend)
+}
+
+/// Periods between samples of the sessions.
+struct Periods {
+    /// Begin and end of each, and the number of samples in it.
+    between: Vec<(Nanos, Nanos, f64)>,
+}
+
+impl Periods {
+    fn of(looks: &Observed) -> Periods {
+        let size = looks.points.len().div_ceil(MOST_PERIODS).max(1);
+        let mut ends: Vec<(Nanos, f64)> = looks.points.iter().copied().step_by(size).collect();
+        let last = looks.points.last().copied();
+        ends.extend(last.filter(|last| ends.last() != Some(last)));
+        let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
+        Periods { between: ends.windows(2).map(period).collect() }
+    }
+
+    fn middle(&self, period: usize) -> f64 {
+        let (from, to, _) = self.between[period];
+        (from.as_secs_f64() + to.as_secs_f64()) / 2.0
+    }
+
+    /// Returns the mean number of sessions in a wait, for each period; not a number without
+    /// samples. A wait is counted from its first occurrence on.
+    fn means(&self, wait: &Observed) -> Vec<f64> {
+        let at = |end: Nanos| {
+            let number = wait.points.partition_point(|(at, _)| *at <= end);
+            number.checked_sub(1).map_or(0.0, |last| wait.points[last].1)
+        };
+        let mean = |(from, to, looks): &(Nanos, Nanos, f64)| match *looks > 0.0 {
+            true => (at(*to) - at(*from)) / looks,
+            false => f64::NAN,
+        };
+        self.between.iter().map(mean).collect()
+    }
+
+    /// Returns the mean over all samples.
+    fn whole(&self, values: &[f64]) -> f64 {
+        let looks: f64 = self.between.iter().map(|(.., looks)| looks.max(0.0)).sum();
+        let sessions = self.between.iter().zip(values).map(|((.., looks), value)| looks * value);
+        sessions.filter(|sum| !sum.is_nan()).sum::<f64>() / looks.max(1.0)
+    }
+}
+
+/// Returns the kinds with their means: working sessions first, then the most frequent waits, and
+/// the others as one.
+fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
+    let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for wait in waits {
+        let means = periods.means(wait);
+        match kinds.get_mut(kind(&wait.metric)) {
+            Some(sums) => sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean),
+            None => drop(kinds.insert(kind(&wait.metric), means)),
+        }
+    }
+    let working = kinds.remove(WORKING);
+    let mut waiting: Vec<(f64, &str, Vec<f64>)> =
+        kinds.into_iter().map(|(kind, means)| (periods.whole(&means), kind, means)).collect();
+    waiting.retain(|(mean, ..)| *mean > 0.0);
+    waiting.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let rare = waiting.split_off(waiting.len().min(MOST_KINDS));
+    let others = rare
+        .into_iter()
+        .map(|(.., means)| means)
+        .reduce(|sums, means| sums.into_iter().zip(means).map(|(sum, mean)| sum + mean).collect());
+    let named = |name: &str, means: Vec<f64>| (name.to_owned(), means);
+    let mut ranked: Vec<(String, Vec<f64>)> = Vec::new();
+    ranked.extend(working.map(|means| named(WORKING, means)));
+    ranked.extend(waiting.into_iter().map(|(_, kind, means)| named(kind, means)));
+    ranked.extend(others.map(|means| named(OTHERS, means)));
+    ranked
+}
+
+/// Returns the kind of a wait: PostgreSQL's type of the event, or that of the same meaning.
+fn kind(event: &str) -> &str {
+    match event.split_once(':') {
+        Some(("state", _)) => "other states",
+        Some((kind, _)) => kind,
+        None if event == RUNNING => WORKING,
+        None => event,
+    }
+}
+
+fn caption(periods: &Periods, kinds: &[(String, Vec<f64>)]) -> String {
+    let mean = |values: &[f64]| trimmed(&significant(periods.whole(values))).to_owned();
+    let parts: Vec<String> =
+        kinds.iter().map(|(name, values)| format!("{name} {}", mean(values))).collect();
+    match kinds.iter().any(|(_, values)| periods.whole(values) > 0.0) {
+        true => format!("Mean number of sessions in a statement: {}.", parts.join("; ")),
+        false => "No sample saw a session that ran a statement.".to_owned(),
+    }
+}

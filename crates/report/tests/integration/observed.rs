@@ -1,0 +1,172 @@
+//! Figures of the observations beside the requests: each is drawn if its series are in the record,
+//! and missing without them.
+
+use analyze::{Observed, TimeCourse};
+use base::Nanos;
+use report::figure::{Figure, Mark};
+
+use crate::cases;
+use crate::support::Case;
+
+/// Figures that every run has.
+const ALWAYS: [&str; 3] = ["throughput", "cpu", "errors"];
+
+fn figures(case: Case) -> Vec<Figure> {
+    let view = case.view();
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    report::figures(&view, &courses)
+}
+
+#[track_caller]
+fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
+    let names: Vec<&str> = figures.iter().map(|it| it.name.as_str()).collect();
+    figures.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+}
+
+/// Returns a run beside which a machine, its disks, its network and a database were observed.
+fn observed() -> Case {
+    let mut case = cases::open();
+    for (component, metric, per_s) in [
+        ("cpu 0", "total", 1.0),
+        ("cpu 0", "busy", 0.9),
+        ("cpu 1", "total", 1.0),
+        ("cpu 1", "busy", 0.1),
+        ("db1/cpu 0", "total", 1.0),
+        ("db1/cpu 0", "busy", 0.5),
+        ("disk sda", "written-bytes", 3e6),
+        ("disk sda", "read-bytes", 0.0),
+        ("disk sda", "writes", 120.0),
+        ("disk sda", "flushes", 60.0),
+        ("disk sda", "busy", 0.25),
+        ("disk sdb", "written-bytes", 0.0),
+        ("disk sdb", "writes", 0.0),
+        ("interface lo", "sent-bytes", 45_000.0),
+        ("interface lo", "received-bytes", 45_000.0),
+        ("sockets generator", "bytes-sent", 12_000.0),
+        ("server", "user", 0.75),
+        ("server", "system", 0.25),
+        ("sessions", "looks", 10.0),
+        ("waits", "cpu", 10.0),
+        ("waits", "Lock:tuple", 12.0),
+        ("waits", "Lock:transactionid", 3.0),
+        ("waits", "IO:WALSync", 5.0),
+        ("waits", "state: Sleeping", 1.0),
+    ] {
+        case.grow(component, metric, per_s);
+    }
+    case
+}
+
+/// Adds a counter that steps at a second.
+fn step(case: &mut Case, metric: &str, second: u64) {
+    let points = (0..=60).map(|at| (Nanos::from_secs(at), f64::from(at >= second)));
+    case.evidence.observed.push(Observed {
+        component: "statistics".to_owned(),
+        metric: metric.to_owned(),
+        points: points.collect(),
+    });
+}
+
+#[test]
+fn each_observed_quantity_has_a_figure_with_its_mean() {
+    let figures = figures(observed());
+    for (name, sentence) in [
+        (
+            "waits",
+            "Mean number of sessions in a statement: working, no wait reported 1; Lock 1.5; IO \
+             0.5; other states 0.1.",
+        ),
+        (
+            "processors",
+            "The stronger the colour, the busier the processor: on average 1 processor of 2 \
+             processors worked, and number 0 most, 90 % of the time.",
+        ),
+        ("disk-bytes", "On average: disk sda written 3.00 MB/s, read 0 B/s."),
+        ("disk-operations", "On average: disk sda writes 120/s, flushes 60/s."),
+        ("disk-use", "On average: disk sda busy 25 %."),
+        (
+            "network",
+            "On average: interface lo sent 45.0 kB/s, received 45.0 kB/s; connections of the load \
+             generator sent 12.0 kB/s.",
+        ),
+    ] {
+        assert_eq!(find(&figures, name).sentence(), sentence);
+    }
+    assert_eq!(find(&figures, "disk-bytes").y.title, "MB per second");
+    assert_eq!(find(&figures, "network").y.title, "kB per second");
+    let of_place = find(&figures, "processors.db1");
+    assert_eq!(of_place.title, "Use of each processor: db1");
+}
+
+#[test]
+fn waits_are_stacked_to_the_active_sessions() {
+    let figures = figures(observed());
+    let tops = find(&figures, "waits").marks.iter().filter_map(|mark| match mark {
+        Mark::Band { is_solid: true, extents, .. } => Some((extents[0].low, extents[0].high)),
+        _ => None,
+    });
+    let rounded = |value: f64| (value * 10.0).round() / 10.0;
+    let tops: Vec<(f64, f64)> = tops.map(|(low, high)| (rounded(low), rounded(high))).collect();
+    assert_eq!(tops, [(0.0, 1.0), (1.0, 2.5), (2.5, 3.0), (3.0, 3.1)]);
+}
+
+#[test]
+fn quantity_that_was_not_observed_has_no_figure() {
+    let figures = figures(cases::open());
+    for name in ["waits", "processors", "disk-bytes", "disk-operations", "disk-use", "network"] {
+        assert!(figures.iter().all(|figure| figure.name != name), "{name}");
+    }
+    for name in ALWAYS {
+        find(&figures, name);
+    }
+    let mut idle = cases::open();
+    idle.grow("disk sda", "written-bytes", 0.0);
+    let figures = self::figures(idle);
+    assert_eq!(
+        find(&figures, "disk-bytes").missing.as_deref(),
+        Some("No disk read or wrote anything.")
+    );
+}
+
+#[test]
+fn server_processes_of_a_proxy_are_not_called_database() {
+    let of = |proxies: f64| {
+        let mut case = observed();
+        let points = (0..=60).map(|at| (Nanos::from_secs(at), proxies)).collect();
+        case.evidence.observed.push(Observed {
+            component: "server".to_owned(),
+            metric: "proxies".to_owned(),
+            points,
+        });
+        case.about.target = "postgres://127.0.0.1:6432/shop".to_owned();
+        let figures = figures(case);
+        find(&figures, "cpu").legend.iter().map(|it| it.text.clone()).collect::<Vec<String>>()
+    };
+    assert!(of(1.0).contains(&"proxy, without the database behind it".to_owned()));
+    assert!(of(0.0).contains(&"database".to_owned()));
+}
+
+#[test]
+fn checkpoints_are_marked_in_figures_over_time() {
+    let marked = |metrics: &[&str]| {
+        let mut case = observed();
+        for (metric, second) in metrics.iter().zip([20, 40]) {
+            step(&mut case, metric, second);
+        }
+        let figures = figures(case);
+        let rules = find(&figures, "waits").marks.iter().filter_map(|mark| match mark {
+            Mark::Rule { at, label, .. } => Some((*at, label.clone())),
+            _ => None,
+        });
+        rules.collect::<Vec<_>>()
+    };
+    let named = vec![(19.5, "checkpoint".to_owned()), (39.5, String::new())];
+    let [bgwriter, checkpointer] = ["pg_stat_bgwriter", "pg_stat_checkpointer"];
+    let [timed, requested] = ["timed", "requested"];
+    let old = [format!("{bgwriter}.checkpoints_timed"), format!("{bgwriter}.checkpoints_req")];
+    let new = [timed, requested].map(|it| format!("{checkpointer}.num_{it}"));
+    for counters in [old, new] {
+        assert_eq!(marked(&counters.each_ref().map(String::as_str)), named);
+    }
+    assert_eq!(marked(&["pg_stat_bgwriter.buffers_clean"]), []);
+}
