@@ -179,7 +179,8 @@ pub(crate) struct RunArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer of a run, and not only what fits a screen.
+    /// Print the full answer, and not only what fits a screen; of an experiment also its checks,
+    /// environment, settings and plan.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) full: bool,
     /// Number of threads that send requests.
@@ -264,7 +265,8 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer of a run, and not only what fits a screen.
+    /// Print the full answer, and not only what fits a screen; of an experiment also its checks,
+    /// environment, settings and plan.
     #[arg(long, conflicts_with_all = ["json", "markdown", "environment", "figures", "svg"])]
     pub(crate) full: bool,
     /// Print the answer of a single run of an experiment, by its number.
@@ -303,6 +305,13 @@ pub(crate) struct FigureArgs {
     /// Write the figure to this file instead of stdout; it must not exist.
     #[arg(long, value_name = "FILE", requires = "picture")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl FigureArgs {
+    /// Returns true if figures are to be drawn or listed.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.html.is_some() || self.figures || self.svg.is_some() || self.png.is_some()
+    }
 }
 
 /// The groups of runs to compare.

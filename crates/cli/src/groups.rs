@@ -85,6 +85,13 @@ pub(crate) struct ArmPlace {
     pub(crate) arm: usize,
 }
 
+impl GroupRun {
+    /// Returns its record, and its number in the record of an experiment.
+    pub(crate) fn place(&self) -> (&Path, Option<u32>) {
+        (&self.identity.record, self.identity.number)
+    }
+}
+
 impl Groups {
     /// Reads the groups of arguments.
     ///

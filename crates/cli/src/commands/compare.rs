@@ -7,11 +7,14 @@ use analyze::compare::{
     Objection, ObjectionKind, RunFigures, Sample, Terms, compare_samples, judge_limits, objections,
     slos_of,
 };
+use archive::RecordError;
 use base::{Source, closest};
 use lab::comparison::{ComparedRun, differing_facts};
 use lab::experiment::{Between, UndeclaredDifference, refuse};
+use report::figure::Figure;
 use report::{
-    ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, RepetitionView, TestSuite,
+    ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
+    RepetitionView, TestSuite,
 };
 use workload::question::{Bet, Deltas, RegressionLimit, RunMetric};
 
@@ -19,7 +22,7 @@ use crate::args::CompareArgs;
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::groups::{Argument, Group, Groups};
+use crate::groups::{Argument, Group, GroupRun, Groups};
 use crate::recorded_experiment::RecordedExperiment;
 
 /// Compares groups of runs and prints the answer.
@@ -29,7 +32,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     let design = Design::of(&groups, baseline)?;
     check_limits(&limits, &groups, &design)?;
     let accepted = &args.despite;
-    let view = view(&groups, &design, &limits, accepted);
+    let mut view = view(&groups, &design, &limits, accepted);
+    if args.figures.is_wanted() {
+        view.overlay = overlay(&groups, &view)?;
+    }
     if let Some(exit) = figures::given(&args.figures, || Ok(report::comparison_figures(&view)))? {
         return Ok(exit);
     }
@@ -51,7 +57,36 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
 pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> {
     let groups = Groups::read(&records)?;
     let design = Design::of(&groups, None)?;
-    Ok(view(&groups, &design, &[], &[]))
+    let mut view = view(&groups, &design, &[], &[]);
+    view.overlay = overlay(&groups, &view)?;
+    Ok(view)
+}
+
+/// Returns the figures of two single runs over each other; none for other groups, and if the
+/// comparison is refused.
+fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Complaint> {
+    let [first, second] = groups.all.as_slice() else { return Ok(Vec::new()) };
+    let ([one], [other]) = (first.runs.as_slice(), second.runs.as_slice()) else {
+        return Ok(Vec::new());
+    };
+    if view.is_refused() {
+        return Ok(Vec::new());
+    }
+    let read = |run: &GroupRun| {
+        let (path, number) = run.place();
+        let run = answer::read(path, number)?;
+        let courses = run.courses()?;
+        Ok((run, courses))
+    };
+    let both = read(one).and_then(|one| Ok([one, read(other)?]));
+    let [one, other] = both.map_err(|error: RecordError| Complaint::of(&error))?;
+    Ok(report::overlay_figures(
+        [(&first.name, &one), (&second.name, &other)].map(|(name, (run, courses))| OverlaidRun {
+            name,
+            view: &run.view,
+            courses,
+        }),
+    ))
 }
 
 /// Parses the limits of `--fail-on`.
@@ -232,6 +267,7 @@ fn view(
         machine: Vec::new(),
         undeclared: undeclared_views(groups, design),
         differences: design.pairs.iter().flat_map(|pair| differing(groups, *pair)).collect(),
+        overlay: Vec::new(),
     };
     if !is_refused {
         let judged = Judged::of(groups, design, limits);

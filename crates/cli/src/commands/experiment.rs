@@ -14,15 +14,18 @@ use lab::experiment::{
     run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
+use record::environment::ASSAY;
 use report::{
-    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, JobRemarks,
-    RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
+    ArmFacts, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView,
+    JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView, SaturationView, SweepView,
+    TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
+use crate::commands::answer::TextForm;
 use crate::commands::experiment_progress::Progress;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, calibrate, false_alarms, order};
@@ -37,6 +40,9 @@ use crate::{read_files, signals, stderr, trust};
 /// The fact that holds the command line.
 const COMMAND: &str = "command";
 
+/// The fact that holds the version of the program.
+const VERSION: &str = "assay";
+
 /// Runs an experiment, or continues an interrupted one, and prints the answer.
 pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complaint> {
     let executed = match execute(args, file)? {
@@ -44,7 +50,7 @@ pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complai
         Err(exit) => return Ok(exit),
     };
     let view = executed.view(args, file)?;
-    give(&view, &args.answer)?;
+    give(&view, &args.answer, TextForm::of(args.full))?;
     Ok(executed.exit(&view, &args.answer))
 }
 
@@ -117,7 +123,7 @@ pub(crate) fn execute(
             let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
             complaint.print();
             if record.exists() {
-                give(&view(&record)?, &args.answer)?;
+                give(&view(&record)?, &args.answer, TextForm::of(args.full))?;
             }
             Ok(Err(exit))
         }
@@ -151,20 +157,31 @@ impl Executed {
 }
 
 /// Prints the answer of a recorded experiment.
-pub(crate) fn of_record(view: &ExperimentView, args: &AnswerArgs) -> Result<Exit, Complaint> {
-    give(view, args)?;
+pub(crate) fn of_record(
+    view: &ExperimentView,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<Exit, Complaint> {
+    give(view, args, form)?;
     Ok(Exit::of_experiment(view, args.strict))
 }
 
 /// Prints the view of an experiment, and writes its test cases.
-pub(crate) fn give(view: &ExperimentView, args: &AnswerArgs) -> Result<(), Complaint> {
+pub(crate) fn give(
+    view: &ExperimentView,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<(), Complaint> {
     if let Some(path) = &args.junit {
         answer::write_cases(path, &TestSuite::of_experiment(view, args.strict))?;
     }
     match (args.json, args.markdown) {
         (true, _) => answer::print_document(&report::experiment_json(view)),
         (false, true) => answer::print(&report::experiment_markdown(view)),
-        (false, false) => answer::print(&report::experiment_text(view, &answer::unbroken())),
+        (false, false) => answer::print(&match form {
+            TextForm::Short => report::experiment_text(view, &answer::unbroken()),
+            TextForm::Full => report::experiment_full_text(view, &answer::unbroken()),
+        }),
     }
 }
 
@@ -202,7 +219,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         state: run.row.state.name(),
         seed: run.row.seed,
         verdict: run.figures.verdict.status(),
-        objections: run.figures.verdict.objections.iter().map(|(kind, _)| *kind).collect(),
+        objections: run.figures.verdict.objections.clone(),
     };
     ExperimentView {
         ask: outline.ask.clone(),
@@ -231,6 +248,11 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         false_alarms,
         remarks: JobRemarks::of(results.runs.iter().filter_map(counted)),
         notes: recorded.notes().to_vec(),
+        facts: facts_of_arms(recorded),
+        plan: PlanTexts {
+            experiment: recorded.fact(EXPERIMENT).unwrap_or_default().to_owned(),
+            workload: results.plan.clone().unwrap_or_default(),
+        },
         sweep: sweep(recorded),
         repetition: None,
     }
@@ -239,6 +261,16 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
 /// Returns a run that counts, with the index of its arm.
 fn counted(run: &lab::experiment::RecordedRun) -> Option<(usize, &RunFigures)> {
     (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
+}
+
+/// Returns the facts of the runs that count by arm, with the version of the program.
+fn facts_of_arms(recorded: &RecordedExperiment) -> ArmFacts {
+    let counted = recorded.results.runs.iter().filter_map(counted);
+    let facts = counted.map(|(arm, figures)| (arm, figures.facts.as_slice()));
+    let mut facts = ArmFacts::of(recorded.names.len(), facts);
+    let version = recorded.fact(VERSION).into_iter();
+    version.for_each(|version| facts.add_to_all(&format!("{ASSAY}version"), version));
+    facts
 }
 
 fn phase(phase: Phase) -> RunPhase {
@@ -358,7 +390,7 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
     let plans: Vec<String> =
         file.experiment.arm_points().iter().map(|arm| arm.plan.to_text()).collect();
     vec![
-        ("assay", env!("CARGO_PKG_VERSION").to_owned()),
+        (VERSION, env!("CARGO_PKG_VERSION").to_owned()),
         (EXPERIMENT, file.experiment.to_text()),
         ("plans", plans.join("\n")),
         (COMMAND, command),

@@ -76,7 +76,7 @@ fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Com
     if args.run.is_none() && record.is_experiment() {
         let view = record.experiment()?;
         page(path, &report::experiment_html(&view))?;
-        experiment::give(&view, &answer)?;
+        experiment::give(&view, &answer, TextForm::of(args.full))?;
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
     let run = record.read(args.run)?;

@@ -10,6 +10,7 @@ use clap::Parser;
 use report::{ExperimentState, ExperimentView, RepetitionView};
 
 use crate::args::{Args, Command, RepeatArgs, RunArgs};
+use crate::commands::answer::TextForm;
 use crate::commands::{answer, experiment, order, run};
 use crate::complain::Complaint;
 use crate::exit::Exit;
@@ -43,7 +44,7 @@ fn repeat_experiment(args: &RepeatArgs, record: &RecordFile) -> Result<Exit, Com
     let mut second = executed.view(&run, &file)?;
     if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
         // Its answer is a curve, which is not judged as holding or not.
-        experiment::give(&second, &args.answer)?;
+        experiment::give(&second, &args.answer, TextForm::Short)?;
         return Ok(executed.exit(&second, &args.answer));
     }
     let deltas = &file.experiment.deltas;
@@ -51,7 +52,7 @@ fn repeat_experiment(args: &RepeatArgs, record: &RecordFile) -> Result<Exit, Com
     let outcome = repetition.outcome();
     // What is INVALID neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
-    experiment::give(&second, &args.answer)?;
+    experiment::give(&second, &args.answer, TextForm::Short)?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {
         (Exit::Success, RepetitionOutcome::Contradicts) => Exit::Missed,
         (exit, _) => exit,

@@ -16,7 +16,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
     match (args.environment, args.run) {
         (true, run) => answer::environment(record.path(), run, args.answer.json),
         (false, None) if record.is_experiment() => {
-            experiment::of_record(&record.experiment()?, &args.answer)
+            experiment::of_record(&record.experiment()?, &args.answer, TextForm::of(args.full))
         }
         (false, run) => {
             let form = TextForm::of(args.full);

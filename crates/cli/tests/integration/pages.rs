@@ -168,6 +168,26 @@ fn page_is_complete_in_itself_and_the_same_each_time() {
 }
 
 #[test]
+fn unreadable_record_leaves_no_page() {
+    let place = recorded();
+    let bytes = fs::read(place.at("r.assay")).unwrap();
+    let mut newer = bytes.clone();
+    // The version of the format: `user_version` in the header of SQLite's file.
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    let mut damaged = bytes;
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 4_096].fill(0xa5);
+    for (name, bytes, reason) in
+        [("newer.assay", newer, "version 99"), ("damaged.assay", damaged, "damaged")]
+    {
+        fs::write(place.at(name), bytes).unwrap();
+        let ran = place.assay(&["report", name, "--html", "x.html"]).expect(2);
+        assert!(ran.stderr.contains(reason) && ran.stdout.is_empty(), "{name}: {}", ran.stderr);
+        assert!(!place.at("x.html").exists(), "{name}");
+    }
+}
+
+#[test]
 fn page_is_written_beside_the_answer_and_replaces_no_file() {
     let place = recorded();
     let plain = place.assay(&["report", "r.assay"]);
@@ -289,8 +309,21 @@ fn experiment_has_a_page_with_effects_and_pairs() {
         "Pairs: throughput(read) of slow against plain",
         "6 interleaved pairs",
         "Runs, in the order",
+        "other check objected in 12 runs.</p>",
+        "Environment</h2>",
+        "Servers and their settings</h2>",
+        "assay.version",
+        "option.service = 1.25ms",
+        "\nconcurrency = 2",
     ] {
-        assert!(page.contains(shown), "{shown}");
+        let found = page.contains(shown) || page.replace("No check", "other check").contains(shown);
+        assert!(found, "{shown}");
+    }
+    let [short, full] = [&[][..], &["--full"]]
+        .map(|more| place.assay(&[&["report", "e.assay"], more].concat()).stdout);
+    let behind = full.strip_prefix(&short).expect("the full answer begins with the short one");
+    for shown in ["\nchecks\n", "assay.version: ", "\nexperiment\n", "\n  concurrency = 2\n"] {
+        assert!(behind.contains(shown), "{shown}: {behind}");
     }
     let listed = place.assay(&["report", "e.assay", "--figures"]).expect(0);
     assert!(listed.stdout.contains("pairs.throughput(read).slow"), "{}", listed.stdout);
@@ -355,6 +388,9 @@ fn comparison_has_a_page_and_figures_with_its_limits() {
     for shown in ["Not interleaved", "Metrics of 1.2ms-*.assay", "exceeded in", "limit &lt; -3%"] {
         assert!(page.contains(shown), "{shown}");
     }
+    assert!(!page.contains("of both runs"), "several runs are no overlay");
+    let single = place.assay(&["compare", "1ms-1.assay", "1.2ms-3.assay", "--figures"]).expect(0);
+    assert!(single.stdout.starts_with("overlay.throughput.read "), "{}", single.stdout);
     let listed = place.assay(&[&compare[..], &["--figures"]].concat()).expect(0).stdout;
     assert!(listed.starts_with("effects  1 of 1 interval lies beyond"), "{listed}");
     let drawn = place.assay(&[&compare[..], &["--svg", "effects"]].concat()).expect(0).stdout;

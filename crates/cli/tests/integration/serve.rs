@@ -270,10 +270,13 @@ fn two_records_are_compared_or_the_reason_is_given() {
     let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
     place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
     let served = Served::start(&place, "records", &[]);
-    served.get("overlay?a=one.assay&b=two.assay").expect(200, &["Comparison of records/one.assay"]);
+    let both = ["Comparison of records/one.assay", "One run against one run is no verdict"];
+    let both = [&both[..], &["Throughput of both runs", "since measuring began"]].concat();
+    served.get("overlay?a=one.assay&b=two.assay").expect(200, &both);
     served.get("overlay?a=e.assay%23plain&b=e.assay%23slow").expect(200, &["e.assay#slow"]);
     let refused = served.get("overlay?a=one.assay&b=longer.assay");
-    refused.expect(409, &["Comparison of", "<bdi>plan</bdi>"]);
+    let refused = refused.expect(409, &["Comparison of", "<bdi>plan</bdi>"]);
+    assert!(!refused.body.contains("of both runs"), "what is not compared is not drawn together");
     served.get("overlay?a=one.assay&b=one.assay").expect(409, &["no run is compared with itself"]);
     served.get("overlay?a=e.assay%23plain&b=e.assay%23quick").expect(409, &["no arm `quick`"]);
     served.get("overlay?a=one.assay&b=no.assay").expect(404, &["no record `no.assay`"]);

@@ -36,6 +36,8 @@ pub struct ExperimentResults {
     pub validity: Vec<ArmValidity>,
     /// The SLOs of each arm.
     pub slos: Vec<Vec<ArmSlo>>,
+    /// The plan of the first run of the baseline as text; `None` before it.
+    pub plan: Option<String>,
 }
 
 /// A run of an experiment with its figures.
@@ -84,6 +86,10 @@ pub fn read_results(
             runs.push(recorded);
         }
     }
+    let of_baseline =
+        content.runs.iter().find(|row| Some(row.arm.as_str()) == names.first().copied());
+    let first = of_baseline.map(|row| Archive::open_run(path, row.run)).transpose()?;
+    let plan = first.map(|archive| archive.header().plan.clone());
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
     let counted = counted(&runs);
     let looks = looks_of(&content);
@@ -99,7 +105,7 @@ pub fn read_results(
     };
     let slos = (0..names.len()).map(of_arm).collect();
     let machine = machine.unwrap_or_default();
-    Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs })
+    Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs, plan })
 }
 
 impl ExperimentResults {

@@ -35,10 +35,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     for (number, (kind, name, stroke)) in KINDS.into_iter().enumerate() {
         let Some(times) = evidence.histogram(kind).filter(|it| !it.is_empty()) else { continue };
         let points = curve(times);
-        let positive = points.iter().filter(|point| point.x >= LOWEST).map(|point| point.y);
-        let positive = positive.filter(|ns| *ns > 0.0);
-        low = positive.clone().fold(low, f64::min);
-        high = positive.fold(high, f64::max);
+        let ends = ends_of_times(&points);
+        (low, high) = (low.min(ends[0]), high.max(ends[1]));
         let ink = Ink::Series(number);
         marks.push(Mark::Line { ink, stroke, points });
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), name));
@@ -48,8 +46,15 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.with([x, y], marks, legend)
 }
 
+/// Returns the shortest and the longest time that an axis has to show.
+pub(super) fn ends_of_times<'p>(points: impl IntoIterator<Item = &'p Point>) -> [f64; 2] {
+    let times = points.into_iter().filter(|point| point.x >= LOWEST).map(|point| point.y);
+    let ends = [f64::INFINITY, 0.0];
+    times.filter(|ns| *ns > 0.0).fold(ends, |[low, high], ns| [low.min(ns), high.max(ns)])
+}
+
 /// Returns the points of a curve, up to the largest time.
-fn curve(times: &Histogram<u64>) -> Vec<Point> {
+pub(super) fn curve(times: &Histogram<u64>) -> Vec<Point> {
     let last = 1.0 - 1.0 / times.len() as f64;
     let quantiles = (0..).map(|n| 1.0 - 10f64.powf(-f64::from(n) / POINTS_PER_NINE));
     let quantiles = quantiles.take_while(|q| *q < last).chain([last]);

@@ -10,6 +10,7 @@ mod errors;
 mod heat;
 mod histogram;
 mod loads;
+mod overlay;
 mod parts;
 mod processors;
 mod queue;
@@ -49,4 +50,24 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
         figures.push(loads::figure(&run));
     }
     figures
+}
+
+/// A run with its times, for figures of two of them.
+pub struct OverlaidRun<'a> {
+    /// Name of its record.
+    pub name: &'a str,
+    /// The run.
+    pub view: &'a View,
+    /// The times of its jobs.
+    pub courses: &'a [TimeCourse],
+}
+
+/// Returns figures that show two single runs over each other: throughput, response times and
+/// percentile curves of the jobs that both have.
+pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
+    let named = runs.map(|OverlaidRun { name, view, courses }| overlay::Named {
+        name,
+        run: Run { view, courses },
+    });
+    overlay::figures(&named, MOST_JOBS)
 }

@@ -10,7 +10,7 @@ use super::readings::{by_place, of_metric, words};
 use super::subject::Run;
 use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, Mark};
-use crate::number::{count, percent, processors};
+use crate::number::{count, percent, significant, trimmed};
 
 /// Most rows; neighbouring processors share one.
 const MOST_ROWS: usize = 16;
@@ -140,7 +140,7 @@ fn caption(all: &[Processor]) -> Option<String> {
     Some(format!(
         "The stronger the colour, the busier the processor: on average {} of {} worked, and number \
          {} most, {} of the time.",
-        processors(busy),
+        trimmed(&significant(busy)),
         count(all.len() as u64, "processor"),
         busiest.number,
         percent(busiest.mean())

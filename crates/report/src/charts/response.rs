@@ -48,7 +48,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.with([run.time(), y], marks, legend)
 }
 
-fn value(times: &Distribution, quantile: &str) -> Option<u64> {
+/// Returns a quantile, or the longest time.
+pub(super) fn value(times: &Distribution, quantile: &str) -> Option<u64> {
     match quantile {
         "max" => (times.count > 0).then_some(times.max_ns),
         name => times.quantile_ns(name),
@@ -56,7 +57,7 @@ fn value(times: &Distribution, quantile: &str) -> Option<u64> {
 }
 
 /// Returns true if most columns with requests have at least this many.
-fn has_enough(columns: &[&TimeColumn], fewest: u64) -> bool {
+pub(super) fn has_enough(columns: &[&TimeColumn], fewest: u64) -> bool {
     let counts = || columns.iter().map(|it| it.response.count).filter(|count| *count > 0);
     2 * counts().filter(|count| *count >= fewest).count() > counts().count()
 }

@@ -53,12 +53,13 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
 }
 
 /// The completed requests per second, with the extremes of each column.
-struct Completed {
-    points: Vec<Point>,
-    spread: Vec<Extent>,
+pub(super) struct Completed {
+    pub(super) points: Vec<Point>,
+    pub(super) spread: Vec<Extent>,
 }
 
-fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
+/// Returns the completed requests per second of a job.
+pub(super) fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
     let evidence = &run.view.evidence;
     let per_s = |steps: Range<usize>| {
         let length =

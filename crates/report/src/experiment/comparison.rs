@@ -9,6 +9,7 @@ use analyze::compare::{
 use super::lines;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::view::{ArmView, DifferenceView, declared, machine_status};
+use crate::figure::Figure;
 
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct ComparisonView {
     pub undeclared: Vec<DifferenceView>,
     /// Facts that differ between groups that were not interleaved.
     pub differences: Vec<DifferenceView>,
+    /// Figures of two single runs over each other; empty for other groups.
+    pub overlay: Vec<Figure>,
 }
 
 /// A change of the machine between an arm and a baseline of the same experiment.

@@ -14,6 +14,10 @@ const SECTIONS: [Section; 3] = [
     Section { id: "numbers", title: "Metrics" },
 ];
 
+/// Remark on the figures of two single runs.
+const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures show what happened \
+                            in both, and not what would happen again";
+
 /// Formats a comparison as one file of HTML.
 pub fn comparison_html(view: &ComparisonView) -> String {
     let names: Vec<&str> = view.groups.iter().map(|group| group.name.as_str()).collect();
@@ -34,6 +38,9 @@ pub fn comparison_html(view: &ComparisonView) -> String {
 
 fn sentences(out: &mut Document, view: &ComparisonView) {
     answer(view).iter().for_each(|sentence| out.answer("", sentence));
+    if !view.overlay.is_empty() {
+        out.paragraph(ONE_RUN_EACH);
+    }
     if view.is_unpaired() {
         out.paragraph(DRIFT);
     }

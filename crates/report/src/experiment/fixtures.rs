@@ -1,17 +1,18 @@
 //! Experiments of the tests.
 
-use analyze::Component;
 use analyze::compare::{
     ArmComparison, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
     MetricChange, Pair, PairOrder, RunVerdict, SampleSize, SampleValues,
 };
 use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
+use analyze::{CheckKind, Component, Status};
 use workload::question::{CpuOwner, RunMetric, SaturateQuestion, Saturated, VariedLoad};
 
+use super::arm_facts::{ArmFacts, PlanTexts};
 use super::remarks::JobRemarks;
 use super::saturation::{SaturationStepView, SaturationView};
 use super::text::experiment_text;
-use super::view::{ArmView, EffectView, ExperimentState, ExperimentView};
+use super::view::{ArmView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView};
 use crate::text::Style;
 
 /// Returns the text of an experiment on a page without an edge.
@@ -49,8 +50,26 @@ pub(super) fn experiment() -> ExperimentView {
         false_alarms: None,
         remarks: JobRemarks::default(),
         notes: Vec::new(),
+        facts: ArmFacts::default(),
+        plan: PlanTexts::default(),
         sweep: None,
         repetition: None,
+    }
+}
+
+/// Returns a run of an arm that counts, with these objections.
+pub(super) fn run_of(arm: usize, objections: Vec<(CheckKind, Status)>) -> RunView {
+    RunView {
+        number: 1,
+        round: 0,
+        arm,
+        point: None,
+        phase: RunPhase::Compare,
+        attempt: 0,
+        state: "counts",
+        seed: 1,
+        verdict: objections.iter().map(|(_, status)| *status).max().unwrap_or(Status::Pass),
+        objections,
     }
 }
 

@@ -6,11 +6,12 @@ use base::units::grouped;
 use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
+use super::appendix::Appendix;
 use super::capacity::CapacityView;
 use super::charts::experiment_figures;
 use super::saturation::SaturationView;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{lines, sentence, sweep, sweep_html};
+use super::{appendix_html, lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section};
 use crate::note;
@@ -33,7 +34,13 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         view.saturation.iter().for_each(|search| steps(out, search));
         runs(out, view);
     });
+    let appendix = Appendix::of(view);
+    out.section("checks", |out| appendix_html::checks(out, view, &appendix));
+    out.section("environment", |out| appendix_html::facts(out, view, &appendix.environment));
+    out.section("servers", |out| appendix_html::facts(out, view, &appendix.servers));
     out.section("repeat", |out| {
+        appendix_html::plan(out, view);
+        out.heading("Commands");
         out.preformatted(&view.command);
         out.preformatted(&format!("assay repeat {}", view.record));
         lines::explanation(view).iter().for_each(|command| out.preformatted(command));
@@ -43,7 +50,7 @@ pub fn experiment_html(view: &ExperimentView) -> String {
 }
 
 /// Returns the sections, in their order.
-fn sections(view: &ExperimentView) -> [Section; 5] {
+fn sections(view: &ExperimentView) -> [Section; 8] {
     let (question, numbers) = match (&view.capacity, &view.sweep) {
         (Some(_), _) => ("Question and search", "Trials"),
         (None, Some(_)) => ("Question and sweep", "Points"),
@@ -54,7 +61,10 @@ fn sections(view: &ExperimentView) -> [Section; 5] {
         Section { id: "question", title: question },
         Section { id: "numbers", title: numbers },
         Section { id: "runs", title: "Runs" },
-        Section { id: "repeat", title: "How to repeat it" },
+        Section { id: "checks", title: "Checks" },
+        Section { id: "environment", title: "Environment" },
+        Section { id: "servers", title: "Servers and their settings" },
+        Section { id: "repeat", title: "Plan, and how to repeat it" },
     ]
 }
 
@@ -239,7 +249,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
         row.extend([
             run.state.to_owned(),
             run.verdict.verdict().to_owned(),
-            run.objections.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", "),
+            run.objections.iter().map(|(kind, _)| kind.name()).collect::<Vec<_>>().join(", "),
         ]);
         row
     };
@@ -254,7 +264,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 mod tests {
     use analyze::Component;
 
-    use super::super::fixtures::{experiment, with_limiters};
+    use super::super::fixtures::{experiment, run_of, with_limiters};
     use super::*;
 
     #[test]
@@ -280,18 +290,7 @@ mod tests {
 
     #[test]
     fn steps_of_a_search_are_told_from_rounds() {
-        let run = |number: u32, phase: RunPhase| RunView {
-            number,
-            round: 0,
-            arm: 0,
-            point: None,
-            phase,
-            attempt: 0,
-            state: "counts",
-            seed: 1,
-            verdict: Status::Pass,
-            objections: Vec::new(),
-        };
+        let run = |number: u32, phase: RunPhase| RunView { number, phase, ..run_of(0, Vec::new()) };
         let runs = vec![run(1, RunPhase::Saturate), run(2, RunPhase::Compare)];
         let page = experiment_html(&ExperimentView { runs, ..experiment() });
         let row = |run: u32, round: &str| {

@@ -339,6 +339,6 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "seed": run.seed,
         "summary": { "record": view.record, "run": run.number },
         "verdict": run.verdict.verdict(),
-        "objections": run.objections.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "objections": run.objections.iter().map(|(kind, _)| kind.name()).collect::<Vec<_>>(),
     })
 }

@@ -150,8 +150,11 @@ pub(super) fn counts(arm: &ArmView) -> String {
 
 /// Returns the command that explains the checks that object to runs.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
-    let mut names: Vec<&str> =
-        view.runs.iter().flat_map(|run| run.objections.iter().map(|kind| kind.name())).collect();
+    let mut names: Vec<&str> = view
+        .runs
+        .iter()
+        .flat_map(|run| run.objections.iter().map(|(kind, _)| kind.name()))
+        .collect();
     names.sort_unstable();
     names.dedup();
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))

@@ -1,11 +1,15 @@
 //! Reports of experiments, for people and programs.
 //!
 //! An [`ExperimentView`] has what a record holds: the question, the comparison, and how valid the
-//! runs are. [`experiment_text`], [`experiment_markdown`] and [`experiment_json`] format it, and
-//! its test cases are those of a [`TestSuite`](crate::TestSuite); none decides anything.
-//! A [`ComparisonView`] has recorded groups of runs instead of a question.
+//! runs are. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`] and
+//! [`experiment_json`] format it, and its test cases are those of a
+//! [`TestSuite`](crate::TestSuite); none decides anything. A [`ComparisonView`] has recorded groups
+//! of runs instead of a question.
 
 mod alarms;
+mod appendix;
+mod appendix_html;
+mod arm_facts;
 mod capacity;
 mod capacity_json;
 mod cases;
@@ -18,6 +22,7 @@ mod comparison_markdown;
 mod comparison_text;
 #[cfg(test)]
 mod fixtures;
+mod full_text;
 mod html;
 mod json;
 mod lines;
@@ -41,6 +46,7 @@ mod two_runs;
 mod view;
 
 pub use alarms::FalseAlarms;
+pub use arm_facts::{ArmFacts, PlanTexts};
 pub use capacity::{CapacityView, TrialView};
 pub use charts::{comparison_figures, experiment_figures};
 pub use comparison::{ComparisonView, MachineView, ObjectionView};
@@ -48,6 +54,7 @@ pub use comparison_html::comparison_html;
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;
+pub use full_text::experiment_full_text;
 pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;

@@ -248,8 +248,7 @@ mod tests {
     use analyze::compare::{ChangeInterval, MachineChange};
     use analyze::{CheckKind, Component, Status};
 
-    use super::super::fixtures::{experiment, text_of, with_limiters};
-    use super::super::view::{RunPhase, RunView};
+    use super::super::fixtures::{experiment, run_of, text_of, with_limiters};
     use super::*;
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
@@ -302,20 +301,9 @@ mod tests {
     fn checks_that_object_are_explained_by_a_command() {
         let mut view = experiment();
         assert!(!text_of(&view).contains("assay explain"));
-        let run = |objections| RunView {
-            number: 1,
-            round: 0,
-            arm: 0,
-            point: None,
-            phase: RunPhase::Compare,
-            attempt: 0,
-            state: "counts",
-            seed: 1,
-            verdict: Status::Suspect,
-            objections,
-        };
-        let [lag, drift] = [CheckKind::SendLag, CheckKind::Drift];
-        view.runs = vec![run(vec![lag, drift]), run(vec![lag])];
+        let [lag, drift] =
+            [CheckKind::SendLag, CheckKind::Drift].map(|kind| (kind, Status::Suspect));
+        view.runs = vec![run_of(0, vec![lag, drift]), run_of(0, vec![lag])];
         let text = text_of(&view);
         assert!(text.ends_with("\nwhy        assay explain drift send-lag\n"), "{text}");
     }

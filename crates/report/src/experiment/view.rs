@@ -9,6 +9,7 @@ use record::Note;
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
+use super::arm_facts::{ArmFacts, PlanTexts};
 use super::capacity::CapacityView;
 use super::remarks::JobRemarks;
 use super::repetition::RepetitionView;
@@ -58,6 +59,10 @@ pub struct ExperimentView {
     pub remarks: JobRemarks,
     /// Notes: warnings, when the experiment was continued, and those of reviewers.
     pub notes: Vec<Note>,
+    /// Facts of the runs that count.
+    pub facts: ArmFacts,
+    /// The plan.
+    pub plan: PlanTexts,
     /// The sweep, if there is one.
     pub sweep: Option<SweepView>,
     /// The comparison with the first experiment, if this one repeats it.
@@ -128,8 +133,8 @@ pub struct RunView {
     pub seed: u64,
     /// Its verdict.
     pub verdict: Status,
-    /// The checks that object.
-    pub objections: Vec<CheckKind>,
+    /// The checks that object, with their status.
+    pub objections: Vec<(CheckKind, Status)>,
 }
 
 /// A part of an experiment.

@@ -89,9 +89,14 @@ impl Axis {
 
     /// Creates an axis of the time since time zero, in seconds.
     pub(crate) fn time(from: f64, to: f64) -> Axis {
+        Axis::time_since("the start", from, to)
+    }
+
+    /// Creates an axis of the time since something, in seconds.
+    pub(crate) fn time_since(zero: &str, from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
         let (form, ticks) = ticks::time(from, to);
-        let (title, unit) = (format!("time since the start{form}"), Unit::Number);
+        let (title, unit) = (format!("time since {zero}{form}"), Unit::Number);
         Axis { title, scale: Scale::Time, unit, from, to, ticks }
     }
 

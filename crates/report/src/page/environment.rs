@@ -1,5 +1,7 @@
 //! The surroundings of a run: every setting and fact of its record, grouped by subject.
 
+use std::collections::BTreeMap;
+
 use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
 use super::remark::Remark;
@@ -30,11 +32,9 @@ impl Environment {
     /// Returns the environment of a run.
     pub fn of(about: &RunDetails) -> Environment {
         let facts = [about.program_facts(), about.settings.clone()].concat();
-        let subject = |(heading, belongs): (String, Group<'_>)| {
-            let its = facts.iter().filter(|(name, _)| group(name) == belongs);
-            Subject { heading, facts: its.cloned().collect() }
-        };
-        let subjects = groups(&facts).into_iter().map(subject).collect();
+        let subject =
+            |FactGroup { heading, facts, .. }: FactGroup<String>| Subject { heading, facts };
+        let subjects = grouped(facts.clone()).into_iter().map(subject).collect();
         let has_host = facts.iter().any(|(name, _)| name.starts_with(HOST));
         let note = (!has_host).then(|| {
             Remark::note(match about.is_virtual {
@@ -72,9 +72,18 @@ fn group(name: &str) -> Group<'_> {
     }
 }
 
-/// Returns the non-empty groups, each with its heading.
-fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
-    let mut found: Vec<Group<'_>> = settings.iter().map(|(name, _)| group(name)).collect();
+/// Facts about one subject, with values of any kind.
+pub(crate) struct FactGroup<V> {
+    pub(crate) heading: String,
+    /// True for the settings of a server.
+    pub(crate) is_server: bool,
+    /// Names and values.
+    pub(crate) facts: Vec<(String, V)>,
+}
+
+/// Divides facts, which are sorted by name, by their subjects.
+pub(crate) fn grouped<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
+    // The order of the report; targets are in the order of their names.
     let place = |group: &Group<'_>| match group {
         Group::Assay => 0,
         Group::Host => 1,
@@ -83,18 +92,24 @@ fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
         Group::Server => 4,
         Group::Target(_) => 5,
     };
-    // Settings are sorted by name, so those of one target are adjacent.
-    found.sort_by_key(place);
-    found.dedup();
-    found.into_iter().map(|group| (heading(group), group)).collect()
+    let mut groups: BTreeMap<(u8, String), FactGroup<V>> = BTreeMap::new();
+    for (name, value) in facts {
+        let group = group(&name);
+        let (place, heading) = (place(&group), heading(&group));
+        let is_server = matches!(group, Group::Server | Group::Target(_));
+        let found = groups.entry((place, heading.clone()));
+        let of_group = found.or_insert(FactGroup { heading, is_server, facts: Vec::new() });
+        of_group.facts.push((name, value));
+    }
+    groups.into_values().collect()
 }
 
 /// Returns the name of the subject of a setting or fact.
 pub(crate) fn subject_of(name: &str) -> String {
-    heading(group(name))
+    heading(&group(name))
 }
 
-fn heading(group: Group<'_>) -> String {
+fn heading(group: &Group<'_>) -> String {
     match group {
         Group::Assay => "Assay and its options".to_owned(),
         Group::Host => "Host".to_owned(),
@@ -123,8 +138,8 @@ mod tests {
             "log.server",
             "network.path",
         ];
-        let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
-        let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
+        let settings = settings.map(|name| (name.to_owned(), "x")).to_vec();
+        let headings: Vec<String> = grouped(settings).into_iter().map(|it| it.heading).collect();
         let expected = [
             "Assay and its options",
             "Host",

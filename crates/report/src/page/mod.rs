@@ -23,6 +23,7 @@ mod verdict;
 pub use block::JobBlock;
 pub(crate) use environment::subject_of;
 pub use environment::{Environment, Subject};
+pub(crate) use environment::{FactGroup, grouped};
 pub use headline::Headline;
 pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};

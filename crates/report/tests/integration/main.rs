@@ -5,7 +5,9 @@
 mod cases;
 mod documents;
 mod hostile;
+mod large;
 mod observed;
+mod overlay;
 mod schema;
 mod short_texts;
 mod support;

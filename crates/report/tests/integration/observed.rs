@@ -78,8 +78,8 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
         ),
         (
             "processors",
-            "The stronger the colour, the busier the processor: on average 1 processor of 2 \
-             processors worked, and number 0 most, 90 % of the time.",
+            "The stronger the colour, the busier the processor: on average 1 of 2 processors \
+             worked, and number 0 most, 90 % of the time.",
         ),
         ("disk-bytes", "On average: disk sda written 3.00 MB/s, read 0 B/s."),
         ("disk-operations", "On average: disk sda writes 120/s, flushes 60/s."),

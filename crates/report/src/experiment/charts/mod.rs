@@ -50,13 +50,14 @@ fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     }
 }
 
-/// Returns the figures of a comparison of recorded groups: the effects, and the pairs of arms of
-/// one experiment.
+/// Returns the figures of a comparison of recorded groups: two single runs over each other, or the
+/// effects and the pairs of arms of one experiment.
 pub fn comparison_figures(view: &ComparisonView) -> Vec<Figure> {
-    effects::figures(&Subject {
+    let effects = effects::figures(&Subject {
         arms: &view.groups,
         comparisons: view.comparison.iter().map(|comparison| (None, comparison)).collect(),
         limits: &view.limits,
         missing: "The comparison is refused.",
-    })
+    });
+    [view.overlay.clone(), effects].concat()
 }

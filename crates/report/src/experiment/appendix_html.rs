@@ -1,0 +1,42 @@
+//! The part of an experiment's page behind its answer.
+
+use super::appendix::{Appendix, FactTables};
+use super::view::ExperimentView;
+use crate::html::Document;
+use crate::page::Align;
+
+/// Writes the checks that objected, by arm.
+pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
+    out.rows("Objections by check and arm", &columns("check", view), &appendix.checks);
+    out.paragraph(&appendix.other_checks);
+}
+
+/// Writes the facts about some subjects.
+pub(super) fn facts(out: &mut Document, view: &ExperimentView, subjects: &[FactTables]) {
+    if subjects.is_empty() {
+        out.paragraph("The record has no such facts.");
+    }
+    for FactTables { heading, differing, same } in subjects {
+        let caption = format!("{heading}, not the same in all runs");
+        out.rows(&caption, &columns("name", view), differing);
+        let columns = [("name", Align::Left), ("value", Align::Left)];
+        out.rows(&format!("{heading}, the same in all runs"), &columns, same);
+    }
+}
+
+/// Writes the plan as text.
+pub(super) fn plan(out: &mut Document, view: &ExperimentView) {
+    for (heading, text) in
+        [("Experiment", &view.plan.experiment), ("Workload", &view.plan.workload)]
+    {
+        if !text.is_empty() {
+            out.heading(heading);
+            out.preformatted(text);
+        }
+    }
+}
+
+fn columns<'v>(first: &'v str, view: &'v ExperimentView) -> Vec<(&'v str, Align)> {
+    let arms = view.arms.iter().map(|arm| (arm.name.as_str(), Align::Left));
+    [(first, Align::Left)].into_iter().chain(arms).collect()
+}

@@ -1,0 +1,72 @@
+//! Facts about the runs of an experiment by arm, and its plan as text.
+
+use std::collections::BTreeMap;
+
+use crate::number::NONE;
+
+/// Facts of the runs that count, by name and arm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArmFacts {
+    /// Number of runs of each arm.
+    runs: Vec<usize>,
+    /// For each name and arm: the distinct values in the order of the runs, and the number of runs
+    /// that have one.
+    by_name: BTreeMap<String, Vec<(Vec<String>, usize)>>,
+}
+
+impl ArmFacts {
+    /// Collects the facts of runs: the index of the arm of each, with names and values.
+    pub fn of<'f>(
+        arms: usize,
+        runs: impl IntoIterator<Item = (usize, &'f [(String, String)])>,
+    ) -> ArmFacts {
+        let mut facts = ArmFacts { runs: vec![0; arms], by_name: BTreeMap::new() };
+        for (arm, of_run) in runs {
+            facts.runs[arm] += 1;
+            for (name, value) in of_run {
+                facts.add(arm, name, value);
+            }
+        }
+        facts
+    }
+
+    /// Adds a fact about all runs.
+    pub fn add_to_all(&mut self, name: &str, value: &str) {
+        for (arm, runs) in self.runs.clone().into_iter().enumerate() {
+            (0..runs).for_each(|_| self.add(arm, name, value));
+        }
+    }
+
+    fn add(&mut self, arm: usize, name: &str, value: &str) {
+        if !self.by_name.contains_key(name) {
+            self.by_name.insert(name.to_owned(), vec![Default::default(); self.runs.len()]);
+        }
+        let Some(of_name) = self.by_name.get_mut(name) else { return };
+        let (values, runs) = &mut of_name[arm];
+        *runs += 1;
+        if !values.iter().any(|known| known == value) {
+            values.push(value.to_owned());
+        }
+    }
+
+    /// Returns the values of each fact by arm, with those of no run as missing.
+    pub(super) fn values(&self) -> Vec<(String, Vec<Vec<String>>)> {
+        let of_arm = |(arm, (values, runs)): (usize, &(Vec<String>, usize))| {
+            let missing = (*runs < self.runs[arm]).then(|| NONE.to_owned());
+            values.iter().cloned().chain(missing).collect::<Vec<String>>()
+        };
+        let fact = |(name, arms): (&String, &Vec<(Vec<String>, usize)>)| {
+            (name.clone(), arms.iter().enumerate().map(of_arm).collect())
+        };
+        self.by_name.iter().map(fact).collect()
+    }
+}
+
+/// The plan of an experiment as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanTexts {
+    /// The experiment file, as printed.
+    pub experiment: String,
+    /// The workload of the first run of the baseline, as printed; empty if it is unknown.
+    pub workload: String,
+}

@@ -1,0 +1,59 @@
+//! The full report of an experiment for people: its answer, and what is behind it.
+
+use std::fmt::Write as _;
+
+use base::printable;
+
+use super::appendix::{Appendix, FactTables};
+use super::sheet::Sheet;
+use super::text::experiment_text;
+use super::view::ExperimentView;
+use crate::text::Style;
+
+/// Formats the answer of an experiment, and after it the checks by arm, the environment, the
+/// settings of the servers, and the plan.
+pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
+    let appendix = Appendix::of(view);
+    let mut out = Sheet::new(style);
+    let _ = writeln!(out, "\nchecks");
+    for row in &appendix.checks {
+        out.sentence(2, &in_words(view, row));
+    }
+    out.sentence(2, &appendix.other_checks);
+    for subject in appendix.environment.iter().chain(&appendix.servers) {
+        facts(&mut out, view, subject);
+    }
+    let texts = [("experiment", &view.plan.experiment), ("workload", &view.plan.workload)];
+    for (heading, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let _ = writeln!(out, "\n{heading}");
+        for line in text.lines() {
+            let _ = writeln!(out, "{}", format!("  {}", printable(line)).trim_end());
+        }
+    }
+    experiment_text(view, style) + &out.into_text()
+}
+
+fn facts(out: &mut Sheet, view: &ExperimentView, subject: &FactTables) {
+    let FactTables { heading, differing, same } = subject;
+    for (rows, kind) in [(differing, "not the same in all runs"), (same, "the same in all runs")] {
+        if !rows.is_empty() {
+            let _ = writeln!(out, "\n{}, {kind}", printable(heading));
+        }
+        for row in rows {
+            out.sentence(2, &in_words(view, row));
+        }
+    }
+}
+
+/// Returns a row as a sentence: its name, and its only value or that of each arm.
+fn in_words(view: &ExperimentView, row: &[String]) -> String {
+    let Some((name, values)) = row.split_first() else { return String::new() };
+    let values: Vec<String> = match values {
+        [only] => vec![only.clone()],
+        several => {
+            let arms = view.arms.iter().zip(several);
+            arms.map(|(arm, value)| format!("{} {value}", arm.name)).collect()
+        }
+    };
+    format!("{name}: {}", values.join("; "))
+}

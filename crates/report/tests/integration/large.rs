@@ -1,0 +1,73 @@
+//! Pages of runs with many jobs, many errors and odd names: they stay whole and of a bounded size.
+
+use std::fmt::Write as _;
+
+use analyze::{ErrorSummary, TimeCourse};
+use base::{Class, Code};
+use report::{Page, View};
+
+use crate::cases;
+use crate::support::{Case, Traffic};
+
+/// Returns the page of a run.
+fn page(view: &View) -> String {
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    report::html(&Page::of(view), &report::figures(view, &courses))
+}
+
+#[test]
+fn page_of_two_hundred_jobs_has_the_numbers_of_each_and_figures_of_the_first() {
+    let mut workload = "duration = 10s\n".to_owned();
+    for job in 0..200 {
+        let _ = write!(workload, "[job{job:03}]\nquery = select {job}\nrate = 1\n");
+    }
+    let jobs = 0..200;
+    let case = jobs.fold(Case::new(&workload), |case, job| case.serving(job, Traffic::of(1)));
+    let view = case.view();
+    let page = page(&view);
+    for job in [0, 7, 8, 199] {
+        assert!(page.contains(&format!("<caption>Times of job{job:03} ")), "{job}");
+        let has_figure = page.contains(&format!("Percentiles: job{job:03}<"));
+        assert_eq!(has_figure, job < 8, "{job}");
+    }
+    assert!(page.len() < 4_000_000, "{}", page.len());
+}
+
+#[test]
+fn ten_thousand_kinds_of_errors_are_a_table_that_ends() {
+    let mut view = cases::closed().view();
+    let error = |number: u64| ErrorSummary {
+        class: Class::Statement,
+        code: Code::new(&format!("E{number:05}")),
+        count: 1,
+        text: Some(format!("error {number}")),
+    };
+    view.summary.jobs[0].errors_by_code = (0..10_000).map(error).collect();
+    let page = page(&view);
+    assert!(page.contains("E00000") && page.contains("more rows in the CSV"));
+    assert!(!page.contains("<bdi>E09999</bdi>"), "the page has the first rows alone");
+    assert!(page.contains("E09999"), "the file has all of them");
+    assert!(page.len() < 4_000_000, "{}", page.len());
+}
+
+#[test]
+fn odd_names_are_isolated_whole_and_without_control_characters() {
+    let long = "x".repeat(300);
+    let names = ["עברית ومعها العربية", "😀🏳️‍🌈", "a\u{202e}b\u{7}c\u{1b}[2J", &long];
+    for name in names {
+        let mut view = cases::closed().view();
+        view.summary.jobs[0].name = name.to_owned();
+        view.about.workload = name.to_owned();
+        let page = page(&view);
+        let odd = |c: char| {
+            (c.is_control() && c != '\n')
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        assert_eq!(page.chars().find(|c| odd(*c)), None, "{name:?}");
+        let shown = match name.chars().any(odd) {
+            true => "a[U+202E]b[U+0007]c[U+001B][2J",
+            false => name,
+        };
+        assert!(page.contains(&format!("<h3><bdi>{shown}</bdi></h3>")), "{name:?}");
+    }
+}
