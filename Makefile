@@ -3,9 +3,10 @@
 # Where rustup puts cargo, for a shell that was started before it was there.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-# What is built once keeps nothing for the next time.
+# What is built once keeps nothing for the next time, and a failure in CI is found by its message.
 ifdef CI
 export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEV_DEBUG := none
 endif
 
 ASSAY := target/release/assay

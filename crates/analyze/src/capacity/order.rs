@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_budget_keeps_time_for_two_attempts_to_confirm() {
+    fn short_budget_keeps_time_for_two_attempts_but_at_most_two_fifths() {
         let share = |budget_s, trial_s| {
             let [budget, trial] = [budget_s, trial_s].map(Nanos::from_secs);
             let [warmup, drain] = [Nanos::from_secs(1); 2];

@@ -204,13 +204,29 @@ fn from_baseline(
     let pairs: Vec<Vec<Unequal>> = pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
     let is_everywhere =
         |name: &str| pairs.iter().all(|found| found.iter().any(|one| one.name == name));
+    let is_of_arms =
+        |one: &Unequal| one.kind != DifferenceKind::Data || is_one_sided(&one.name, baseline, own);
     let found = unequal(first, other)
         .into_iter()
-        .filter(|one| is_everywhere(&one.name) && !is_declared(one, keys));
+        .filter(|one| is_everywhere(&one.name) && is_of_arms(one) && !is_declared(one, keys));
     let between = Between::Arms;
     let difference =
         |Unequal { kind, name, values }| UndeclaredDifference { kind, name, arm, between, values };
     found.map(difference).collect()
+}
+
+/// Returns true if a size is larger in one arm than in the other in all rounds. Data that grow from
+/// run to run differ between any two runs, but the arms take turns in being first.
+fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
+    let size = |run: &RunFacts<'_>| known(run.facts, name)?.parse::<f64>().ok();
+    let of_round = |run: &&RunFacts<'_>| {
+        let (round, size_here) = (run.round, size(run));
+        let others = baseline.iter().filter(move |other| other.round == round);
+        others.filter_map(move |other| size(other)?.partial_cmp(&size_here?)).collect::<Vec<_>>()
+    };
+    let mut orders = own.iter().flat_map(of_round);
+    let Some(first) = orders.next() else { return true };
+    orders.all(|order| order == first)
 }
 
 /// A fact with its values in two runs.
@@ -444,6 +460,23 @@ mod tests {
         let found = of_arm(0, 0, &runs, &[]);
         assert_eq!(reported(&found), ["durability fsync: on, off"]);
         assert_eq!(found[0].between, Between::Rounds([0, 3]));
+    }
+
+    /// Each run inserts rows into the same table, so no two runs begin with as many.
+    #[test]
+    fn data_that_grow_from_run_to_run_are_no_difference() {
+        let sized = |bytes: &str| facts(&[("database.size_bytes", bytes)]);
+        let sizes = ["300", "1400", "2400", "3400", "4200", "5000"].map(sized);
+        let found = |order: [(usize, u32); 6]| {
+            let runs = order.into_iter().zip(&sizes);
+            let runs = runs.map(|((arm, round), facts)| RunFacts { arm, round, facts });
+            let runs: Vec<RunFacts<'_>> = runs.collect();
+            reported(&of_arm(0, 1, &runs, &[]))
+        };
+        assert_eq!(found([(1, 0), (0, 0), (0, 1), (1, 1), (1, 2), (0, 2)]), Vec::<String>::new());
+        // The second arm always has less.
+        let expected = ["data database.size_bytes: 1400, 300"];
+        assert_eq!(found([(1, 0), (0, 0), (1, 1), (0, 1), (1, 2), (0, 2)]), expected);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use record::environment::UNKNOWN;
+
 use crate::number::NONE;
 
 /// Facts of the runs that count, by name and arm.
@@ -47,6 +49,18 @@ impl ArmFacts {
         if !values.iter().any(|known| known == value) {
             values.push(value.to_owned());
         }
+    }
+
+    /// Returns the distinct values of a fact in all arms, but for unknown ones; `None` if
+    /// there are none.
+    pub(super) fn distinct(&self, name: &str) -> Option<String> {
+        let mut distinct: Vec<&str> = Vec::new();
+        for value in self.by_name.get(name)?.iter().flat_map(|(values, _)| values) {
+            if value != UNKNOWN && !distinct.contains(&value.as_str()) {
+                distinct.push(value);
+            }
+        }
+        (!distinct.is_empty()).then(|| distinct.join(" or "))
     }
 
     /// Returns the values of each fact by arm, with those of no run as missing.

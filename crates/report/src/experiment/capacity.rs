@@ -367,19 +367,23 @@ impl TrialView {
     }
 }
 
+/// Returns words for the requests that a condition counts: `at or beyond 30ms`, or `failed`.
+pub(super) fn counted_ones(condition: &Condition) -> String {
+    match condition.slo.metric {
+        Metric::Failed => "failed".to_owned(),
+        Metric::Response(_) | Metric::Service(_) | Metric::Throughput => {
+            let bound = condition.slo.text.rsplit(' ').next().unwrap_or_default();
+            format!("at or beyond {bound}")
+        }
+    }
+}
+
 /// Returns the measure of a condition: `0.42 % at or beyond 30ms (1 % allowed)`.
 fn met(condition: &Condition, measure: Measure) -> String {
-    let bound = condition.slo.text.rsplit(' ').next().unwrap_or_default();
     match (measure, condition.allowed_share()) {
         (Measure::Count(counted), Some(allowed)) => {
             let share = number::percent(counted.share());
-            let what = match condition.slo.metric {
-                Metric::Failed => format!("{share} failed"),
-                Metric::Response(_) | Metric::Service(_) | Metric::Throughput => {
-                    format!("{share} at or beyond {bound}")
-                }
-            };
-            format!("{what} ({} allowed)", number::percent(allowed))
+            format!("{share} {} ({} allowed)", counted_ones(condition), number::percent(allowed))
         }
         (Measure::Count(counted), None) => number::percent(counted.share()),
         (Measure::Value { value, .. }, _) => {

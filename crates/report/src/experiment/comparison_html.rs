@@ -45,7 +45,7 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
         out.paragraph(DRIFT);
     }
     let runs: u64 = view.groups.iter().map(|group| u64::from(group.validity.runs)).sum();
-    out.badge(html::badge(view.verdict()), &crate::number::count(runs, "run"));
+    out.badge(html::badge(view.verdict()), &html::judged(view.verdict(), runs));
     let mut rows: Vec<Line> = Vec::new();
     rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
     rows.extend(view.objections.iter().map(|one| {

@@ -16,7 +16,7 @@ use crate::figure::Figure;
 use crate::html::{Badge, Document, Section};
 use crate::note;
 use crate::number::significant;
-use crate::page::{Align, Line, Tone};
+use crate::page::{Align, Line, Tone, measured_on};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
@@ -91,9 +91,10 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         out.paragraph(&repetition.sentence());
         out.list(&repetition.lines());
     }
-    let runs = crate::number::count(view.runs.len() as u64, "run");
-    out.badge(badge(view.verdict()), &runs);
+    out.badge(badge(view.verdict()), &judged(view.verdict(), view.runs.len() as u64));
     let arm = |arm: &ArmView| Line::new(arm.name.as_str(), lines::counts(arm));
+    let measured = measured_on(|name| view.facts.distinct(name));
+    out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
     out.lines(&match &view.capacity {
         Some(search) => vec![Line::new("trials", search.counts())],
         None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
@@ -127,6 +128,15 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
     let notes = view.notes.iter().map(|it| Line::new("note", note::sentence(it)));
     out.lines(&bets.chain(limiters).chain(slos).chain(alarms).chain(notes).collect::<Vec<Line>>());
+}
+
+/// Returns the number of runs that a verdict is about, and what VALID means.
+pub(super) fn judged(verdict: Status, runs: u64) -> String {
+    let runs = crate::number::count(runs, "run");
+    match verdict {
+        Status::Pass => format!("{runs}, no check objects"),
+        Status::Suspect | Status::Invalid | Status::NotPossible => runs,
+    }
 }
 
 /// Returns the word of a verdict with its tone.

@@ -91,7 +91,8 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
         (true, _) => "every other point is significantly worse".to_owned(),
         (false, true) => format!("not significantly worse: {}", others.join(", ")),
         (false, false) => {
-            format!("no claim against {}: too few runs, or no scatter", others.join(", "))
+            let others = others.join(", ");
+            format!("not tested if {others} are worse: too few runs at each value, or all alike")
         }
     };
     vec![format!("{vary} = {value}: {better} {metric}, {mean}"), rest]

@@ -104,6 +104,20 @@ pub(crate) fn grouped<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
     groups.into_values().collect()
 }
 
+/// Returns what was measured, in words: the server, and the machine of the load generator. `value`
+/// returns a setting by its name. `None` if the record has none of them.
+pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let processors = value("host.cpu.logical").map(|number| match number.as_str() {
+        "1" => "1 processor".to_owned(),
+        number => format!("{number} processors"),
+    });
+    let machine = [processors, value("host.cpu.model"), value("host.distribution")];
+    let machine: Vec<String> = machine.into_iter().flatten().collect();
+    let machine = (!machine.is_empty()).then(|| format!("generator on {}", machine.join(", ")));
+    let parts: Vec<String> = [value("server"), machine].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 /// Returns the name of the subject of a setting or fact.
 pub(crate) fn subject_of(name: &str) -> String {
     heading(&group(name))

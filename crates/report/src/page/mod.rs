@@ -21,9 +21,8 @@ mod table;
 mod verdict;
 
 pub use block::JobBlock;
-pub(crate) use environment::subject_of;
 pub use environment::{Environment, Subject};
-pub(crate) use environment::{FactGroup, grouped};
+pub(crate) use environment::{FactGroup, grouped, measured_on, subject_of};
 pub use headline::Headline;
 pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};

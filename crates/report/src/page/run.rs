@@ -3,7 +3,7 @@
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::shell_word;
 use base::units::grouped;
-use record::environment::{LABEL, is_environment_fact};
+use record::environment::{LABEL, is_environment_fact, known};
 use record::{Event, EventKind, INSERT_REASON_PREFIX, Note};
 use workload::{NamedTarget, Warmup};
 
@@ -46,6 +46,8 @@ pub struct RunSection {
     pub resources: Vec<Line>,
     /// Notes of reviewers, in words.
     pub reviews: Vec<Line>,
+    /// The server and the machine of the load generator, in words; empty if both are unknown.
+    pub measured_on: Vec<Line>,
     /// Commands that show more of the record.
     pub commands: Vec<String>,
     /// Commands to continue with, each labelled with its purpose.
@@ -82,6 +84,7 @@ impl RunSection {
             observing_share: view.summary.observing_share,
             resources: resources(view),
             reviews: view.about.notes.iter().map(review).collect(),
+            measured_on: measured_on(&view.about),
             commands: commands(view),
             next: next(view),
         }
@@ -183,6 +186,12 @@ fn name_of(view: &View, event: &Event) -> String {
         (EventKind::OpLogIncomplete, Some(log)) => format!("{}-incomplete", log.format.option()),
         _ => event.kind.name().to_owned(),
     }
+}
+
+fn measured_on(about: &RunDetails) -> Vec<Line> {
+    let value = |name: &str| known(&about.settings, name).map(ToOwned::to_owned);
+    let words = super::measured_on(value);
+    words.map(|words| Line::new("measured on", words)).into_iter().collect()
 }
 
 fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {

@@ -3,7 +3,7 @@
 use analyze::capacity::{Capacity, Phase, TrialOutcome};
 use workload::question::{Condition, VariedLoad};
 
-use super::super::capacity::{CapacityView, TrialView};
+use super::super::capacity::{CapacityView, TrialView, counted_ones};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
@@ -79,7 +79,9 @@ impl Judged<'_> {
         let low = shown().fold(LOWEST * self.allowed(), f64::min);
         let high = shown().fold(2.0 * self.allowed(), f64::max);
         let (title, unit) = match self.condition.allowed_share() {
-            Some(_) => (format!("requests that miss {}, logarithmic", self.condition), Unit::Share),
+            Some(_) => {
+                (format!("requests {}, logarithmic", counted_ones(self.condition)), Unit::Share)
+            }
             None => {
                 (format!("ratio to the bound of {}, logarithmic", self.condition), Unit::Number)
             }

@@ -209,15 +209,16 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize) -> String {
     }
     let verb = if beyond == 1 { "lies" } else { "lie" };
     let bets = match shown.iter().any(|effect| effect.bets().next().is_some()) {
-        true => "; an interval within its bet is a bet that is held",
+        true => ". A bet is held if the interval lies within its range",
         false => "",
     };
     let more = match all - shown.len() {
         0 => String::new(),
-        more => format!("; {more} more are in the tables"),
+        more => format!(". {more} more are in the tables"),
     };
     format!(
-        "{beyond} of {} {verb} beyond the changes that are too small to matter{bets}{more}.",
+        "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
+         {more}.",
         count(known as u64, "interval")
     )
 }
