@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use base::WallTime;
-use record::{InputFile, Note};
+use record::{Excerpt, InputFile, Note};
 use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
@@ -44,6 +44,8 @@ pub struct ExperimentContent {
     pub looks: Vec<LookRow>,
     /// The remarks of the program, and after them the notes of reviewers.
     pub notes: Vec<Note>,
+    /// Excerpts of the tables and of the statements of the first run.
+    pub excerpts: Vec<Excerpt>,
 }
 
 impl ExperimentContent {
@@ -81,6 +83,7 @@ fn content(of: &Connection) -> Result<ExperimentContent, RowError> {
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
         notes: [v2::read_notes(of)?, read_reviewer_notes(of)?].concat(),
+        excerpts: v2::read_excerpts(of)?,
     };
     check_runs(&content.runs)?;
     Ok(content)

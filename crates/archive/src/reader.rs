@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
-    ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Gauge, Grid, Header,
-    InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, Series,
+    ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Excerpt, Gauge, Grid,
+    Header, InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -392,7 +392,20 @@ impl Archive {
             op_log: self.op_log()?,
             settings: self.settings()?,
             notes: self.notes()?,
+            excerpts: self.excerpts()?,
         })
+    }
+
+    /// Returns the excerpts of statements and tables, sorted by subject and kind.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn excerpts(&self) -> Result<Vec<Excerpt>, RecordError> {
+        match self.is_missing(v1::EXCERPT)? {
+            true => Ok(Vec::new()),
+            false => v1::read_excerpts(&self.connection)
+                .map_err(|failure| failure.into_read_error(&self.path, "table `excerpt`")),
+        }
     }
 
     fn notes(&self) -> Result<Vec<Note>, RecordError> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base::{AccountId, Nanos, WallTime};
 use record::{
-    ClientSample, Counts, End, EndCounts, Event, Failures, Gauge, Grid, Header, Histograms,
-    InputFile, Interval, Kind, Load, OpLogReport, Reading, Series,
+    ClientSample, Counts, End, EndCounts, Event, Excerpt, Failures, Gauge, Grid, Header,
+    Histograms, InputFile, Interval, Kind, Load, OpLogReport, Reading, Series,
 };
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -214,6 +214,11 @@ impl Writer {
     /// Writes a file that was read before the run.
     pub(crate) fn add_file(&mut self, file: &InputFile) -> Result<(), RowError> {
         v1::write_file(self.begin()?, file)
+    }
+
+    /// Writes an excerpt; a later one of the same subject and kind replaces an earlier one.
+    pub(crate) fn set_excerpt(&mut self, excerpt: &Excerpt) -> Result<(), RowError> {
+        v1::write_excerpt(self.begin()?, excerpt)
     }
 
     /// Writes the progress of a load, with the processor time of the load generator until then.

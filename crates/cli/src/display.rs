@@ -138,6 +138,7 @@ impl Listener for Display {
             | RunEvent::ServerStatistics(_)
             | RunEvent::LongLoad { .. }
             | RunEvent::LoadFallback { .. }
+            | RunEvent::Excerpt(_)
             | RunEvent::SetupDone
             | RunEvent::LoadEnds
             | RunEvent::Ended => return,

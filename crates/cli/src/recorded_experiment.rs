@@ -9,7 +9,7 @@ use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, SweepResults,
     UndeclaredDifference, design, read_results, read_search, recorded_saturation, refuse,
 };
-use record::{InputFile, Note};
+use record::{Excerpt, InputFile, Note};
 use workload::question::{Design as Runs, Outline};
 
 use crate::complain::Complaint;
@@ -110,6 +110,11 @@ impl RecordedExperiment {
     /// Returns the notes: those of the program, and after them those of reviewers.
     pub(crate) fn notes(&self) -> &[Note] {
         &self.content.notes
+    }
+
+    /// Returns excerpts of the tables, and of the statements of the first run.
+    pub(crate) fn excerpts(&self) -> &[Excerpt] {
+        &self.content.excerpts
     }
 
     /// Returns the reason why it has no answer; `None` if it took its last look.

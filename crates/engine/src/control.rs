@@ -7,6 +7,7 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
 use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
+use crate::excerpts;
 use crate::loading::{self, Loaded};
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
@@ -65,7 +66,17 @@ impl<D: Driver> Control<'_, D> {
             Ok(Prepared::Interrupted { is_answer_outstanding: true, .. }) => connection.abandon(),
             _ => connection.close().await,
         }
+        if let Ok(Prepared::Ready(_)) = &prepared {
+            self.show_tables(&self.plan().loads).await;
+        }
         prepared
+    }
+
+    /// Shows tables of the main target to readers, on a connection of its own, so that an answer
+    /// that is too late disturbs nothing.
+    async fn show_tables(&self, loads: &[Load]) {
+        let shown = excerpts::show_tables(self.rt, self.context, self.driver(), loads);
+        unless_ended(shown, self.rt, &self.context.stop).await;
     }
 
     /// Prepares the main target on a connection.
@@ -126,6 +137,9 @@ impl<D: Driver> Control<'_, D> {
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(verified) => {
                 connection.close().await;
+                if verified.is_ok() {
+                    self.show_tables(counted).await;
+                }
                 verified
             }
             // The lanes notice for themselves that the run is over.

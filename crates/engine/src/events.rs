@@ -2,6 +2,7 @@
 
 use base::{Nanos, Stamp};
 use driver::{Count, Error};
+use record::Excerpt;
 
 use crate::error::Failed;
 
@@ -73,6 +74,8 @@ pub enum RunEvent<'a> {
         /// The file as the job names it.
         file: &'a str,
     },
+    /// The columns, indexes or first rows of a table, or the reason why they are not known.
+    Excerpt(Excerpt),
     /// The connections of the jobs are being opened.
     Opening,
     /// Everything is ready.

@@ -17,6 +17,7 @@ mod client_handle;
 mod control;
 mod error;
 mod events;
+mod excerpts;
 mod feed;
 mod gate;
 mod job_state;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use base::{AccountId, Nanos, Seed, Target, WallTime};
 
+use crate::excerpt::Excerpt;
 use crate::grid::Grid;
 use crate::note::Note;
 use crate::op_log::OpLogReport;
@@ -168,6 +169,8 @@ pub struct RunFacts {
     pub settings: Vec<(String, String)>,
     /// Notes of reviewers, in the order in which they were made.
     pub notes: Vec<Note>,
+    /// Excerpts of statements and tables, sorted by subject and kind.
+    pub excerpts: Vec<Excerpt>,
 }
 
 /// The end of a run. The record of a killed run has none.

@@ -5,7 +5,8 @@
 //! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
 //! Beside the requests, a record has observations of [`ObservedComponent`]s, and facts about the
-//! run: its [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`]. The
+//! run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and tables, and
+//! the names of [`environment`]. The
 //! observations are [`metric`]s, one table for samplers and judgements.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
@@ -16,6 +17,7 @@ mod balance;
 mod component;
 mod delivery;
 pub mod environment;
+mod excerpt;
 mod facts;
 mod grid;
 mod histogram;
@@ -38,6 +40,7 @@ pub use component::{LANE_PREFIX, ObservedComponent, Part, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
+pub use excerpt::{Excerpt, ExcerptKind, MOST_EXCERPT_ROWS};
 pub use facts::{
     AccountKind, ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace,
     Reading, RunFacts, Series, TargetText,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analyze::{Component, Evidence, Summary};
 use base::{Seed, Target, TargetKind, WallTime};
 use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, LABEL, UNKNOWN, known};
-use record::{End, Note, OpLogReport, Pace, RunFacts};
+use record::{End, Excerpt, Note, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
 use crate::words;
@@ -109,12 +109,14 @@ pub struct RunDetails {
     pub settings: Vec<(String, String)>,
     /// Notes of reviewers, in the order in which they were made.
     pub notes: Vec<Note>,
+    /// Excerpts of statements and tables.
+    pub excerpts: Vec<Excerpt>,
 }
 
 impl RunDetails {
     /// Returns the facts of a record, as they are reported.
     pub fn of(facts: RunFacts) -> RunDetails {
-        let RunFacts { record, header, end, op_log, settings, notes } = facts;
+        let RunFacts { record, header, end, op_log, settings, notes, excerpts } = facts;
         RunDetails {
             record,
             run: None,
@@ -132,6 +134,7 @@ impl RunDetails {
             op_log,
             settings,
             notes,
+            excerpts,
         }
     }
 

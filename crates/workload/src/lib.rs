@@ -46,7 +46,7 @@ pub use plan::{
     Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, TargetId, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
-pub use request::{Generator, RowGenerator};
+pub use request::{Generator, RowGenerator, example};
 
 /// Returns the plan of a workload text, and the diagnostics about it.
 ///

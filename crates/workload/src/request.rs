@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use base::{Dialect, Nanos, Values, WallTime};
+use base::{Dialect, Nanos, Value, Values, WallTime};
 
 use crate::expr::{EvalContext, Expr, Node};
 use crate::feed::{Group, Record};
@@ -153,6 +153,25 @@ impl Generator {
             }
         }
     }
+}
+
+/// Returns each statement of request 0 as text with literals for its values. The request takes the
+/// records of `group`.
+pub fn example(
+    requests: &Requests,
+    started: WallTime,
+    dialect: Dialect,
+    group: Group<'_>,
+) -> Vec<String> {
+    let written = Requests { prepare: false, ..requests.clone() };
+    let mut generator = Generator::with_pauses(&written, None, started, dialect);
+    let mut values = Values::new();
+    generator.fill(0, group, &mut values);
+    let texts = values.items().iter().filter_map(|value| match value {
+        Value::Text(text) => Some(values.resolve(*text).to_owned()),
+        Value::Null | Value::Int(_) | Value::Real(_) => None,
+    });
+    texts.collect()
 }
 
 impl Program {

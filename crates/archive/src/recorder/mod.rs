@@ -28,7 +28,7 @@ use base::{Nanos, Secrets, WallTime};
 pub use live::LiveView;
 pub use outlet::RecorderOutlet;
 
-use record::{End, Event, Header, InputFile, Load, OpLogReport, Pace, Reading};
+use record::{End, Event, Excerpt, Header, InputFile, Load, OpLogReport, Pace, Reading};
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
@@ -175,6 +175,12 @@ impl Notes {
     /// Records a file that was read before the run.
     pub fn file(&self, file: InputFile) {
         self.note(Note::File(file));
+    }
+
+    /// Records an excerpt, without secrets and cut to its limits. A later one of the same subject
+    /// and kind replaces an earlier one.
+    pub fn excerpt(&self, excerpt: Excerpt) {
+        self.note(Note::Excerpt(excerpt));
     }
 
     /// Records the progress of filling a table, at any time and at its end. The record keeps the

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use base::{Nanos, Secrets, WallTime};
-use record::{Delivery, End, Event, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned};
+use record::{
+    Delivery, End, Event, Excerpt, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned,
+};
 
 /// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
 /// a few seconds if there are very many jobs. One more, and the record counts as broken.
@@ -68,6 +70,7 @@ pub(super) enum Note {
     File(InputFile),
     Load(Load),
     Event(Event),
+    Excerpt(Excerpt),
     Readings(Nanos, Vec<Reading>),
     LoadReadings { table: String, at: Nanos, readings: Vec<Reading> },
     OpLog(OpLogReport),

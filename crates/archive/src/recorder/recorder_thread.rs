@@ -259,6 +259,9 @@ impl RecorderThread {
             Note::File(file) => writer.add_file(&file),
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
             Note::Event(event) => self.add_event(event),
+            Note::Excerpt(excerpt) => {
+                writer.set_excerpt(&excerpt.limited(|text| self.secrets.hide(text)))
+            }
             Note::Readings(at, readings) => {
                 writer.add_readings(at, &without(&self.secrets, readings))
             }

@@ -6,6 +6,7 @@
 //! its own module.
 
 mod content;
+mod excerpts;
 mod files;
 mod jobs;
 mod rows;
@@ -16,12 +17,15 @@ pub(crate) use content::{
     read_end, read_events_dropped, read_header, read_op_log, write_end, write_events_dropped,
     write_header, write_op_log, write_time_zero,
 };
+pub(crate) use excerpts::{read_excerpts, read_excerpts_of, write_excerpt};
 pub(crate) use files::{read_files, write_file};
 pub(crate) use rows::{
     Client, Event, EventError, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow,
     LoadSampleRow, SampleRow, SeriesRow, Setting,
 };
-pub(crate) use schema::{APPLICATION, OPTIONAL_TABLES, VERSION, is_missing, statements};
+pub(crate) use schema::{
+    APPLICATION, EXCERPT, OPTIONAL_TABLES, VERSION, has_table, is_missing, statements,
+};
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 
 #[cfg(test)]

@@ -14,16 +14,21 @@ pub(crate) const VERSION: i64 = 1;
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.
-pub(crate) const OPTIONAL_TABLES: [&str; 6] =
-    ["account", "event_error", "series", "sample", "file", "load_sample"];
+pub(crate) const OPTIONAL_TABLES: [&str; 7] =
+    ["account", "event_error", "series", "sample", "file", "load_sample", EXCERPT];
+
+/// The table of excerpts, which came after the first records of experiments.
+pub(crate) const EXCERPT: &str = "excerpt";
 
 /// Returns true if a record is older than this table.
 pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, RowError> {
-    if !OPTIONAL_TABLES.contains(&table) {
-        return Ok(false);
-    }
-    let mut select = in_it.prepare_cached("select 1 from sqlite_schema where name = ?1")?;
-    Ok(!select.exists([table])?)
+    Ok(OPTIONAL_TABLES.contains(&table) && !has_table(in_it, "main", table)?)
+}
+
+/// Returns true if a database has a table.
+pub(crate) fn has_table(of: &Connection, database: &str, table: &str) -> Result<bool, RowError> {
+    let sql = format!("select 1 from {database}.sqlite_schema where name = ?1");
+    Ok(of.prepare_cached(&sql)?.exists([table])?)
 }
 
 /// Returns the statements of [`SCHEMA`] with the names of the objects that they create.

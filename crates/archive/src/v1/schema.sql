@@ -140,6 +140,16 @@ CREATE TABLE file (
     text text                           -- null: larger than 1 MB, not UTF-8, or with a password
 ) without rowid;
 
+CREATE TABLE excerpt (
+    -- Small tables of text for readers. Earlier records have no such table, and no sum in `seal`.
+    subject text not null,              -- a table, or a job or part
+    kind text not null,                 -- columns, indexes, rows, unreadable; examples
+    row integer not null,               -- from 1; row 0 has the titles
+    place integer not null,             -- from 0
+    value text,                         -- null is NULL; cut to 80 characters, statements to 400
+    primary key (subject, kind, row, place)
+) without rowid;
+
 CREATE TABLE load (
     -- Tables that were filled before time zero.
     table_name text primary key not null,

@@ -1,11 +1,12 @@
 //! The rows of the tables of an experiment.
 
 use base::WallTime;
-use record::Note;
+use record::{Excerpt, Note};
 use rusqlite::{Connection, params};
 
-use super::schema::{SHARED, rows_of_a_run, tables_of_a_run};
+use super::schema::{SHARED, rows_of_a_run, tables_of_both};
 use crate::error::RowError;
+use crate::v1;
 
 /// A run of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ impl RunState {
 
 /// Copies the rows of a run from the attached record `from` of version 1.
 pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
-    for table in tables_of_a_run() {
+    for table in tables_of_both(to, from)? {
         let sql = format!("insert into main.{table} select {run}, * from {from}.{table}");
         to.execute_batch(&sql)?;
     }
@@ -150,7 +151,7 @@ pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), RowErro
 /// Copies the rows of a run from the attached record `from` of an experiment into the tables of
 /// version 1.
 pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
-    for table in tables_of_a_run().chain([SHARED]) {
+    for table in tables_of_both(to, from)?.into_iter().chain([SHARED]) {
         let rows = rows_of_a_run(to, from, table, run)?;
         to.execute_batch(&format!("insert into main.{table} {rows}"))?;
     }
@@ -252,6 +253,15 @@ pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, RowError> {
     let mut select = from.prepare("select pairs, decided from look order by pairs")?;
     let row = |row: &rusqlite::Row<'_>| Ok(LookRow { pairs: row.get(0)?, is_decided: row.get(1)? });
     Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
+}
+
+/// Reads the excerpts of the first run, which has those of the loaded tables too.
+pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError> {
+    if v1::is_missing(from, v1::EXCERPT)? {
+        return Ok(Vec::new());
+    }
+    let first = "(select * from main.excerpt where run = (select min(run) from main.excerpt))";
+    v1::read_excerpts_of(from, first)
 }
 
 pub(crate) fn write_note(to: &Connection, at: WallTime, text: &str) -> Result<(), RowError> {

@@ -20,11 +20,27 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)>
     })
 }
 
+/// Tables that the first records of this version did not have.
+pub(crate) const OPTIONAL_TABLES: [&str; 1] = [v1::EXCERPT];
+
 /// The table of version 1 that all runs share.
 pub(super) const SHARED: &str = "file";
 
+/// Returns the names of the tables of version 1 that have rows of each run and that both databases
+/// have.
+pub(super) fn tables_of_both(of: &Connection, other: &str) -> Result<Vec<&'static str>, RowError> {
+    let mut both = Vec::new();
+    for table in tables_of_a_run() {
+        let is_sure = !OPTIONAL_TABLES.contains(&table);
+        if is_sure || v1::has_table(of, "main", table)? && v1::has_table(of, other, table)? {
+            both.push(table);
+        }
+    }
+    Ok(both)
+}
+
 /// Returns the names of the tables of version 1 that have rows of each run.
-pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
+fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
     let is_table = |text: &str| text.starts_with("CREATE TABLE");
     let own = v1::statements().filter(move |(name, text)| is_table(text) && *name != SHARED);
     own.map(|(name, _)| name)
@@ -35,6 +51,9 @@ pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
 pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), RowError> {
     for (name, statement) in v1::statements() {
         let Some(view) = statement.strip_prefix("CREATE VIEW") else {
+            if v1::is_missing(of, name)? {
+                continue;
+            }
             let rows = rows_of_a_run(of, "main", name, run)?;
             of.execute_batch(&format!("create temp view {name} as {rows}"))?;
             continue;
@@ -83,8 +102,8 @@ mod tests {
             assert_eq!(types(&second, table, 1), types(&first, table, 0), "{table}");
             assert_eq!(types(&second, table, 0)[0].0, "run", "{table}");
         }
-        assert_eq!(tables_of_a_run().count(), 17);
+        assert_eq!(tables_of_a_run().count(), 18);
         assert_eq!(types(&second, SHARED, 0), types(&first, SHARED, 0));
-        assert_eq!(statements().count(), 23);
+        assert_eq!(statements().count(), 24);
     }
 }

@@ -204,6 +204,17 @@ CREATE TABLE setting (
     primary key (run, name)
 ) without rowid;
 
+CREATE TABLE excerpt (
+    -- Small tables of text for readers. Earlier records have no such table, and no sum in `seal`.
+    run integer not null,
+    subject text not null,              -- a table, or a job or part
+    kind text not null,                 -- columns, indexes, rows, unreadable; examples
+    row integer not null,               -- from 1; row 0 has the titles
+    place integer not null,             -- from 0
+    value text,                         -- null is NULL; cut to 80 characters, statements to 400
+    primary key (run, subject, kind, row, place)
+) without rowid;
+
 CREATE TABLE load (
     -- Tables that were filled before time zero.
     run integer not null,

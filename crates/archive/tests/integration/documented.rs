@@ -2,7 +2,7 @@
 
 use archive::{Archive, Recorder};
 use base::{Nanos, WallTime};
-use record::{InputFile, Kind, Load, Pace, Reading};
+use record::{Excerpt, ExcerptKind, InputFile, Kind, Load, Pace, Reading};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
@@ -21,6 +21,12 @@ fn record(place: &Place) -> Connection {
         bytes: 3,
         sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
         text: Some("abc".to_owned()),
+    });
+    notes.excerpt(Excerpt {
+        subject: "accounts".to_owned(),
+        kind: ExcerptKind::Rows,
+        titles: vec!["id".to_owned()],
+        rows: vec![vec![Some("1".to_owned())]],
     });
     for second in 1..=5 {
         notes.load(Load {

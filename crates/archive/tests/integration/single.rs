@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use archive::{Archive, ExperimentWriter, RecordErrorKind, RunRow, export};
+use archive::{Archive, ExperimentContent, ExperimentWriter, RecordErrorKind, RunRow, export};
 use base::{Nanos, WallTime};
-use record::{InputFile, Load, Reading};
+use record::{Excerpt, ExcerptKind, InputFile, Load, Reading};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::support::{Place, Scenario, dump, record_with};
@@ -23,12 +23,22 @@ fn file() -> InputFile {
     }
 }
 
+fn excerpt() -> Excerpt {
+    Excerpt {
+        subject: "accounts".to_owned(),
+        kind: ExcerptKind::Rows,
+        titles: vec!["id".to_owned(), "owner".to_owned()],
+        rows: vec![vec![Some("1".to_owned()), None]],
+    }
+}
+
 /// Writes a record with loads, observations and settings, and with the files of the experiment.
 fn single(path: &Path, setting: &str) {
     record_with(path, Scenario::SHORT, 1, |recorder| {
         let notes = recorder.notes();
         notes.setting("work_mem", setting);
         notes.file(file());
+        notes.excerpt(excerpt());
         let (table, started) = ("accounts".to_owned(), WallTime(1_795_292_103_000_000_000));
         notes.load(Load { table, started, length: Nanos::from_secs(2), rows: 9, bytes: 90 });
         let looks = || vec![Reading::of("sessions", "looks", "looks", 10.0)];
@@ -72,6 +82,7 @@ fn exported_run_is_the_record_that_was_moved_in() {
         assert_eq!(expected.0, 1, "the version");
         let archive = Archive::open(&exported).unwrap();
         assert_eq!(archive.files().unwrap(), [file()]);
+        assert_eq!(archive.excerpts().unwrap(), [excerpt()]);
         assert_eq!(archive.loads().unwrap()[0].load.rows, 9);
     }
 }
@@ -94,4 +105,21 @@ fn run_is_not_exported_over_a_file_or_from_a_single_run() {
     let before = std::fs::read(place.record()).unwrap();
     assert_eq!(kind(&experiment, 1, &place.record()), RecordErrorKind::Exists);
     assert_eq!(std::fs::read(place.record()).unwrap(), before);
+}
+
+#[test]
+fn experiment_of_an_earlier_build_is_continued_and_read_without_excerpts() {
+    let place = Place::new("without-excerpts");
+    let experiment = place.path("e.assay");
+    drop(ExperimentWriter::create(&experiment, &[], &[]).unwrap());
+    Connection::open(&experiment).unwrap().execute_batch("drop table excerpt").unwrap();
+    let (mut writer, _) = ExperimentWriter::resume(&experiment).unwrap();
+    single(&place.path("own.assay"), "1MB");
+    writer.add_run(&row(1), &[], &place.path("own.assay")).unwrap();
+    let archive = Archive::open_run(&experiment, 1).unwrap();
+    assert_eq!(archive.loads().unwrap().len(), 1);
+    assert_eq!(archive.excerpts().unwrap(), []);
+    assert_eq!(ExperimentContent::read(&experiment).unwrap().excerpts, []);
+    export::single_run(&experiment, 1, &place.path("one.assay")).unwrap();
+    assert_eq!(Archive::open(&place.path("one.assay")).unwrap().excerpts().unwrap(), []);
 }

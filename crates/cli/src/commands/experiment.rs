@@ -253,6 +253,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
             experiment: recorded.fact(EXPERIMENT).unwrap_or_default().to_owned(),
             workload: results.plan.clone().unwrap_or_default(),
         },
+        excerpts: recorded.excerpts().to_vec(),
         sweep: sweep(recorded),
         repetition: None,
     }

@@ -55,6 +55,15 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     }
     assert_eq!(check(&summary, "complete")["status"], "pass");
     assert_eq!(summary["loads"][0]["rows"], 20_000);
+    let excerpt = |of: &str, kind: &str| {
+        let all = summary["excerpts"].as_array().unwrap();
+        let found = all.iter().find(|one| one["of"] == of && one["kind"] == kind);
+        found.unwrap_or_else(|| panic!("{of} {kind}: {summary}"))["rows"].clone()
+    };
+    assert_eq!(excerpt("accounts", "columns")[0][0], "id");
+    assert_eq!(excerpt("accounts", "rows").as_array().unwrap().len(), 5);
+    let example = excerpt("read", "examples")[0][1].as_str().unwrap().to_owned();
+    assert!(example.starts_with("select ") && !example.contains('?'), "{example}");
     // The settings are those of the measured database, and not of the empty one before.
     let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");

@@ -241,6 +241,8 @@ fn interrupt_in_a_run_leaves_the_runs_before_it() {
     place.write("w.ini", LITE.replace("100ms", "2s"));
     interrupted(&place, "run 2 of", at_once);
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run"), 1);
+    let values = "select count(*) from excerpt where run = 1 and kind = 'rows' and row > 0";
+    assert_eq!(number(&place.at("r.assay"), values), 10, "five rows of the loaded table");
 }
 
 #[test]

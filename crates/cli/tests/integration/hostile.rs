@@ -118,3 +118,44 @@ fn names_in_files_and_records_cannot_act_on_the_terminal() {
     let stdout = std::fs::read_to_string(place.at("ops.csv")).unwrap();
     harmless(&CommandResult { code: 0, stdout, stderr: String::new() }, "op-log");
 }
+
+/// The first row is 10 MB long; the second is markup and escape sequences.
+#[test]
+fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
+    let place = Place::with(
+        "duration = 100ms\n[setup]\nquery = create table t (id integer, \"<script>\" text)\n\
+         query = insert into t values (0, printf('%.*c', 10000000, 'x'))\n\
+         query = insert into t values (0, '<script>' || char(27, 8238) || '[2J')\n\
+         [load t]\nrows = 9\ncolumns = id: row(), \"<script>\": text(3, 5)\n\
+         [a]\nquery = select ${uniform(1, 3)}, '<script>'\nconcurrency = 1\n",
+    );
+    let ran = place.assay(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
+    harmless(&ran, "run");
+    let full = place.assay(&["report", "r.assay", "--full"]);
+    harmless(&full, "--full");
+    let long = format!("={}…", "x".repeat(80));
+    assert!(full.stdout.replace(['\n', ' '], "").contains(&long), "{ran:?} {}", full.stdout);
+    place.assay(&["report", "r.assay", "--html", "r.html"]);
+    let page = std::fs::read_to_string(place.at("r.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;[U+001B][U+202E][2J"), "the value is text");
+    assert_eq!(page.matches("<script>").count(), 1, "the script of the page alone");
+    let bytes = std::fs::metadata(place.at("r.assay")).unwrap().len();
+    assert!(page.len() < 1_000_000 && bytes < 500_000, "{} {bytes}", page.len());
+}
+
+/// A column that is computed overflows when it is read.
+#[test]
+fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
+    let place = Place::with(
+        "duration = 100ms\n[load t]\nrows = 2\ncolumns = id: row()\n\
+         [a]\nquery = select 1\nconcurrency = 1\n",
+    );
+    let sql = "create table base (id integer); insert into base values (0), (1); create view t \
+               as select id, abs(id * 0 - 9223372036854775807 - 1) as b from base";
+    rusqlite::Connection::open(place.at("t.db")).unwrap().execute_batch(sql).unwrap();
+    let line = ["run", "w.ini", "--url", "sqlite:t.db", "--loaded", "--out", "r.assay", "--full"];
+    let ran = place.assay(&line);
+    assert!([0, 3].contains(&ran.code), "{ran:?}");
+    let remark = "t could not be read\n  reason  integer overflow";
+    assert!(ran.stdout.contains(remark), "{}", ran.stdout);
+}

@@ -24,7 +24,16 @@ fn sizes(url: &str, table: &str) -> [Option<f64>; 2] {
     let line = ["run", "w.ini", "--allow-commands", "--json", "--quiet", "--out", "r.assay"];
     let ran = place.assay(&line);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
-    let load = &ran.json()["loads"][0];
+    let document = ran.json();
+    let load = &document["loads"][0];
+    let excerpts = document["excerpts"].as_array().unwrap();
+    let excerpt = |kind: &str| &excerpts.iter().find(|one| one["kind"] == kind).unwrap()["rows"];
+    assert_eq!([&excerpt("columns")[0][0], &excerpt("columns")[1][0]], ["id", "body"]);
+    assert_eq!(excerpt("rows").as_array().unwrap().len(), 5);
+    let body = excerpt("rows")[0][1].as_str().unwrap();
+    assert_eq!(body.chars().count(), 81, "a long value is cut: {body}");
+    let indexes = excerpt("indexes").as_array().unwrap().len();
+    assert_eq!(indexes, usize::from(!url.starts_with("sqlite:")), "{document}");
     let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     let has_sizes = load["allocated_bytes"] != Value::Null;
     assert_eq!(text.contains("notes occupies"), has_sizes, "{text}");

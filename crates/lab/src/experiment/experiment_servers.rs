@@ -1,6 +1,7 @@
 //! The servers of an experiment, and everything that is done on them: settings, data, statements
 //! and programs around the runs, and the runs themselves. It knows nothing of rounds and records.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use archive::Archive;
 use base::TargetKind;
 use engine::{Listener, NoListener, Prepare, Stop};
-use record::Load;
+use record::{Excerpt, Load};
 use workload::FixedStatement;
 use workload::question::{Arm, Restore, VariedLoad};
 
@@ -35,6 +36,8 @@ pub(super) struct ExperimentServers<'a> {
     commands: Commands,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
+    /// Excerpts of the tables, until the first run has them in its record.
+    excerpts: Cell<Vec<Excerpt>>,
     /// The load of every run, in place of that of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
@@ -51,6 +54,7 @@ pub(super) struct FixedLoad {
 /// The results of statements beside the runs.
 struct AuxiliaryResult {
     loads: Vec<Load>,
+    excerpts: Vec<Excerpt>,
     /// The failures of a teardown.
     failures: Vec<TeardownFailure>,
 }
@@ -75,8 +79,17 @@ impl<'a> ExperimentServers<'a> {
             ExperimentError::of(&arm_points[place.0], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
-        let load = None;
-        Ok(ExperimentServers { order, listener, servers, commands, reloaded, load, set_up })
+        let (load, excerpts) = (None, Cell::default());
+        Ok(ExperimentServers {
+            order,
+            listener,
+            servers,
+            commands,
+            reloaded,
+            excerpts,
+            load,
+            set_up,
+        })
     }
 
     fn arm_point(&self, place: ArmPointId) -> &'a Arm {
@@ -133,13 +146,14 @@ impl<'a> ExperimentServers<'a> {
                 // What a killed experiment has left; there may be nothing.
                 let _ = self.run_auxiliary(place, |order| order.plan.setup.clear());
             }
-            self.load(place)?;
+            let loaded = self.load(place)?;
+            self.excerpts.set(loaded.excerpts);
         }
         Ok(())
     }
 
-    /// Runs setup and loads of an arm, and returns the loads.
-    fn load(&mut self, place: ArmPointId) -> Result<Vec<Load>, ExperimentError> {
+    /// Runs setup and loads of an arm.
+    fn load(&mut self, place: ArmPointId) -> Result<AuxiliaryResult, ExperimentError> {
         let events = Arc::new(SetupEvents::default());
         let done = self.run_auxiliary_with_events(place, &events, |order| {
             order.plan.teardown.clear();
@@ -150,7 +164,7 @@ impl<'a> ExperimentServers<'a> {
         }
         let done = done?;
         self.settle(place, "the load")?;
-        Ok(done.loads)
+        Ok(done)
     }
 
     /// Lets the server of an arm settle after a load or a restore, and counts the rows.
@@ -283,14 +297,19 @@ impl<'a> ExperimentServers<'a> {
         let done = run_on(self.servers.stage(place), order, listener, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let missing = done.missing_target.clone();
-        let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
+        let archive = Archive::open(&done.record);
+        let read = archive.and_then(|archive| Ok((archive.loads()?, archive.excerpts()?)));
         done.discard().map_err(|error| Problem::Own(self.auxiliary_path(), error))?;
         match missing {
             Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
-            None => Ok(AuxiliaryResult {
-                loads: loads?.into_iter().map(|report| report.load).collect(),
-                failures: events.take_failures(),
-            }),
+            None => {
+                let (loads, excerpts) = read?;
+                Ok(AuxiliaryResult {
+                    loads: loads.into_iter().map(|report| report.load).collect(),
+                    excerpts,
+                    failures: events.take_failures(),
+                })
+            }
         }
     }
 
@@ -359,6 +378,7 @@ impl<'a> ExperimentServers<'a> {
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
+        order.excerpts = self.excerpts.take();
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
@@ -392,7 +412,7 @@ impl<'a> ExperimentServers<'a> {
                 let removed = self.run_auxiliary(place, |order| order.plan.setup.clear())?;
                 if !self.is_interrupted() {
                     self.set_up.remove(&self.servers.data_of(place));
-                    self.reloaded = self.load(place)?;
+                    self.reloaded = self.load(place)?.loads;
                 }
                 Ok(removed.failures.into_iter().map(|it| it.sentence).collect())
             }

@@ -140,6 +140,7 @@ impl Listener for RecordingListener {
             RunEvent::LoadFallback { table, why } => {
                 self.notes.setting(format!("{INSERT_REASON_PREFIX}{table}"), why.to_string());
             }
+            RunEvent::Excerpt(excerpt) => self.notes.excerpt(excerpt.clone()),
             RunEvent::LoadEnds => self.end_watches(),
             RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),

@@ -4,6 +4,7 @@
 //! the parameters, and [`Done`] says how the run ended.
 
 mod done;
+mod examples;
 mod header;
 mod listener;
 mod order;
@@ -32,6 +33,7 @@ use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
 use done::{close, conclude};
+use examples::examples;
 use header::header;
 use listener::RecordingListener;
 
@@ -121,6 +123,8 @@ fn record<D: Driver>(
     };
     order.inputs.iter().for_each(|file| notes.file(file.clone()));
     order.loads.iter().for_each(|load| notes.load(load.clone()));
+    let excerpts = order.excerpts.iter().cloned().chain(examples(order, &drivers));
+    excerpts.for_each(|excerpt| notes.excerpt(excerpt));
     for (name, value) in facts.into_iter().chain(label(order)) {
         notes.setting(name, value);
     }

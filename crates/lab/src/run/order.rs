@@ -3,7 +3,7 @@
 use archive::OpLogPlan;
 use base::Target;
 use engine::{Options, Stop};
-use record::{InputFile, Load};
+use record::{Excerpt, InputFile, Load};
 use workload::Plan;
 
 use crate::calibrate::figures::Calibration;
@@ -30,6 +30,8 @@ pub struct Order {
     pub inputs: Vec<InputFile>,
     /// Loads that were made for this run before it began, for its record.
     pub loads: Vec<Load>,
+    /// Excerpts of tables that were loaded for this run before it began, for its record.
+    pub excerpts: Vec<Excerpt>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.
@@ -60,6 +62,7 @@ impl Order {
             workload: String::new(),
             inputs: Vec::new(),
             loads: Vec::new(),
+            excerpts: Vec::new(),
             command: String::new(),
             version: String::new(),
             commit: None,

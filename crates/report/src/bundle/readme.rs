@@ -90,8 +90,8 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
          This repeats it from the files that the record keeps, and compares both answers:\n\n\
          {repeat}\n\
          Passwords are in none of these files (see [what is left out](UNDISCLOSED.md)). Names of \
-         hosts, users and paths, statements and texts of errors are: read them before you pass \
-         the bundle on.\n"
+         hosts, users and paths, statements and texts of errors are, and so are five rows of \
+         each table that was loaded: read them before you pass the bundle on.\n"
     )
 }
 

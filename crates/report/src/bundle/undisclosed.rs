@@ -15,7 +15,8 @@ const NEVER: &str = "\
 those that the URL of the target names.
 * In the facts about a machine, its name and those of its users.
 * The environment of this program and of those that the workload runs, and what they print.
-* The values and the answers of single requests.
+* The values and the answers of single requests, other than one example of each statement and the \
+first rows of each loaded table.
 ";
 
 /// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings

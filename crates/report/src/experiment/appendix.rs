@@ -126,6 +126,8 @@ fn range(mut numbers: Vec<(f64, &String)>) -> Option<[&String; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use record::{Excerpt, ExcerptKind};
+
     use super::super::arm_facts::PlanTexts;
     use super::super::fixtures::{experiment, run_of};
     use super::super::full_text::experiment_full_text;
@@ -205,7 +207,13 @@ mod tests {
 
     #[test]
     fn page_and_full_text_have_the_same_appendix() {
-        let view = with_runs();
+        let mut view = with_runs();
+        view.excerpts = vec![Excerpt {
+            subject: "read".to_owned(),
+            kind: ExcerptKind::Examples,
+            titles: vec!["statement".to_owned(), "example".to_owned()],
+            rows: vec![vec![Some("select ?".to_owned()), Some("select 7".to_owned())]],
+        }];
         let page = experiment_html(&view);
         let text = experiment_full_text(&view, &Style { color: false, width: usize::MAX });
         for shown in [
@@ -217,6 +225,8 @@ mod tests {
             "assay.version",
             "Pg 16",
             "ask = ?",
+            "Examples of read",
+            "select 7",
             "duration = 5s",
         ] {
             assert!(page.contains(shown), "{shown}: {page}");

@@ -52,6 +52,7 @@ pub(super) fn experiment() -> ExperimentView {
         notes: Vec::new(),
         facts: ArmFacts::default(),
         plan: PlanTexts::default(),
+        excerpts: Vec::new(),
         sweep: None,
         repetition: None,
     }

@@ -1,5 +1,6 @@
 //! The full report of an experiment for people: its answer, and what is behind it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::printable;
@@ -8,10 +9,11 @@ use super::appendix::{Appendix, FactTables};
 use super::sheet::Sheet;
 use super::text::experiment_text;
 use super::view::ExperimentView;
+use crate::page::ExcerptSection;
 use crate::text::Style;
 
-/// Formats the answer of an experiment, and after it the checks by arm, the environment, the
-/// settings of the servers, and the plan.
+/// Formats the answer of an experiment, and after it the checks by arm, examples of the statements
+/// and rows of the tables, the environment, the settings of the servers, and the plan.
 pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
     let appendix = Appendix::of(view);
     let mut out = Sheet::new(style);
@@ -20,6 +22,11 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
         out.sentence(2, &in_words(view, row));
     }
     out.sentence(2, &appendix.other_checks);
+    let excerpts = ExcerptSection::of(&view.excerpts, &BTreeMap::new());
+    for table in excerpts.tables() {
+        let _ = writeln!(out, "\n{}", printable(&table.caption));
+        table.lines().iter().for_each(|it| out.sentence(2, &format!("{}: {}", it.label, it.text)));
+    }
     for subject in appendix.environment.iter().chain(&appendix.servers) {
         facts(&mut out, view, subject);
     }

@@ -1,5 +1,7 @@
 //! The report of an experiment as HTML.
 
+use std::collections::BTreeMap;
+
 use analyze::Status;
 use analyze::compare::{ArmComparison, PairOrder};
 use base::units::grouped;
@@ -13,14 +15,15 @@ use super::saturation::SaturationView;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
 use super::{appendix_html, lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
-use crate::html::{Badge, Document, Section};
+use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
 use crate::number::significant;
-use crate::page::{Align, Line, Tone, measured_on};
+use crate::page::{Align, ExcerptSection, Line, Tone, measured_on};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
-    let mut out = Document::new(&view.ask, &sections(view));
+    let excerpts = ExcerptSection::of(&view.excerpts, &BTreeMap::new());
+    let mut out = Document::new(&view.ask, &sections(view, &excerpts));
     let figures = experiment_figures(view);
     out.section("answer", |out| {
         answer(out, view);
@@ -30,6 +33,7 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     });
     out.section("question", |out| question(out, view));
     out.section("numbers", |out| numbers(out, view));
+    excerpt_sections(&mut out, &excerpts);
     out.section("runs", |out| {
         view.saturation.iter().for_each(|search| steps(out, search));
         runs(out, view);
@@ -50,22 +54,25 @@ pub fn experiment_html(view: &ExperimentView) -> String {
 }
 
 /// Returns the sections, in their order.
-fn sections(view: &ExperimentView) -> [Section; 8] {
+fn sections(view: &ExperimentView, excerpts: &ExcerptSection) -> Vec<Section> {
     let (question, numbers) = match (&view.capacity, &view.sweep) {
         (Some(_), _) => ("Question and search", "Trials"),
         (None, Some(_)) => ("Question and sweep", "Points"),
         (None, None) => ("Question and arms", "Metrics"),
     };
-    [
+    let before = [
         Section { id: "answer", title: "Answer" },
         Section { id: "question", title: question },
         Section { id: "numbers", title: numbers },
+    ];
+    let after = [
         Section { id: "runs", title: "Runs" },
         Section { id: "checks", title: "Checks" },
         Section { id: "environment", title: "Environment" },
         Section { id: "servers", title: "Servers and their settings" },
         Section { id: "repeat", title: "Plan, and how to repeat it" },
-    ]
+    ];
+    before.into_iter().chain(sections_of_excerpts(excerpts)).chain(after).collect()
 }
 
 fn numbers(out: &mut Document, view: &ExperimentView) {

@@ -17,8 +17,8 @@ use super::saturation_json;
 use super::sentence;
 use super::sweep_json;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
-use crate::note;
 use crate::words;
+use crate::{excerpt, note};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -71,6 +71,10 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     });
     if let Some(document) = document.as_object_mut() {
         document.extend(sweep_json::fields(view));
+        if !view.excerpts.is_empty() {
+            let excerpts = excerpt::documents(&view.excerpts);
+            document.insert("excerpts".to_owned(), excerpts.into());
+        }
     }
     document
 }

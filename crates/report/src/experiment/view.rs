@@ -5,7 +5,7 @@ use analyze::compare::{
 };
 use analyze::curve::ArmCurve;
 use analyze::{CheckKind, Status};
-use record::Note;
+use record::{Excerpt, Note};
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
@@ -63,6 +63,8 @@ pub struct ExperimentView {
     pub facts: ArmFacts,
     /// The plan.
     pub plan: PlanTexts,
+    /// Excerpts of the tables, and of the statements of the first run.
+    pub excerpts: Vec<Excerpt>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepView>,
     /// The comparison with the first experiment, if this one repeats it.

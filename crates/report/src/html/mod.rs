@@ -6,6 +6,7 @@
 
 mod cut;
 mod document;
+mod excerpt;
 mod file;
 mod folder;
 mod live;
@@ -14,6 +15,7 @@ mod run;
 mod style;
 
 pub(crate) use document::{Badge, Document, Section};
+pub(crate) use excerpt::{excerpt_sections, sections_of_excerpts};
 pub(crate) use file::csv;
 pub use folder::folder_html;
 pub use live::{live_html, live_json};

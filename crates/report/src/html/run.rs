@@ -1,14 +1,19 @@
 //! The answer of a run as HTML.
 
 use super::document::{Badge, Document, Section};
+use super::excerpt::{excerpt_sections, sections_of_excerpts};
 use crate::figure::Figure;
 use crate::page::{Align, CheckRow, Headline, JobSection, Page, VerdictPosition};
 
-/// The sections, in their order.
-const SECTIONS: [Section; 6] = [
+/// The sections before those of excerpts, in their order.
+const BEFORE: [Section; 3] = [
     Section { id: "answer", title: "Answer" },
     Section { id: "figures", title: "Figures" },
     Section { id: "numbers", title: "Numbers" },
+];
+
+/// The sections after them.
+const AFTER: [Section; 3] = [
     Section { id: "checks", title: "Checks" },
     Section { id: "environment", title: "Environment" },
     Section { id: "repeat", title: "Plan, and how to repeat it" },
@@ -24,7 +29,8 @@ const MOST_FIRST: usize = 4;
 /// Formats the answer of a run as one file of HTML.
 pub fn html(page: &Page, figures: &[Figure]) -> String {
     let about = &page.run.about;
-    let mut out = Document::new(&about.title(), &SECTIONS);
+    let sections = BEFORE.into_iter().chain(sections_of_excerpts(&page.excerpts)).chain(AFTER);
+    let mut out = Document::new(&about.title(), &sections.collect::<Vec<_>>());
     let (first, others) = divided(figures);
     out.section("answer", |out| {
         answer(out, page);
@@ -32,6 +38,7 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
     });
     out.section("figures", |out| out.figures(others));
     out.section("numbers", |out| numbers(out, page));
+    excerpt_sections(&mut out, &page.excerpts);
     out.section("checks", |out| checks(out, page));
     out.section("environment", |out| environment(out, page));
     out.section("repeat", |out| repeat(out, page));

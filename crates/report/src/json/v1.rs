@@ -18,8 +18,8 @@ use workload::{Metric, NamedTarget};
 use super::finite::finite;
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
-use crate::note;
 use crate::page::{CheckRow, JobSection, LoadSection, Page, RunSection, VerdictSection, Warning};
+use crate::{excerpt, note};
 
 /// Name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
@@ -42,6 +42,9 @@ pub(super) struct Document {
     program: Option<Program>,
     observing_share: Option<f64>,
     run: Run,
+    /// Absent without any, as in documents of earlier records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    excerpts: Vec<Value>,
     /// Absent without notes: documents of earlier records stay what they were.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Value>,
@@ -353,6 +356,7 @@ impl Document {
             program: page.run.program.map(Program::of),
             observing_share: page.run.observing_share.and_then(finite),
             run: Run::of(&page.run),
+            excerpts: excerpt::documents(&page.run.about.excerpts),
             notes: note::documents(&page.run.about.notes),
         }
     }

@@ -7,6 +7,7 @@
 
 mod block;
 mod environment;
+mod excerpt;
 mod headline;
 mod job;
 mod limiter;
@@ -23,6 +24,7 @@ mod verdict;
 pub use block::JobBlock;
 pub use environment::{Environment, Subject};
 pub(crate) use environment::{FactGroup, grouped, measured_on, subject_of};
+pub use excerpt::{ExcerptSection, ExcerptTable};
 pub use headline::Headline;
 pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};
@@ -37,8 +39,11 @@ pub use side_effects::{Legend, SideEffectSection};
 pub use table::{Align, Cell, Column, Row, Table};
 pub use verdict::{CheckRow, VerdictSection};
 
-use analyze::{Effect, SideEffects, Status, Window};
+use std::collections::BTreeMap;
 
+use analyze::{Effect, JobSummary, SideEffects, Status, Window};
+
+use crate::number::{bytes, significant};
 use crate::view::View;
 use short::Sections;
 
@@ -75,6 +80,8 @@ pub struct Page {
     pub run: RunSection,
     /// Settings and facts of the record.
     pub environment: Environment,
+    /// Statements with examples, and the loaded tables.
+    pub excerpts: ExcerptSection,
     /// The parts that fit a screen.
     pub short: ShortAnswer,
 }
@@ -123,8 +130,22 @@ impl Page {
             events: EventsSection::of(view),
             run,
             environment: Environment::of(&view.about),
+            excerpts: ExcerptSection::of(&view.about.excerpts, &answers(view)),
         }
     }
+}
+
+/// Returns the mean answer of each job and part in words, by its name.
+fn answers(view: &View) -> BTreeMap<&str, String> {
+    let answer = |job: &JobSummary| {
+        let completed = job.counts.balance.completed() as f64;
+        let rows = significant(job.counts.rows as f64 / completed);
+        let mean = |all: u64| bytes((all as f64 / completed).round() as u64);
+        let (sent, received) = (mean(job.counts.bytes_sent), mean(job.counts.bytes_received));
+        format!("{rows} rows, {received} received and {sent} sent per request on average")
+    };
+    let jobs = view.summary.jobs.iter().filter(|job| job.counts.balance.completed() > 0);
+    jobs.map(|job| (job.name.as_str(), answer(job))).collect()
 }
 
 /// Returns the position of the verdict. Numbers of an invalid run appear below that word alone. For

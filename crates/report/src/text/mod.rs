@@ -39,6 +39,7 @@ pub fn full_text(page: &Page, style: &Style) -> String {
         sections::write_side_effects(&mut canvas, section);
     }
     sections::write_loads(&mut canvas, &page.loads);
+    sections::write_excerpts(&mut canvas, &page.excerpts);
     answer::write_not_possible(&mut canvas, page);
     sections::write_events(&mut canvas, &page.events);
     sections::write_resources(&mut canvas, &page.run);

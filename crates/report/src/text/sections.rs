@@ -1,6 +1,9 @@
 //! The sections below the answer: jobs, side effects, loads, events, and facts about the run.
 
-use crate::page::{EventsSection, JobSection, Line, LoadsSection, RunSection, SideEffectSection};
+use crate::page::{
+    EventsSection, ExcerptSection, JobSection, Line, LoadsSection, RunSection, SideEffectSection,
+    Tone,
+};
 use crate::text::canvas::Canvas;
 use crate::text::layout::columns;
 use crate::text::shape;
@@ -47,6 +50,15 @@ pub(super) fn write_loads(canvas: &mut Canvas, section: &LoadsSection) {
         canvas.heading("Loads");
         canvas.table(&section.table);
         canvas.remarks(&section.remarks);
+    }
+}
+
+/// Writes the statements with examples, and the loaded tables.
+pub(super) fn write_excerpts(canvas: &mut Canvas, section: &ExcerptSection) {
+    for table in section.tables() {
+        canvas.gap();
+        canvas.sentence(Tone::Strong, &table.caption, "");
+        canvas.lines(2, &table.lines());
     }
 }
 

@@ -10,7 +10,7 @@ use jsonschema::Validator;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use record::End;
+use record::{End, Excerpt, ExcerptKind};
 use report::{Page, Style, View};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
@@ -22,7 +22,7 @@ use crate::support::{json, short_text, text};
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
 
 /// Number of texts in a view that someone else may have written.
-const TEXTS: usize = 11;
+const TEXTS: usize = 14;
 
 /// Returns a run with errors, events, statements, SLOs and loads.
 fn plain_view() -> &'static View {
@@ -104,11 +104,33 @@ fn script_in_any_text_is_text() {
 /// Returns that run with these texts.
 fn view_of(texts: &[String; TEXTS]) -> View {
     let mut view = plain_view().clone();
-    let [name, statement, code, message, setting, value, path, command, workload, check, table] =
-        texts.clone();
+    let [
+        name,
+        statement,
+        code,
+        message,
+        setting,
+        value,
+        path,
+        command,
+        workload,
+        check,
+        table,
+        subject,
+        title,
+        cell,
+    ] = texts.clone();
     view.evidence.events[0].text = message.clone();
     view.summary.loads[0].table = table;
     let about = &mut view.about;
+    about.excerpts = ExcerptKind::ALL
+        .map(|kind| Excerpt {
+            subject: subject.clone(),
+            kind,
+            titles: vec![title.clone(), "b".to_owned()],
+            rows: vec![vec![Some(cell.clone()), None]],
+        })
+        .to_vec();
     about.settings.push((setting, value));
     about.record = path.into();
     (about.target, about.command, about.workload) = (command.clone(), command, workload);
@@ -198,7 +220,7 @@ proptest! {
     })]
 
     #[test]
-    fn no_text_moves_the_cursor_or_leaves_its_page(texts in prop::array::uniform11(words())) {
+    fn no_text_moves_the_cursor_or_leaves_its_page(texts in prop::array::uniform14(words())) {
         let view = view_of(&texts);
         prop_assert_eq!(obeyed(&view), vec![]);
         for page in [text(&view, &Style::PLAIN), short_text(&view, &Style::PLAIN)] {
@@ -210,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_without_end_moves_no_cursor(texts in prop::array::uniform11(huge())) {
+    fn a_text_without_end_moves_no_cursor(texts in prop::array::uniform14(huge())) {
         let view = view_of(&texts);
         prop_assert_eq!(obeyed(&view), vec![]);
         let page = html(&view);
@@ -218,7 +240,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_markup_of_a_page(texts in prop::array::uniform11(words())) {
+    fn no_text_is_markup_of_a_page(texts in prop::array::uniform14(words())) {
         let page = html(&view_of(&texts));
         let odd = page.chars().find(|&character| is_terminal_control(character));
         prop_assert_eq!(odd, None);
@@ -226,14 +248,14 @@ proptest! {
     }
 
     #[test]
-    fn a_document_gives_every_text_back(texts in prop::array::uniform11(words())) {
+    fn a_document_gives_every_text_back(texts in prop::array::uniform14(words())) {
         let document = json(&view_of(&texts));
         let written = serde_json::to_string(&document).unwrap();
         let read: Value = serde_json::from_str(&written).unwrap();
         prop_assert_eq!(&read, &document);
         prop_assert_eq!(complaints(&SCHEMA, &read), Vec::<String>::new());
         let found = strings(&read);
-        for place in [0, 1, 3, 5, 7, 8, 9, 10] {
+        for place in [0, 1, 3, 5, 7, 8, 9, 10, 11, 12, 13] {
             prop_assert!(found.contains(&texts[place].as_str()), "text {place} is lost");
         }
     }

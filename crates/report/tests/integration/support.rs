@@ -257,6 +257,7 @@ fn about(ended: End) -> RunDetails {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
         notes: Vec::new(),
+        excerpts: Vec::new(),
     }
 }
 

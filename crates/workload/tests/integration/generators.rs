@@ -37,6 +37,21 @@ fn client_number_is_available_in_every_expression_of_a_request() {
 }
 
 #[test]
+fn example_has_the_values_of_request_0_as_literals_and_no_secret() {
+    let plan = plan(
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = hunter'2\n\
+         [job]\nquery = select ${uniform(1, 1000)}, ${pw}\n",
+    );
+    let example = |plan: &Plan| {
+        let requests = &plan.jobs[0].requests;
+        workload::example(requests, WallTime::EPOCH, base::Dialect::Sqlite, Group::NONE)
+    };
+    let value = &requests(&plan, 1)[0];
+    assert_eq!(example(&plan), [format!("select  {value} ,  'hunter''2' ")]);
+    assert_eq!(example(&plan.shown()), [format!("select  {value} ,  '(secret)' ")]);
+}
+
+#[test]
 fn only_clients_have_numbers() {
     for keys in ["rate = 5", "rate = 5\nconcurrency = 3", "every = 1s", "rate = 0.5"] {
         let file = format!("[read]\nquery = select ${{client()}}\n{keys}\n");

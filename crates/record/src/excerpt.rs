@@ -1,0 +1,141 @@
+//! Excerpts: small tables of text in a record for its readers. Nothing is computed from them.
+
+/// Most characters of a value.
+const LONGEST_VALUE: usize = 80;
+
+/// Most characters of a statement.
+const LONGEST_STATEMENT: usize = 400;
+
+/// Most rows of an excerpt.
+pub const MOST_EXCERPT_ROWS: usize = 100;
+
+/// Most columns of an excerpt.
+const MOST_COLUMNS: usize = 50;
+
+/// A small table of text about a job or a loaded table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The job, the part of a mix, or the table.
+    pub subject: String,
+    /// Its kind.
+    pub kind: ExcerptKind,
+    /// Titles of the columns.
+    pub titles: Vec<String>,
+    /// The rows, each with a value for every column; `None` is NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+/// The kind of an excerpt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExcerptKind {
+    /// The columns of a table.
+    Columns,
+    /// The indexes of a table.
+    Indexes,
+    /// The first rows of a table.
+    Rows,
+    /// The reason why a table is not shown, as a single value.
+    Unreadable,
+    /// An example of each statement of a job, with literals in place of its values.
+    Examples,
+}
+
+impl ExcerptKind {
+    /// All kinds.
+    pub const ALL: [ExcerptKind; 5] = [
+        ExcerptKind::Columns,
+        ExcerptKind::Indexes,
+        ExcerptKind::Rows,
+        ExcerptKind::Unreadable,
+        ExcerptKind::Examples,
+    ];
+
+    /// Returns the word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExcerptKind::Columns => "columns",
+            ExcerptKind::Indexes => "indexes",
+            ExcerptKind::Rows => "rows",
+            ExcerptKind::Unreadable => "unreadable",
+            ExcerptKind::Examples => "examples",
+        }
+    }
+
+    /// Returns the kind with this word.
+    pub fn from_name(name: &str) -> Option<ExcerptKind> {
+        ExcerptKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    fn longest_value(self) -> usize {
+        match self {
+            ExcerptKind::Columns | ExcerptKind::Rows => LONGEST_VALUE,
+            ExcerptKind::Indexes | ExcerptKind::Unreadable | ExcerptKind::Examples => {
+                LONGEST_STATEMENT
+            }
+        }
+    }
+}
+
+impl Excerpt {
+    /// Returns the excerpt with each text changed by `hide`, which removes secrets, and then cut to
+    /// the limits of a record.
+    pub fn limited(self, hide: impl Fn(&str) -> String) -> Excerpt {
+        let Excerpt { subject, kind, titles, rows } = self;
+        // A secret is removed from the whole text: its beginning is a secret too.
+        let short = |text: String| cut(hide(&text), kind.longest_value());
+        let row = |row: Vec<Option<String>>| {
+            let values = row.into_iter().take(MOST_COLUMNS);
+            values.map(|value| value.map(short)).collect()
+        };
+        Excerpt {
+            subject: hide(&subject),
+            kind,
+            titles: titles.into_iter().take(MOST_COLUMNS).map(short).collect(),
+            rows: rows.into_iter().take(MOST_EXCERPT_ROWS).map(row).collect(),
+        }
+    }
+}
+
+fn cut(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_removed_before_texts_are_cut() {
+        let excerpt = Excerpt {
+            subject: "t".to_owned(),
+            kind: ExcerptKind::Rows,
+            titles: vec!["a".to_owned()],
+            rows: vec![
+                vec![Some(format!("{}hunter2", "é".repeat(76)))],
+                vec![Some("x".repeat(10 << 20)), None],
+            ],
+        };
+        let shown = excerpt.limited(|text| text.replace("hunter2", "*"));
+        assert_eq!(shown.rows[0], [Some(format!("{}*", "é".repeat(76)))]);
+        assert_eq!(shown.rows[1], [Some(format!("{}…", "x".repeat(80))), None]);
+        let long = Excerpt { rows: vec![vec![None; 1_000]; 1_000], ..shown };
+        let cut = long.limited(str::to_owned);
+        assert_eq!((cut.rows.len(), cut.rows[0].len()), (MOST_EXCERPT_ROWS, MOST_COLUMNS));
+    }
+
+    #[test]
+    fn words_of_records_do_not_change() {
+        let words = ExcerptKind::ALL.map(ExcerptKind::name);
+        assert_eq!(words, ["columns", "indexes", "rows", "unreadable", "examples"]);
+        assert!(
+            ExcerptKind::ALL
+                .map(|kind| ExcerptKind::from_name(kind.name()))
+                .iter()
+                .all(Option::is_some)
+        );
+    }
+}

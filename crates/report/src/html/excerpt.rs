@@ -1,0 +1,35 @@
+//! The sections of excerpts: statements with examples, and the loaded tables.
+
+use super::document::{Document, Section};
+use crate::page::{Align, ExcerptSection, ExcerptTable};
+
+const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
+const DATA: Section = Section { id: "data", title: "Data" };
+
+/// Returns the sections that are not empty: those of earlier records are.
+pub(crate) fn sections_of_excerpts(
+    excerpts: &ExcerptSection,
+) -> impl Iterator<Item = Section> + use<> {
+    let parts = parts(excerpts).map(|(section, tables)| (section, tables.is_empty()));
+    parts.into_iter().filter(|(_, is_empty)| !is_empty).map(|(section, _)| section)
+}
+
+/// Writes these sections.
+pub(crate) fn excerpt_sections(out: &mut Document, excerpts: &ExcerptSection) {
+    for (section, tables) in parts(excerpts).into_iter().filter(|(_, it)| !it.is_empty()) {
+        out.section(section.id, |out| tables.iter().for_each(|table| excerpt(out, table)));
+    }
+}
+
+fn parts(excerpts: &ExcerptSection) -> [(Section, &[ExcerptTable]); 2] {
+    [(STATEMENTS, &excerpts.statements), (DATA, &excerpts.data)]
+}
+
+fn excerpt(out: &mut Document, table: &ExcerptTable) {
+    let titles = table.titles.iter().map(|title| (title.as_str(), Align::Left));
+    let titles: Vec<(&str, Align)> = titles.collect();
+    match table.rows.is_empty() {
+        true => out.paragraph(&format!("{}: none", table.caption)),
+        false => out.rows(&table.caption, &titles, &table.rows),
+    }
+}

@@ -1,0 +1,139 @@
+//! The statements of the jobs with examples, and the loaded tables with their first rows.
+
+use std::collections::BTreeMap;
+
+use record::{Excerpt, ExcerptKind};
+
+use super::remark::Line;
+
+/// A table of texts below a caption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExcerptTable {
+    /// Its caption.
+    pub caption: String,
+    /// Kind of the excerpt.
+    pub kind: ExcerptKind,
+    /// Titles of the columns.
+    pub titles: Vec<String>,
+    /// The rows, each with a text for every column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The excerpts of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExcerptSection {
+    /// Statements with examples: a table for each job.
+    pub statements: Vec<ExcerptTable>,
+    /// Columns, indexes and first rows of each loaded table, or the reason why they are unknown.
+    pub data: Vec<ExcerptTable>,
+}
+
+/// Text for a value that is NULL.
+const NULL: &str = "NULL";
+
+impl ExcerptSection {
+    /// Returns the excerpts of a record; `answers` are words about the answers of jobs, by name.
+    pub(crate) fn of(excerpts: &[Excerpt], answers: &BTreeMap<&str, String>) -> ExcerptSection {
+        let mut section = ExcerptSection::default();
+        for excerpt in excerpts {
+            let table = ExcerptTable::of(excerpt, answers);
+            match excerpt.kind {
+                ExcerptKind::Examples => section.statements.push(table),
+                ExcerptKind::Columns
+                | ExcerptKind::Indexes
+                | ExcerptKind::Rows
+                | ExcerptKind::Unreadable => section.data.push(table),
+            }
+        }
+        section.data.retain(|table| table.kind == ExcerptKind::Rows || !table.rows.is_empty());
+        section
+    }
+
+    /// Returns all tables.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &ExcerptTable> {
+        self.statements.iter().chain(&self.data)
+    }
+}
+
+impl ExcerptTable {
+    fn of(excerpt: &Excerpt, answers: &BTreeMap<&str, String>) -> ExcerptTable {
+        let Excerpt { subject, kind, titles, rows } = excerpt;
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NULL.to_owned());
+        let row = |row: &Vec<Option<String>>| {
+            let mut cells: Vec<String> = row.iter().map(value).collect();
+            cells.resize(titles.len(), String::new());
+            cells
+        };
+        let caption = match kind {
+            ExcerptKind::Columns => format!("Columns of {subject}"),
+            ExcerptKind::Indexes => format!("Indexes of {subject}"),
+            ExcerptKind::Rows => format!("First rows of {subject}"),
+            ExcerptKind::Unreadable => format!("{subject} could not be read"),
+            ExcerptKind::Examples => match answers.get(subject.as_str()) {
+                Some(answer) => format!("Examples of {subject}: {answer}"),
+                None => format!("Examples of {subject}"),
+            },
+        };
+        let rows = rows.iter().map(row).collect();
+        ExcerptTable { caption, kind: *kind, titles: titles.clone(), rows }
+    }
+
+    /// Returns the rows as lines: statements one below the other, and another row in one line.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        self.rows.iter().flat_map(|row| self.lines_of_row(row)).collect()
+    }
+
+    fn lines_of_row(&self, row: &[String]) -> Vec<Line> {
+        let cells = self.titles.iter().zip(row);
+        match self.kind {
+            ExcerptKind::Examples | ExcerptKind::Indexes | ExcerptKind::Unreadable => {
+                let cells = cells.filter(|(_, cell)| !cell.is_empty());
+                cells.map(|(title, cell)| Line::new(title.as_str(), cell.as_str())).collect()
+            }
+            ExcerptKind::Columns => {
+                let Some((name, rest)) = row.split_first() else { return Vec::new() };
+                let rest: Vec<&str> =
+                    rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+                vec![Line::new(name.as_str(), rest.join(" "))]
+            }
+            ExcerptKind::Rows => {
+                let values: Vec<String> =
+                    cells.map(|(title, cell)| format!("{title} = {cell}")).collect();
+                vec![Line::new("row", values.join(", "))]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excerpt(kind: ExcerptKind, rows: &[&[Option<&str>]]) -> Excerpt {
+        let row = |row: &&[Option<&str>]| row.iter().map(|it| it.map(str::to_owned)).collect();
+        Excerpt {
+            subject: "t".to_owned(),
+            kind,
+            titles: vec!["a".to_owned(), "b".to_owned()],
+            rows: rows.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn excerpts_become_tables_of_statements_and_of_data() {
+        let answers = BTreeMap::from([("t", "1 row".to_owned())]);
+        let section = ExcerptSection::of(
+            &[
+                excerpt(ExcerptKind::Examples, &[&[Some("select ?"), Some("select 1")]]),
+                excerpt(ExcerptKind::Indexes, &[]),
+                excerpt(ExcerptKind::Rows, &[&[Some("x"), None], &[Some("short")]]),
+            ],
+            &answers,
+        );
+        assert_eq!(section.statements[0].caption, "Examples of t: 1 row");
+        let rows: Vec<&ExcerptTable> = section.data.iter().collect();
+        assert_eq!(rows.len(), 1, "a table without indexes has no list of them");
+        assert_eq!(rows[0].caption, "First rows of t");
+        assert_eq!(rows[0].rows, [["x", "NULL"], ["short", ""]]);
+    }
+}
