@@ -290,6 +290,68 @@ test("the pages of a server have the same controls", async () => {
   }
 });
 
+test("two single runs are marked in the list and drawn over each other", async () => {
+  const again = ["run", "run.ini", "--virtual", "--quiet", "--seed", "2", "--out", "again.assay"];
+  await records.assay([...again, "--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"]);
+  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  try {
+    await opened(address, DESKTOP, async (page) => {
+      await page.getByLabel("run.assay as a", { exact: true }).check();
+      await page.getByLabel("again.assay as b", { exact: true }).check();
+      await page.getByRole("button", { name: "Compare a and b" }).click();
+      await page.locator("#figure-1 .readout").waitFor({ state: "attached" });
+      assert.ok(page.url().endsWith("overlay?a=run.assay&b=again.assay"), page.url());
+      const titles = await page.locator("figure h3").allTextContents();
+      assert.equal(titles[0], "Throughput of both runs: read");
+      assert.equal(titles.filter((title) => /of both runs: (read|write|scan)$/.test(title)).length, 9, `${titles}`);
+      assert.match((await page.locator("#answer").textContent()) ?? "", /One run against one run is no verdict/);
+      const readout = page.locator("#figure-1 .readout");
+      await readout.focus();
+      await page.keyboard.press("Home");
+      assert.match((await readout.textContent()) ?? "", /^at 0.*run\.assay \d+.*again\.assay \d+/);
+      await isAccessible(page);
+    });
+    await opened(`${address}overlay?a=run.assay&b=again.assay`, PHONE, isAccessible);
+  } finally {
+    child.kill("SIGINT");
+  }
+});
+
+test("a note is added by its form, and found by its tag", async () => {
+  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  try {
+    await opened(address, DESKTOP, async (page) => {
+      await page.getByRole("link", { name: "Add a note: failed.assay" }).click();
+      await isAccessible(page);
+      await page.getByRole("textbox", { name: "Note" }).fill("the #disk was <b>full</b>");
+      await page.getByRole("textbox", { name: "Author" }).fill("ann");
+      await page.getByRole("button", { name: "Add the note" }).click();
+      await page.locator("dd", { hasText: "ann: the #disk was <b>full</b>" }).waitFor();
+      await page.getByRole("link", { name: "All records" }).click();
+      await page.getByRole("link", { name: "#disk" }).click();
+      assert.deepEqual(await page.locator("tbody th").allTextContents(), ["failed.assay"]);
+    });
+  } finally {
+    child.kill("SIGINT");
+  }
+});
+
+test("records that are not comparable have a page with the reason", async () => {
+  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  const context = await browser.newContext(PHONE);
+  try {
+    const page = await context.newPage();
+    const response = await page.goto(`${address}overlay?a=run.assay&b=hour.assay`);
+    assert.equal(response?.status(), 409);
+    assert.match((await page.locator("#answer").textContent()) ?? "", /Not compared: .*plan/);
+    assert.equal(await page.locator("figure h3", { hasText: "of both runs" }).count(), 0);
+    await isAccessible(page);
+  } finally {
+    await context.close();
+    child.kill("SIGINT");
+  }
+});
+
 test("the page of a run that goes on is updated until it ends", async () => {
   writeFileSync(records.path("live.ini"), "duration = 10s\n[read]\nquery = select 1\nrate = 50\n");
   const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];

@@ -33,6 +33,7 @@ mod writer;
 pub use copy::copy_record;
 pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
+pub use open::is_experiment;
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     RangeHistogram, SeriesReadings,

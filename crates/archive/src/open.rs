@@ -60,6 +60,12 @@ pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
     Ok(opened)
 }
 
+/// Returns true if a file is the record of an experiment, by its first bytes alone: its pages are
+/// checked when it is opened.
+pub fn is_experiment(path: &Path) -> bool {
+    identify(path).is_ok_and(|version| version == v2::VERSION)
+}
+
 /// Opens the record of an experiment in the same way.
 pub(super) fn open_experiment(path: &Path) -> Result<Opened, RecordError> {
     open_with_run(path, None)

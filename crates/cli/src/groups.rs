@@ -12,7 +12,6 @@ use base::closest;
 use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
 
-use crate::commands::experiment;
 use crate::complain::Complaint;
 use crate::record_names::RecordName;
 use crate::recorded_experiment::RecordedExperiment;
@@ -110,7 +109,7 @@ impl Groups {
         let first = self.all.len();
         let mut whole = None;
         match RecordName::parse(text)? {
-            RecordName::File(path) if experiment::is_record(&path) => {
+            RecordName::File(path) if archive::is_experiment(&path) => {
                 let experiment = self.experiment(&path)?;
                 for arm in 0..self.experiments[experiment].names.len() {
                     self.add_arm(text, &path, ArmPlace { experiment, arm })?;
@@ -243,7 +242,7 @@ fn arm(names: &[String], name: &str, path: &Path) -> Result<usize, Complaint> {
 /// Reads a group of records of single runs.
 fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
     let read = |(round, path): (u32, &PathBuf)| {
-        if experiment::is_record(path) {
+        if archive::is_experiment(path) {
             let sentence =
                 format!("`{name}` matches the record of an experiment, `{}`", path.display());
             return Err(

@@ -36,7 +36,7 @@ impl RecordFile {
 
     /// Returns true if it is the record of an experiment.
     pub(crate) fn is_experiment(&self) -> bool {
-        experiment::is_record(self.path())
+        archive::is_experiment(self.path())
     }
 
     /// Reads it, or a run in that of an experiment, under the name on the command line.

@@ -67,7 +67,7 @@ impl RecordedPages {
 
     fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Response> {
         let path = self.path(name)?;
-        let html = if run.is_none() && experiment::is_record(&path) {
+        let html = if run.is_none() && archive::is_experiment(&path) {
             let view = experiment::view(&path).map_err(|error| refused(&error))?;
             report::experiment_html(&view)
         } else {

@@ -32,30 +32,25 @@ pub(crate) fn metric_of(counter: Counter) -> Metric {
     }
 }
 
-/// Returns the server statistics of a record; `jobs` is the number of jobs in its plan.
+/// Returns the server statistics of a record: `of_server` are the observations of its counters, and
+/// `jobs` the counts of each job over the whole run.
 pub(crate) fn account(
     archive: &Archive,
-    observed: &[Observed],
-    jobs: usize,
+    settings: &[(String, String)],
+    of_server: Vec<Observed>,
+    jobs: &[Counts],
 ) -> Result<Account, RecordError> {
-    let settings = archive.settings()?;
-    let refused = settings.into_iter().find(|(name, _)| name == NO_STATISTICS);
-    let counts = observed.iter().filter(|observed| observed.component == DATABASE);
-    let jobs = archive.accounts().take(jobs).map(|job| answered(archive, job));
+    let refused = settings.iter().find(|(name, _)| name == NO_STATISTICS);
+    let jobs = archive.accounts().zip(jobs).map(|(job, counts)| answered(archive, job, *counts));
     Ok(Account {
-        refused: refused.map(|(_, why)| why),
-        counts: counts.cloned().collect(),
+        refused: refused.map(|(_, why)| why.clone()),
+        counts: of_server,
         jobs: jobs.collect::<Result<_, _>>()?,
     })
 }
 
 /// Returns the answers that a job received over the whole run, as the client counted them.
-fn answered(archive: &Archive, job: AccountId) -> Result<Answered, RecordError> {
-    let mut counts = Counts::default();
-    archive.each_interval(job, |row| {
-        counts.merge(&row.counts);
-        Ok(())
-    })?;
+fn answered(archive: &Archive, job: AccountId, counts: Counts) -> Result<Answered, RecordError> {
     let whole = || 0..Interval::MAX;
     let mut statements = Vec::new();
     for kind in archive.kinds(job) {

@@ -74,7 +74,8 @@ fn read_evidence(
         None => written_until(archive)?,
     };
     let settings = archive.settings()?;
-    let observed = observed(archive)?;
+    let (of_server, observed): (Vec<Observed>, Vec<Observed>) =
+        observed(archive)?.into_iter().partition(|it| it.component == DATABASE);
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
@@ -88,8 +89,8 @@ fn read_evidence(
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive, &settings)?,
-        account: account(archive, &observed, plan.accounts().count())?,
-        observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
+        account: analyze::Account::default(),
+        observed,
         unseen: observation::unseen(&settings),
         surroundings: surroundings::of_run(archive.header(), &plan, &settings),
         plan,
@@ -99,15 +100,16 @@ fn read_evidence(
         find_warmup(archive, &mut evidence)?;
         begin_window_after(archive, &mut evidence, warmup);
     }
-    let mut responses = Vec::new();
+    let (mut responses, mut jobs) = (Vec::new(), Vec::new());
     for account in archive.accounts() {
-        let Counted { steps, given_up } = counted(archive, &evidence, account)?;
+        let Counted { steps, given_up, whole } = counted(archive, &evidence, account)?;
         let response = Responses { archive, account, given_up };
         let requests = job_evidence(&evidence, steps, &response)?;
         match &header.jobs[account.index()].kind {
             AccountKind::Job | AccountKind::Part { .. } => {
                 evidence.jobs.push(requests);
                 responses.push(response);
+                jobs.push(whole);
             }
             AccountKind::Node { job, address } => {
                 let odd = || archive.damaged(format!("its plan has no job {}", job.index()));
@@ -116,6 +118,7 @@ fn read_evidence(
             }
         }
     }
+    evidence.account = account(archive, &settings, of_server, &jobs)?;
     evidence.disturbances = analyze::disturbances(&evidence, |JobStep { job, step }| {
         responses[job.index()].of(evidence.steps.intervals(step..step + 1))
     })?;
@@ -152,7 +155,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
     let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
     for account in accounts {
-        let Counted { steps: counted, given_up } = counted(archive, run, account)?;
+        let Counted { steps: counted, given_up, whole: _ } = counted(archive, run, account)?;
         let responses = Responses { archive, account, given_up };
         let mut medians = Vec::with_capacity(steps.len());
         let mut fewest = u64::MAX;
@@ -332,6 +335,8 @@ impl Responses<'_> {
 pub(crate) struct Counted {
     pub(crate) steps: Vec<Step>,
     pub(crate) given_up: OpenAtKill,
+    /// The counts of the whole record, also after the end of the run.
+    whole: Counts,
 }
 
 pub(crate) fn counted(
@@ -344,6 +349,7 @@ pub(crate) fn counted(
     archive.each_interval(account, |row| {
         check_gap(archive, next, row.interval)?;
         next = row.interval.saturating_add(1);
+        counted.whole.merge(&row.counts);
         let Some(place) = run.steps.of(row.interval) else { return Ok(()) };
         let IntervalCounts { interval, mut counts, ends, gauge } = row;
         if was_killed(run) {

@@ -185,12 +185,6 @@ pub(crate) fn give(
     }
 }
 
-/// Returns true if a file is the record of an experiment.
-pub(crate) fn is_record(path: &Path) -> bool {
-    let opened = archive::Archive::open(path);
-    opened.is_err_and(|error| *error.kind() == RecordErrorKind::Experiment)
-}
-
 /// Returns the view of an experiment's record.
 pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
     Ok(view_of(&RecordedExperiment::read(path)?, path))

@@ -164,7 +164,7 @@ fn fill(mut bundle: Bundle, record: &Path, name: &str) -> Result<Vec<String>, Co
     let copy = bundle.folder.join(name);
     archive::copy_record(record, &copy).map_err(|error| Complaint::of(&error))?;
     bundle.files.push(name.to_owned());
-    let content = match experiment::is_record(&copy) {
+    let content = match archive::is_experiment(&copy) {
         true => of_experiment(&copy, record, name)?,
         false => of_run(&copy, record, name)?,
     };

@@ -75,6 +75,10 @@ fn example_runs_on_each_server_with_a_changed_url() {
              where table_name = 'accounts' and table_schema in ('public', 'assay')",
         );
         assert_eq!(tables.unwrap(), "0\n", "{kind:?}");
+        let figures = place.assay(&["report", "r.assay", "--figures"]).expect(0).stdout;
+        for name in ["cpu", "waits", "processors", "network"] {
+            assert!(figures.contains(&format!("\n{name} ")), "{kind:?}, {name}: {figures}");
+        }
         let settings = &place.exported("r.assay")["settings"];
         for name in ["server", "tls", "isolation", "durability"] {
             let value = settings[name].as_str().unwrap_or("unknown");

@@ -7,10 +7,10 @@ use record::metric::{Metric, host, processes, program};
 use record::{ObservedComponent, Part, Side};
 use workload::question::CpuOwner;
 
-use super::readings::{mean, rates};
-use super::subject::{Run, Words, highest};
+use super::readings::{Series, draw, mean, rates};
+use super::subject::{Run, Words};
 use super::timeline;
-use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit, thinned};
+use crate::figure::{Axis, Figure, Ink, Point, Stroke, Unit};
 use crate::number::{significant, trimmed};
 
 /// Most programs that belong to neither side.
@@ -18,13 +18,6 @@ const MOST_PROGRAMS: usize = 3;
 
 /// Fraction of one processor from which another program is shown.
 const NOTABLE: f64 = 0.05;
-
-/// Processors in use over time.
-struct Series {
-    name: String,
-    stroke: Stroke,
-    points: Vec<Point>,
-}
 
 /// Returns the processors that each component used.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
@@ -43,15 +36,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
-    let mut most = 0.0f64;
-    for (number, Series { name, stroke, points }) in series.into_iter().enumerate() {
-        let ink = Ink::Series(number);
-        let thin = thinned(&points);
-        most = most.max(highest(points.iter().map(|point| point.y)));
-        marks.push(Mark::Band { ink, is_solid: false, extents: thin.spread });
-        marks.push(Mark::Line { ink, stroke, points: thin.means });
-        legend.push(LegendEntry::new(ink, Swatch::Line(stroke), name));
-    }
+    let most = draw(series, &mut marks, &mut legend);
     let y = Axis::from_zero("processors", Unit::Number, most);
     words.with([run.time(), y], marks, legend)
 }
@@ -71,19 +56,22 @@ fn all(run: &Run<'_>) -> Vec<Series> {
         let points = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
         let of_client = || if side == Side::Generator { client(evidence) } else { Vec::new() };
         let points = points.unwrap_or_else(of_client);
-        Series { name: name.to_owned(), stroke: Stroke::Solid, points }
+        line(name, Stroke::Solid, points)
     };
-    let machine = Series {
-        name: "whole machine".to_owned(),
-        stroke: Stroke::Dotted,
-        points: used(evidence, &Part::Host, &[host::BUSY]).unwrap_or_default(),
-    };
+    let of_machine = used(evidence, &Part::Host, &[host::BUSY]).unwrap_or_default();
+    let machine = line("whole machine", Stroke::Dotted, of_machine);
     // A single database in the generator's process has no processes of its own.
     let has_server =
         !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
     let sides = sides.into_iter().filter(|(side, _)| has_server || *side == Side::Generator);
     let all = sides.map(of_side).chain(programs(evidence)).chain([machine]);
-    all.filter(|series| !series.points.is_empty()).collect()
+    let drawn = all.filter(|series| !series.points.is_empty()).enumerate();
+    drawn.map(|(number, series)| Series { ink: Ink::Series(number), ..series }).collect()
+}
+
+/// Returns a line that has no ink of its own yet.
+fn line(name: &str, stroke: Stroke, points: Vec<Point>) -> Series {
+    Series { name: name.to_owned(), ink: Ink::Plain, stroke, points }
 }
 
 /// Returns the programs of neither side that used most.
@@ -95,7 +83,7 @@ fn programs(evidence: &Evidence) -> Vec<Series> {
         let points = rates(&observed.points);
         let mean = mean(&points);
         if mean >= NOTABLE {
-            found.push((mean, Series { name, stroke: Stroke::Dashed, points }));
+            found.push((mean, line(&name, Stroke::Dashed, points)));
         }
     }
     found.sort_by(|(one, _), (other, _)| other.total_cmp(one));

@@ -150,7 +150,7 @@ fn figure(
     });
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
-    let most = draw(series.collect(), &mut marks, &mut legend);
+    let most = draw(series, &mut marks, &mut legend);
     Some(words.with([run.time(), Axis::from_zero(scale.title, scale.unit, most)], marks, legend))
 }
 

@@ -10,7 +10,7 @@ use super::subject::{Words, highest};
 use crate::figure::{Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
 
 /// Most points of a series of readings: the figures of a whole machine have many series.
-const MOST_POINTS: usize = 180;
+const MOST_POINTS: usize = 120;
 
 /// Most places with figures of their own, such as other machines or targets.
 const MOST_PLACES: usize = 4;
@@ -77,7 +77,7 @@ pub(super) struct Series {
 
 /// Adds lines with their spreads to a figure, and returns the highest value.
 pub(super) fn draw(
-    series: Vec<Series>,
+    series: impl IntoIterator<Item = Series>,
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
 ) -> f64 {

@@ -18,7 +18,7 @@ use crate::number::{significant, trimmed};
 const MOST_KINDS: usize = 4;
 
 /// Most periods over which means are taken.
-const MOST_PERIODS: usize = 180;
+const MOST_PERIODS: usize = 120;
 
 /// The name of sessions without a wait.
 const WORKING: &str = "working, no wait reported";

@@ -3,6 +3,7 @@
 
 use analyze::{Observed, TimeCourse};
 use base::Nanos;
+use report::Page;
 use report::figure::{Figure, Mark};
 
 use crate::cases;
@@ -169,4 +170,33 @@ fn checkpoints_are_marked_in_figures_over_time() {
         assert_eq!(marked(&counters.each_ref().map(String::as_str)), named);
     }
     assert_eq!(marked(&["pg_stat_bgwriter.buffers_clean"]), []);
+}
+
+#[test]
+fn figures_of_an_hour_have_a_bounded_size() {
+    let hour = "duration = 1h\nprobe = 3m\n[read]\nquery = select 1\nrate = 1\n";
+    let pages = [false, true].map(|is_observed| {
+        let mut case = Case::new(hour);
+        let names = observed().evidence.observed;
+        for (place, Observed { component, metric, .. }) in names.iter().enumerate() {
+            let mut sum = 0.0;
+            let point = |at: u64| {
+                // Not a straight line, which would take no space.
+                sum += ((at * 7_919 + place as u64 * 104_729) % 1_009) as f64;
+                (Nanos::from_secs(at), sum)
+            };
+            let points = (0..=3_600).map(point).collect();
+            let (component, metric) = (component.clone(), metric.clone());
+            case.evidence.observed.extend(is_observed.then_some(Observed {
+                component,
+                metric,
+                points,
+            }));
+        }
+        let view = case.view();
+        let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+        report::html(&Page::of(&view), &report::figures(&view, &courses)).len()
+    });
+    let added = pages[1] - pages[0];
+    assert!((20_000..200_000).contains(&added), "{added} bytes");
 }
