@@ -37,7 +37,8 @@ fn run_that_may_not_have_its_memory_is_refused() {
 #[test]
 fn limit_on_memory_never_aborts_a_run() {
     let place = Place::with(READ);
-    for kib in (40_000..=1_500_000).step_by(200_000) {
+    // The program itself must fit.
+    for kib in (50_000..=1_500_000).step_by(200_000) {
         for (url, threads) in [("sim:mm1", "1"), ("sqlite:", "4")] {
             let record = format!("{kib}-{threads}.assay");
             let args = ["run", "w.ini", "--url", url, "--threads", threads, "--out", &record];
