@@ -1,17 +1,19 @@
 //! Consistent copies of records.
 
-use std::fs;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
-use crate::error::{RecordError, RecordErrorKind, RowError};
+use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
 use crate::open::{Opened, open, open_experiment};
 
 /// Copies a record, of a run or an experiment, to a new file, byte by byte. What a killed writer
 /// left half done is rolled back before, and no writer changes the record meanwhile, so the copy
-/// needs no journal beside it.
+/// needs no journal beside it. A writer waits meanwhile, and gives up after some seconds: a record
+/// that is still being written is not for copying.
 ///
 /// # Errors
-/// The file is not a record or is damaged, or the copy cannot be written.
+/// The file is not a record or is damaged, or the copy exists or cannot be written.
 pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
     let opened = match open(path) {
         Err(error) if *error.kind() == RecordErrorKind::Experiment => open_experiment(path)?,
@@ -19,9 +21,13 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
     };
     let from = opened.file(path);
     held(&opened).map_err(|failure| failure.into_read_error(path, "its first page"))?;
+    let unreadable =
+        |cause: io::Error| RecordError::new(path, RecordErrorKind::CannotRead).because(cause);
+    let mut copy = File::create_new(to).map_err(|cause| cannot_create(to, cause))?;
     // Closing the file that is copied ends the locks of SQLite on it: nothing is read after it.
-    let copied = fs::copy(from, to);
-    copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotCreate).because(cause))?;
+    let mut from = File::open(from).map_err(unreadable)?;
+    let copied = io::copy(&mut from, &mut copy);
+    copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotWrite).because(cause))?;
     Ok(())
 }
 
@@ -33,6 +39,8 @@ fn held(opened: &Opened) -> Result<(), RowError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::open::tests::killed;
     use crate::reader::Archive;
@@ -46,6 +54,8 @@ mod tests {
         assert_eq!(fs::read(&to).unwrap(), fs::read(&path).unwrap());
         let settings = Archive::open(&to).unwrap().settings().unwrap();
         assert_eq!(settings, [("kept".to_owned(), "yes".to_owned())]);
+        let error = copy_record(&path, &to).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (&RecordErrorKind::Exists, to.as_path()));
         fs::write(&path, "no record").unwrap();
         assert!(copy_record(&path, &place.path("other.assay")).is_err());
     }

@@ -42,6 +42,8 @@ pub enum RecordErrorKind {
     CannotRead,
     /// A file of another kind, in words.
     NotARecord(&'static str),
+    /// A compressed file, as a published bundle is.
+    Compressed,
     /// A record of a later version.
     Newer {
         /// Format version of the record.
@@ -161,6 +163,7 @@ impl fmt::Display for RecordError {
                 "`{path}` is not a record of Assay: it is {found}; name a file that `assay run` \
                  wrote"
             ),
+            RecordErrorKind::Compressed => f.write_str(&compressed(&self.path)),
             RecordErrorKind::Newer { version, assay } => {
                 f.write_str(&newer(&self.path, *version, assay.as_deref()))
             }
@@ -188,6 +191,14 @@ fn other_search(path: &Path) -> String {
     format!(
         "the search of `{}` was made by a version of Assay that tries other values: read its \
          trials with --run, or search again",
+        path.display()
+    )
+}
+
+fn compressed(path: &Path) -> String {
+    format!(
+        "`{}` is not a record of Assay: it is compressed, as a published bundle is; unpack it with \
+         `tar xzf`, and name the record in it",
         path.display()
     )
 }

@@ -5,9 +5,8 @@
 //! writes its content in open formats. [`v1`] defines the tables and the meaning of their rows;
 //! `docs/record.md` describes them to those who query them. An [`ExperimentWriter`] collects the
 //! runs of an experiment in one file, whose tables [`v2`] defines. [`add_note`] adds the note of a
-//! reviewer to either, and [`copy_record`] copies either. Files that
-//! are not part of the record are written by threads of their own: an [`OpLog`], a
-//! [`ResultsFile`].
+//! reviewer to either, and [`copy_record`] copies either. Files that are not part of the record are
+//! written by threads of their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
 //! what was written, or an error. A record that lost rows or bytes is never read as a shorter one.
@@ -33,7 +32,7 @@ mod writer;
 pub use copy::copy_record;
 pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
-pub use open::is_experiment;
+pub use open::{is_compressed, is_experiment};
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     RangeHistogram, SeriesReadings,

@@ -97,6 +97,11 @@ fn open_with_run(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     Ok(opened)
 }
 
+/// Returns true if a file is compressed, as published bundles are, and therefore no record.
+pub fn is_compressed(path: &Path) -> bool {
+    identify(path).is_err_and(|error| *error.kind() == RecordErrorKind::Compressed)
+}
+
 /// Reads the version of a record from the first bytes of the file.
 fn identify(path: &Path) -> Result<i64, RecordError> {
     let error = |kind| RecordError::new(path, kind);
@@ -116,7 +121,7 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
         return not_a_record("an empty file");
     }
     if header.starts_with(GZIP) {
-        return not_a_record("compressed, as a published bundle is, which `tar xzf` unpacks");
+        return Err(error(RecordErrorKind::Compressed));
     }
     if header.len() < FILE_HEADER || !header.starts_with(MAGIC) {
         return not_a_record("a file of another kind");
@@ -265,6 +270,19 @@ pub(super) mod tests {
         assert_eq!(settings(&open(&path).unwrap()), ["kept"]);
         assert!(!with_suffix(&path, "-journal").exists());
         assert_eq!(Archive::open(&path).unwrap().end(), None);
+    }
+
+    #[test]
+    fn compressed_file_is_not_a_record() {
+        let place = Place::new("compressed");
+        let path = place.path("r.tar.gz");
+        for (bytes, expected) in [(&[0x1f, 0x8b, 8, 0][..], true), (&[0x1f], false), (MAGIC, false)]
+        {
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(is_compressed(&path), expected, "{bytes:?}");
+            assert!(open(&path).is_err());
+        }
+        assert!(!is_compressed(&place.path("missing.tar.gz")));
     }
 
     #[test]

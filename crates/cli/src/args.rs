@@ -440,7 +440,7 @@ pub(crate) struct RepeatArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExportArgs {
-    /// The record.
+    /// The record, or a published bundle.
     #[arg(value_name = "RUN.assay")]
     pub(crate) record: PathBuf,
     /// The number of a run, if the record is that of an experiment.

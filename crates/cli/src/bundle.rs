@@ -4,13 +4,15 @@
 //! content of its files alone. The one that is opened may be that of a stranger: a single file is
 //! taken out of it, by its name and under a limit, and no link is followed.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use flate2::Compression;
-use flate2::GzBuilder;
-use flate2::read::GzDecoder;
+use base::units::grouped;
+use flate2::bufread::MultiGzDecoder;
+use flate2::{Compression, GzBuilder};
 use guardian::TemporaryFolder;
 use tar::{Archive, Builder, Entry, Header};
 
@@ -23,44 +25,84 @@ pub(crate) const ENDING: &str = ".tar.gz";
 /// in a folder of their own.
 pub(crate) const RECORD_ENDING: &str = ".assay";
 
-/// Most bytes of an archive, unpacked. A larger record is published as a folder.
-const LARGEST: u64 = 4 << 30;
+/// The limits of an archive, for those who write and those who read it.
+const LIMITS: Limits = Limits { bytes: 4 << 30, files: 10_000 };
 
-/// Most files of an archive.
-const MOST_FILES: usize = 10_000;
+/// The name of an unpacked record.
+const UNPACKED: &str = "record.assay";
 
-/// The first bytes of a compressed file (RFC 1952, section 2.3.1).
-const MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Bytes of the head of a file in an archive, and of the blocks that hold its content.
+const BLOCK: u64 = 512;
+
+/// Bytes of the end of an archive.
+const END: u64 = 2 * BLOCK;
+
+/// The folder of unpacked records if `TMPDIR` is not set: `/tmp` is often in memory.
+const LARGE_FILES: &str = "/var/tmp";
+
+/// The limits of an archive.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Most bytes of the tar file in it: unpacked, with its heads.
+    bytes: u64,
+    /// Most files.
+    files: usize,
+}
+
+/// A reason why files are not packed.
+#[derive(Debug)]
+pub(crate) enum PackError {
+    /// An archive cannot hold so many bytes or files.
+    Large,
+    /// A file cannot be read, or the archive cannot be written.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for PackError {
+    fn from(error: io::Error) -> PackError {
+        PackError::Failed(error)
+    }
+}
+
+/// Returns the limits of an archive as words.
+pub(crate) fn limits() -> String {
+    let Limits { bytes, files } = LIMITS;
+    format!("{} GiB and {} files", bytes >> 30, grouped(files as u64))
+}
 
 /// Returns true if an archive can hold a file at `path`.
 pub(crate) fn fits(path: &str) -> bool {
     Header::new_ustar().set_path(path).is_ok()
 }
 
-/// Returns true if a file is compressed, as archives are.
-pub(crate) fn is_archive(path: &Path) -> bool {
-    let mut begin = [0; MAGIC.len()];
-    // A folder or a pipe is not, and another fault is reported by the reader of records.
-    path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
-        && begin == MAGIC
-}
-
 /// Packs files of a folder, by their paths in it, below the folder `top` of a new archive.
 ///
 /// # Errors
-/// A file cannot be read, the files are too large for an archive, or it cannot be written.
-pub(crate) fn pack(folder: &Path, files: &[String], top: &str, to: File) -> io::Result<()> {
+/// A file cannot be read, there is too much for an archive, or it cannot be written.
+pub(crate) fn pack(folder: &Path, files: &[String], top: &str, to: File) -> Result<(), PackError> {
+    pack_within(LIMITS, folder, files, top, to)
+}
+
+fn pack_within(
+    limits: Limits,
+    folder: &Path,
+    files: &[String],
+    top: &str,
+    to: File,
+) -> Result<(), PackError> {
+    if files.len() > limits.files {
+        return Err(PackError::Large);
+    }
     // Neither the time nor the system of the writer is part of the archive.
     let compressed = GzBuilder::new().write(BufWriter::new(to), Compression::default());
     let mut builder = Builder::new(compressed);
-    let mut total = 0;
+    let mut total = END;
     for name in files {
         let file = File::open(folder.join(name))?;
         let bytes = file.metadata()?.len();
-        total += bytes;
-        if total > LARGEST {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, too_large()));
+        total += BLOCK + bytes.next_multiple_of(BLOCK);
+        if total > limits.bytes {
+            return Err(PackError::Large);
         }
         let mut header = Header::new_ustar();
         header.set_path(format!("{top}/{name}"))?;
@@ -71,11 +113,7 @@ pub(crate) fn pack(folder: &Path, files: &[String], top: &str, to: File) -> io::
         builder.append(&header, file)?;
     }
     let mut written = builder.into_inner()?.finish()?;
-    written.flush()
-}
-
-fn too_large() -> String {
-    format!("its files have more than {} GiB together", LARGEST >> 30)
+    Ok(written.flush()?)
 }
 
 /// A record that was taken out of an archive, in a temporary folder that is removed with this
@@ -93,16 +131,26 @@ pub(crate) struct Unpacked {
 /// The archive is damaged or too large, or does not hold exactly one record; or the record cannot
 /// be written.
 pub(crate) fn unpack(path: &Path) -> Result<Unpacked, Complaint> {
-    let parent = std::env::temp_dir();
+    let parent = folder_of_large_files(env::var_os("TMPDIR"));
     let folder = TemporaryFolder::new(&parent, "assay-bundle").map_err(|error| {
         Complaint::new(format!("cannot create a folder in `{}`: {error}", parent.display()))
             .help("set TMPDIR to a folder that can be written")
     })?;
     let file = File::open(path);
-    let found = file.map_err(Refusal::from).and_then(|file| take_record(file, folder.path()));
+    let found =
+        file.map_err(Refusal::from).and_then(|file| take_record(LIMITS, file, folder.path()));
     match found {
         Ok(record) => Ok(Unpacked { _folder: folder, record }),
         Err(refusal) => Err(refusal.complaint(path)),
+    }
+}
+
+/// Returns the folder of unpacked records: `TMPDIR`, or else one that is hardly ever in memory.
+fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
+    match set {
+        Some(folder) => PathBuf::from(folder),
+        None if Path::new(LARGE_FILES).is_dir() => PathBuf::from(LARGE_FILES),
+        None => env::temp_dir(),
     }
 }
 
@@ -138,9 +186,9 @@ impl Refusal {
             Refusal::Large => (
                 format!("`{path}` is too large to be unpacked"),
                 format!(
-                    "at most {MOST_FILES} files and {} GiB are: if you trust it, unpack it with \
-                     `tar xzf`, and name the record in it",
-                    LARGEST >> 30
+                    "at most {} are: if you trust it, unpack it with `tar xzf`, and name the \
+                     record in it",
+                    limits()
                 ),
             ),
             Refusal::None => (
@@ -161,27 +209,25 @@ impl Refusal {
 }
 
 /// Writes the record of an archive into a folder.
-fn take_record(from: File, folder: &Path) -> Result<PathBuf, Refusal> {
-    let limited = GzDecoder::new(BufReader::new(from)).take(LARGEST);
+fn take_record(limits: Limits, from: File, folder: &Path) -> Result<PathBuf, Refusal> {
+    // Whoever reads the byte beyond the limit has not reached the end, where the checksum is.
+    let limited = MultiGzDecoder::new(BufReader::new(from)).take(limits.bytes + 1);
     let mut archive = Archive::new(limited);
     let mut found = None;
-    let taken = take_from(&mut archive, folder, &mut found);
+    let taken = take_from(limits, &mut archive, folder, &mut found);
     let mut rest = archive.into_inner();
-    let is_cut = rest.limit() == 0;
-    match taken {
-        // A file that ends at the limit looks cut.
-        Err(Refusal::Damaged(_)) if is_cut => Err(Refusal::Large),
+    let read = taken.and_then(|()| Ok(io::copy(&mut rest, &mut io::sink())?));
+    match read {
+        // A file that is cut at the limit looks damaged.
+        Ok(_) | Err(Refusal::Damaged(_)) if rest.limit() == 0 => Err(Refusal::Large),
+        Ok(_) => found.ok_or(Refusal::None),
         Err(refusal) => Err(refusal),
-        Ok(()) => {
-            // The sum of all bytes is at the very end.
-            io::copy(&mut rest, &mut io::sink())?;
-            found.ok_or(Refusal::None)
-        }
     }
 }
 
 /// Reads all entries of an archive, and writes the one that is a record.
 fn take_from(
+    limits: Limits,
     archive: &mut Archive<impl Read>,
     folder: &Path,
     found: &mut Option<PathBuf>,
@@ -189,33 +235,35 @@ fn take_from(
     // Raw entries: extensions of the format, such as long names, are read as files of their own,
     // and none can ask for memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
-        if number >= MOST_FILES {
+        if number >= limits.files {
             return Err(Refusal::Large);
         }
         let mut entry = entry?;
-        let Some(name) = record_name(&entry) else { continue };
-        let to = folder.join(name);
+        if !is_record(&entry) {
+            continue;
+        }
         if found.is_some() {
             return Err(Refusal::Several);
         }
+        // Its name in the archive may hold anything.
+        let to = folder.join(UNPACKED);
         write(&mut entry, &to)?;
         *found = Some(to);
     }
     Ok(())
 }
 
-/// Returns the file name of an entry that is a record: a regular file `FOLDER/NAME.assay`.
-fn record_name(entry: &Entry<'_, impl Read>) -> Option<String> {
-    let path = entry.path().ok()?;
+/// Returns true if an entry is a record: a regular file `FOLDER/NAME.assay`.
+fn is_record(entry: &Entry<'_, impl Read>) -> bool {
+    let Ok(path) = entry.path() else { return false };
     let mut parts = path.components();
     let (Some(Component::Normal(_)), Some(Component::Normal(name)), None) =
         (parts.next(), parts.next(), parts.next())
     else {
-        return None;
+        return false;
     };
-    let name = name.to_str()?;
-    let is_record = entry.header().entry_type().is_file() && name.ends_with(RECORD_ENDING);
-    is_record.then(|| name.to_owned())
+    let has_ending = name.as_encoded_bytes().ends_with(RECORD_ENDING.as_bytes());
+    entry.header().entry_type().is_file() && has_ending
 }
 
 /// Writes an entry to a new file.
@@ -249,13 +297,25 @@ mod tests {
 
         /// Packs files with these names, whose content is the name.
         fn pack(&self, to: &str, names: &[&str]) -> Vec<u8> {
+            self.pack_within(LIMITS, to, names).unwrap();
+            fs::read(self.at(to)).unwrap()
+        }
+
+        fn pack_within(&self, limits: Limits, to: &str, names: &[&str]) -> Result<(), PackError> {
             for name in names {
                 fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
                 fs::write(self.at(name), name).unwrap();
             }
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            pack(self.0.path(), &names, "top", File::create_new(self.at(to)).unwrap()).unwrap();
-            fs::read(self.at(to)).unwrap()
+            pack_within(limits, self.0.path(), &names, "top", File::create(self.at(to)).unwrap())
+        }
+
+        /// Returns true if an archive is too large for these limits.
+        fn is_refused(&self, limits: Limits, name: &str) -> bool {
+            let folder = tempfile::tempdir().unwrap();
+            let taken = take_record(limits, File::open(self.at(name)).unwrap(), folder.path());
+            assert!(matches!(taken, Ok(_) | Err(Refusal::Large)), "{taken:?}");
+            taken.is_err()
         }
 
         /// Returns the content of the record in an archive, or the complaint.
@@ -289,7 +349,6 @@ mod tests {
         let names = ["README.md", "files/other.assay", "r.assay"];
         let first = place.pack("a.tar.gz", &names);
         assert_eq!(first, place.pack("b.tar.gz", &names));
-        assert!(is_archive(&place.at("a.tar.gz")) && !is_archive(&place.at("r.assay")));
         assert_eq!(place.unpacked("a.tar.gz").as_deref(), Ok("r.assay"));
     }
 
@@ -329,17 +388,83 @@ mod tests {
     fn cut_or_changed_archive_is_refused_or_read_as_it_was() {
         let place = Place::new();
         let bytes = place.pack("a.tar.gz", &["README.md", "r.assay"]);
-        for end in 2..bytes.len() {
+        for end in 0..bytes.len() {
             fs::write(place.at("cut.tar.gz"), &bytes[..end]).unwrap();
             assert!(place.unpacked("cut.tar.gz").is_err(), "{end}");
         }
-        // Beyond the head of the compressed file, whose time and system do not matter.
-        for at in 10..bytes.len() {
+        for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
             fs::write(place.at("changed.tar.gz"), &changed).unwrap();
-            assert!(place.unpacked("changed.tar.gz").is_err(), "{at}");
+            let read = place.unpacked("changed.tar.gz");
+            // The time and the system of the writer, in the head, do not matter.
+            let is_as_it_was = at < 10 && read.as_deref() == Ok("r.assay");
+            assert!(read.is_err() || is_as_it_was, "{at}: {read:?}");
         }
+    }
+
+    #[test]
+    fn archive_of_several_members_is_read_to_its_end() {
+        let place = Place::new();
+        let bytes = place.pack("a.tar.gz", &["r.assay"]);
+        let member = |bytes: &[u8]| {
+            let mut writer = GzBuilder::new().write(Vec::new(), Compression::fast());
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
+        };
+        let mut tar = Vec::new();
+        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut tar).unwrap();
+        // As some programs compress in parallel.
+        let (first, second) = tar.split_at(600);
+        let several = [member(first), member(second)].concat();
+        fs::write(place.at("several.tar.gz"), several).unwrap();
+        assert_eq!(place.unpacked("several.tar.gz").as_deref(), Ok("r.assay"));
+        // `tar xzf` would unpack the second record too.
+        let end = tar.len() - END as usize;
+        let two = [member(&tar[..end]), member(&tar)].concat();
+        fs::write(place.at("two.tar.gz"), two).unwrap();
+        assert!(place.unpacked("two.tar.gz").unwrap_err().contains("holds several records"));
+        fs::write(place.at("more.tar.gz"), [&bytes[..], b"junk"].concat()).unwrap();
+        assert!(place.unpacked("more.tar.gz").unwrap_err().contains("is no intact bundle"));
+    }
+
+    #[test]
+    fn archive_that_is_written_is_not_too_large_to_be_read() {
+        let place = Place::new();
+        let names = ["README.md", "r.assay"];
+        let bytes = 2 * (BLOCK + BLOCK) + END;
+        let exact = Limits { bytes, files: 2 };
+        let less = [Limits { bytes: bytes - 1, files: 2 }, Limits { bytes, files: 1 }];
+        place.pack_within(exact, "a.tar.gz", &names).unwrap();
+        assert!(!place.is_refused(exact, "a.tar.gz"));
+        for limits in less {
+            let packed = place.pack_within(limits, "b.tar.gz", &names);
+            assert!(matches!(packed, Err(PackError::Large)), "{limits:?}");
+            assert!(place.is_refused(limits, "a.tar.gz"), "{limits:?}");
+        }
+        // Zeros behind the end of the archive, whose checksum is not read.
+        let file = File::create(place.at("c.tar.gz")).unwrap();
+        let mut longer = GzBuilder::new().write(file, Compression::fast());
+        let mut tar =
+            MultiGzDecoder::new(BufReader::new(File::open(place.at("a.tar.gz")).unwrap()));
+        io::copy(&mut tar, &mut longer).unwrap();
+        longer.write_all(&[0; 512]).unwrap();
+        longer.finish().unwrap();
+        assert!(place.is_refused(exact, "c.tar.gz"));
+    }
+
+    #[test]
+    fn name_of_a_record_in_an_archive_may_hold_anything() {
+        let place = Place::new();
+        place.entry("x.tar.gz", tar::EntryType::Regular, "top/\u{1b}[2J\n\u{202e}.assay", "");
+        let unpacked = unpack(&place.at("x.tar.gz")).unwrap();
+        assert_eq!(unpacked.record.file_name().unwrap(), UNPACKED);
+    }
+
+    #[test]
+    fn large_records_are_unpacked_on_a_disk_unless_another_folder_is_set() {
+        assert_eq!(folder_of_large_files(Some("/x".into())), Path::new("/x"));
+        assert_eq!(folder_of_large_files(None), Path::new(LARGE_FILES));
     }
 
     #[test]

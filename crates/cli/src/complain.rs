@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use base::{Diagnostic, Secrets, Source, is_terminal_control, without_passwords};
@@ -31,6 +32,14 @@ impl Complaint {
     /// Removes secrets, which a database may have repeated.
     pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
         Complaint(secrets.hide(&self.0))
+    }
+
+    /// Names a file as the user does, in place of the temporary one that was read or written for
+    /// it.
+    pub(crate) fn naming(self, temporary: &Path, name: &Path) -> Complaint {
+        let [temporary, name] =
+            [temporary, name].map(|path| stderr::message(&path.display().to_string()));
+        Complaint(self.0.replace(&temporary, &name))
     }
 
     /// Creates a warning of one sentence.

@@ -1,4 +1,7 @@
 //! The record that a command line names: the file itself, or the record in a published bundle.
+//!
+//! The record of a bundle is in a temporary file, which is gone when somebody reads a message about
+//! it: each command that opens one passes its complaints through [`RecordFile::complaint`].
 
 use std::path::{Path, PathBuf};
 
@@ -25,13 +28,18 @@ impl RecordFile {
     /// # Errors
     /// A bundle is damaged or too large, or has no record.
     pub(crate) fn open(named: &Path) -> Result<RecordFile, Complaint> {
-        let unpacked = bundle::is_archive(named).then(|| bundle::unpack(named)).transpose()?;
+        let unpacked = archive::is_compressed(named).then(|| bundle::unpack(named)).transpose()?;
         Ok(RecordFile { named: named.to_owned(), unpacked })
     }
 
     /// Returns the path of the record.
     pub(crate) fn path(&self) -> &Path {
         self.unpacked.as_ref().map_or(&self.named, |unpacked| &unpacked.record)
+    }
+
+    /// Makes a complaint about the record one about the file that is named.
+    pub(crate) fn complaint(&self, complaint: Complaint) -> Complaint {
+        complaint.naming(self.path(), &self.named)
     }
 
     /// Returns true if it is the record of an experiment.

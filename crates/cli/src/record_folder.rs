@@ -196,6 +196,7 @@ impl From<RecordError> for Skip {
     fn from(error: RecordError) -> Skip {
         match error.kind() {
             RecordErrorKind::NotARecord(found) => Skip::new(SkipReason::Foreign, *found),
+            RecordErrorKind::Compressed => Skip::new(SkipReason::Foreign, "a compressed file"),
             RecordErrorKind::Newer { version, assay } => {
                 let by = assay.as_ref().map(|assay| format!(", by Assay {assay}"));
                 let details = format!("version {version} of the format{}", by.unwrap_or_default());

@@ -17,6 +17,9 @@ use crate::complain::Complaint;
 /// The fact that holds the printed experiment.
 pub(crate) const EXPERIMENT: &str = "experiment";
 
+/// The fact that holds the printed plans of the arms.
+pub(crate) const PLANS: &str = "plans";
+
 /// The fact that holds the label.
 pub(crate) const LABEL: &str = "label";
 

@@ -59,6 +59,7 @@ fn flip(place: &Place, files: u64) {
                     error.kind(),
                     RecordErrorKind::Damaged(_)
                         | RecordErrorKind::NotARecord(_)
+                        | RecordErrorKind::Compressed
                         | RecordErrorKind::Newer { .. }
                         | RecordErrorKind::Experiment
                 ),

@@ -34,7 +34,7 @@ use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
-use crate::recorded_experiment::{EXPERIMENT, LABEL, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, LABEL, PLANS, RecordedExperiment};
 use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the command line.
@@ -185,6 +185,17 @@ pub(crate) fn give(
     }
 }
 
+/// Returns the state of an experiment from the fact about it.
+pub(crate) fn state_of(fact: Option<&str>) -> ExperimentState {
+    match fact {
+        Some("complete") => ExperimentState::Complete,
+        Some("instrument-failed") => ExperimentState::InstrumentFailed,
+        Some("not-in-effect") => ExperimentState::NotInEffect,
+        Some("not-observed") => ExperimentState::NotObserved,
+        _ => ExperimentState::Interrupted,
+    }
+}
+
 /// Returns the view of an experiment's record.
 pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
     Ok(view_of(&RecordedExperiment::read(path)?, path))
@@ -221,13 +232,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         command: recorded.fact(COMMAND).unwrap_or_default().to_owned(),
         record: path.display().to_string(),
         label: recorded.label().map(str::to_owned),
-        state: match recorded.fact(STATE) {
-            Some("complete") => ExperimentState::Complete,
-            Some("instrument-failed") => ExperimentState::InstrumentFailed,
-            Some("not-in-effect") => ExperimentState::NotInEffect,
-            Some("not-observed") => ExperimentState::NotObserved,
-            _ => ExperimentState::Interrupted,
-        },
+        state: state_of(recorded.fact(STATE)),
         invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
@@ -387,7 +392,7 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
     vec![
         (VERSION, env!("CARGO_PKG_VERSION").to_owned()),
         (EXPERIMENT, file.experiment.to_text()),
-        ("plans", plans.join("\n")),
+        (PLANS, plans.join("\n")),
         (COMMAND, command),
     ]
 }

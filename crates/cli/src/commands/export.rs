@@ -10,15 +10,21 @@ use crate::args::{ExportArgs, Format};
 use crate::commands::answer;
 use crate::complain::Complaint;
 use crate::exit::Exit;
+use crate::record_file::RecordFile;
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
+    let record = RecordFile::open(&args.record)?;
+    export_from(record.path(), args).map_err(|complaint| record.complaint(complaint))
+}
+
+fn export_from(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
     let format = match args.format {
-        Format::Assay => return single_run(args),
+        Format::Assay => return single_run(record, args),
         Format::Hlog => Rows::Hlog,
         Format::Csv => Rows::Csv,
         Format::Json => Rows::Json,
     };
-    let archive = answer::open(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
+    let archive = answer::open(record, args.run).map_err(|error| Complaint::of(&error))?;
     match &args.out {
         None => finish(write(&archive, format, std::io::stdout().lock())),
         Some(path) => {
@@ -42,7 +48,7 @@ enum Rows {
 }
 
 /// Takes a run out of the record of an experiment, as a record of its own.
-fn single_run(args: &ExportArgs) -> Result<Exit, Complaint> {
+fn single_run(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
     let Some(run) = args.run else {
         let sentence = "`--format assay` takes one run out of the record of an experiment";
         return Err(Complaint::new(sentence).help("name the run with --run"));
@@ -51,7 +57,7 @@ fn single_run(args: &ExportArgs) -> Result<Exit, Complaint> {
         let sentence = "a record is a file and cannot be written to stdout";
         return Err(Complaint::new(sentence).help("name the new file with --out"));
     };
-    let written = export::single_run(&args.record, run, path);
+    let written = export::single_run(record, run, path);
     written.map(|()| Exit::Success).map_err(|error| Complaint::of(&error))
 }
 

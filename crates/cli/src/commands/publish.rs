@@ -2,11 +2,13 @@
 //! were read, the settings of every system, and checksums.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
+use archive::{Archive, ExperimentContent, RecordErrorKind};
 use base::{is_terminal_control, printable};
 use guardian::TemporaryFolder;
+use lab::experiment::STATE;
 use record::{InputFile, LONGEST_KEPT_TEXT};
 use report::{
     BundleView, BundledInput, BundledRun, ExperimentState, InputOmission, Page, Style,
@@ -15,12 +17,12 @@ use report::{
 
 use crate::args::PublishArgs;
 use crate::beside::folder_of;
-use crate::bundle;
+use crate::bundle::{self, PackError};
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::read_files;
-use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
+use crate::recorded_experiment::{PLANS, RecordedExperiment};
 use crate::workload_file::file_name;
 
 /// The file with the checksums. It is written last: a bundle without it is incomplete.
@@ -29,21 +31,37 @@ const SUMS: &str = "SHA256SUMS";
 /// The folder of the files that were read before the runs.
 const INPUTS: &str = "files";
 
+/// The folder of the files, in the temporary one.
+const FOLDER: &str = "folder";
+
+/// The archive, in the temporary folder.
+const ARCHIVE: &str = "archive";
+
 pub(crate) fn publish(args: &PublishArgs) -> Result<Exit, Complaint> {
     let name = record_name(&file_name(&args.record))?;
     let stem = name.strip_suffix(bundle::RECORD_ENDING).unwrap_or(&name);
-    let folder = format!("{stem}-published");
+    let top = format!("{stem}-published");
     let out = match (&args.out, args.folder) {
         (Some(out), _) => out.clone(),
-        (None, true) => PathBuf::from(&folder),
+        (None, true) => PathBuf::from(&top),
         (None, false) => PathBuf::from(format!("{stem}{}", bundle::ENDING)),
     };
-    match args.folder {
-        true => write_folder(&args.record, &name, &out)?,
-        false => write_archive(&args.record, &name, &folder, &out)?,
-    }
+    let top = (!args.folder).then_some(top);
+    write(&Order { record: &args.record, name: &name, top, out: &out })?;
     answer::print(&format!("{}\n", printable(&out.display().to_string())))?;
     Ok(Exit::Success)
+}
+
+/// A bundle that is asked for.
+struct Order<'a> {
+    /// The record.
+    record: &'a Path,
+    /// Its name in the bundle.
+    name: &'a str,
+    /// The folder of the files in the archive that they are packed into, if they are.
+    top: Option<String>,
+    /// The archive or the folder.
+    out: &'a Path,
 }
 
 /// Returns the name of the record in the bundle. No other file of the bundle has its ending.
@@ -58,70 +76,100 @@ fn record_name(name: &str) -> Result<String, Complaint> {
     }
 }
 
-fn write_folder(record: &Path, name: &str, out: &Path) -> Result<(), Complaint> {
-    fs::create_dir(out).map_err(|error| uncreated("folder", out, &error))?;
-    let bundle = Bundle { folder: out.to_owned(), top: None, files: Vec::new() };
-    let filled = fill(bundle, record, name);
-    if filled.is_err() {
-        // Part of a bundle could be mistaken for all of it. The folder was made above.
-        let _ = fs::remove_dir_all(out);
+/// Writes a bundle beside its place, and moves it there when it is complete: a part of it could be
+/// mistaken for all of it. Nothing is left of it if this process is killed before.
+fn write(order: &Order<'_>) -> Result<(), Complaint> {
+    let Order { record, name, out, .. } = *order;
+    let uncreated = |error: io::Error| order.uncreated(&error);
+    if out.symlink_metadata().is_ok() {
+        return Err(uncreated(ErrorKind::AlreadyExists.into()));
     }
-    filled.map(|_| ())
-}
-
-/// Writes an archive whose files are below the folder `top`.
-fn write_archive(record: &Path, name: &str, top: &str, out: &Path) -> Result<(), Complaint> {
-    if !bundle::fits(&format!("{top}/{name}")) {
+    if order.top.as_ref().is_some_and(|top| !bundle::fits(&format!("{top}/{name}"))) {
         let sentence = format!("the name `{name}` is too long for an archive");
         return Err(Complaint::new(sentence).help("rename the record, or add --folder"));
     }
-    let file = File::create_new(out).map_err(|error| uncreated("archive", out, &error))?;
-    let written = fill_archive(record, name, top, out, file);
-    if written.is_err() {
-        // As above.
-        let _ = fs::remove_file(out);
-    }
-    written
+    let is_experiment = is_ended_experiment(record)?;
+    // The folder of the bundle has room for its files, or not for the bundle either.
+    let staging = TemporaryFolder::new(&folder_of(out), ".assay-publish").map_err(uncreated)?;
+    let folder = staging.path().join(FOLDER);
+    fs::create_dir(&folder).map_err(|error| order.unwritten(&error))?;
+    let bundle = Bundle { order, folder: folder.clone(), files: Vec::new() };
+    let files = fill(bundle, is_experiment)?;
+    let Some(top) = &order.top else { return move_new(&folder, out).map_err(uncreated) };
+    let archive = staging.path().join(ARCHIVE);
+    let file = File::create_new(&archive).map_err(|error| order.unwritten(&error))?;
+    bundle::pack(&folder, &files, top, file).map_err(|error| match error {
+        PackError::Large => {
+            let limits = bundle::limits();
+            let sentence = format!("`{}` would be too large: {limits} at most", out.display());
+            Complaint::new(sentence).help("add --folder, which has no limit")
+        }
+        PackError::Failed(error) => order.unwritten(&error),
+    })?;
+    name_new(&archive, out).map_err(uncreated)
 }
 
-fn fill_archive(
-    record: &Path,
-    name: &str,
-    top: &str,
-    out: &Path,
-    file: File,
-) -> Result<(), Complaint> {
-    // The folder of the archive has room for the files, or not for the archive either.
-    let staging = TemporaryFolder::new(&folder_of(out), ".assay-publish");
-    let staging = staging.map_err(|error| uncreated("archive", out, &error))?;
-    let folder = staging.path().to_owned();
-    let bundle = Bundle { folder, top: Some(top.to_owned()), files: Vec::new() };
-    let files = fill(bundle, record, name)?;
-    bundle::pack(staging.path(), &files, top, file).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => {
-            Complaint::new(format!("cannot write `{}`: {error}", out.display()))
-                .help("add --folder, which has no limit")
+/// Gives a file its name. A file that exists is never replaced.
+fn name_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        // Some file systems have no such links.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) =>
+        {
+            move_new(from, to)
         }
-        _ => unwritten(out, &error),
-    })
+        other => other,
+    }
+}
+
+/// Moves a file or a folder to a place where nothing is.
+fn move_new(from: &Path, to: &Path) -> io::Result<()> {
+    match to.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
+/// Returns true if a record is that of an experiment, and refuses one that has not ended. This
+/// comes before the copy, which holds up a writer.
+fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
+    let shown = record.display();
+    match Archive::open(record) {
+        Ok(archive) if archive.end().is_some() => Ok(false),
+        Ok(_) => {
+            let sentence = format!("the run of `{shown}` has not ended, or was killed");
+            Err(Complaint::new(sentence).help("wait for its end, or run it again"))
+        }
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => {
+            let content = ExperimentContent::read(record);
+            let content = content.map_err(|error| Complaint::of(&error))?;
+            if experiment::state_of(content.fact(STATE)) != ExperimentState::Interrupted {
+                return Ok(true);
+            }
+            let sentence = format!("the experiment of `{shown}` has not ended");
+            Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"))
+        }
+        Err(error) => Err(Complaint::of(&error)),
+    }
 }
 
 /// A folder that is being filled.
-struct Bundle {
+struct Bundle<'a> {
+    order: &'a Order<'a>,
     folder: PathBuf,
-    /// The folder of the files in the archive that they are packed into, if they are.
-    top: Option<String>,
     /// Paths of its files below the folder.
     files: Vec<String>,
 }
 
-impl Bundle {
+impl Bundle<'_> {
     fn add(&mut self, name: &str, text: &str) -> Result<(), Complaint> {
+        self.write(name, text).map_err(|error| self.order.unwritten(&error))
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
         let path = self.folder.join(name);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        let created = made.and_then(|()| File::create_new(&path));
-        let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| unwritten(&path, &error))?;
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        File::create_new(&path)?.write_all(text.as_bytes())?;
         self.files.push(name.to_owned());
         Ok(())
     }
@@ -131,16 +179,18 @@ impl Bundle {
     fn add_input(&mut self, input: InputFile) -> Result<BundledInput, Complaint> {
         let InputFile { path, bytes, sha256, text } = input;
         let name = format!("{INPUTS}/{path}");
-        let fits = self.top.as_ref().is_none_or(|top| bundle::fits(&format!("{top}/{name}")));
+        let top = self.order.top.as_ref();
+        let fits = top.is_none_or(|top| bundle::fits(&format!("{top}/{name}")));
         let omission = match text {
             _ if !is_below(&path) => Some(InputOmission::Outside),
             None if bytes > LONGEST_KEPT_TEXT => Some(InputOmission::Large),
             None => Some(InputOmission::Unkept),
             Some(_) if !fits => Some(InputOmission::LongName),
-            Some(text) => {
-                self.add(&name, &text)?;
-                None
-            }
+            Some(text) => match self.write(&name, &text) {
+                Ok(()) => None,
+                Err(error) if is_taken(&error) => Some(InputOmission::TakenName),
+                Err(error) => return Err(self.order.unwritten(&error)),
+            },
         };
         Ok(BundledInput { path, sha256, omission })
     }
@@ -150,7 +200,7 @@ impl Bundle {
         self.files.sort();
         let line = |name: &String| {
             let path = self.folder.join(name);
-            let hash = read_files::sha256(&path).map_err(|error| unwritten(&path, &error))?;
+            let hash = read_files::sha256(&path).map_err(|error| self.order.unwritten(&error))?;
             Ok(format!("{hash}  {name}\n"))
         };
         let lines = self.files.iter().map(line).collect::<Result<String, Complaint>>()?;
@@ -160,14 +210,17 @@ impl Bundle {
 }
 
 /// Fills a bundle, and returns its files. The answer is that of the copy, which is read once.
-fn fill(mut bundle: Bundle, record: &Path, name: &str) -> Result<Vec<String>, Complaint> {
+fn fill(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
+    let Order { record, name, out, .. } = *bundle.order;
     let copy = bundle.folder.join(name);
-    archive::copy_record(record, &copy).map_err(|error| Complaint::of(&error))?;
+    archive::copy_record(record, &copy)
+        .map_err(|error| Complaint::of(&error).naming(&copy, out))?;
     bundle.files.push(name.to_owned());
-    let content = match archive::is_experiment(&copy) {
-        true => of_experiment(&copy, record, name)?,
-        false => of_run(&copy, record, name)?,
+    let content = match is_experiment {
+        true => of_experiment(&copy, name),
+        false => of_run(&copy, name),
     };
+    let content = content.map_err(|complaint| complaint.naming(&copy, record))?;
     let Content { forms, mut view, runs, inputs } = content;
     bundle.add("page.html", &forms.page)?;
     bundle.add("answer.txt", &forms.text)?;
@@ -196,14 +249,9 @@ struct Forms {
     json: String,
 }
 
-fn of_run(copy: &Path, record: &Path, name: &str) -> Result<Content, Complaint> {
+fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let failed = |error: archive::RecordError| Complaint::of(&error);
     let mut run = answer::read(copy, None).map_err(failed)?;
-    if run.view.about.ended.is_none() {
-        let shown = record.display();
-        let sentence = format!("the run of `{shown}` has not ended, or was killed");
-        return Err(Complaint::new(sentence).help("wait for its end, or run it again"));
-    }
     let inputs = run.inputs().map_err(failed)?;
     // A reader has the record in the folder of its answer.
     run.view.about.record = PathBuf::from(name);
@@ -222,7 +270,7 @@ fn of_run(copy: &Path, record: &Path, name: &str) -> Result<Content, Complaint> 
         version: about.version.clone(),
         commit: about.commit.clone(),
         inputs: Vec::new(),
-        secrets: secret_names([about.command.as_str(), about.plan.as_str()]),
+        secrets: secret_names(&about.command, [about.plan.as_str()]),
         op_log_rows: about.op_log.as_ref().map(|log| log.rows),
     };
     let facts = about.settings.clone();
@@ -230,23 +278,18 @@ fn of_run(copy: &Path, record: &Path, name: &str) -> Result<Content, Complaint> 
     Ok(Content { forms, view, runs, inputs })
 }
 
-fn of_experiment(copy: &Path, record: &Path, name: &str) -> Result<Content, Complaint> {
+fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let recorded = RecordedExperiment::read(copy)?;
-    let of_copy = experiment::view_of(&recorded, copy);
-    if of_copy.state == ExperimentState::Interrupted {
-        let sentence = format!("the experiment of `{}` has not ended", record.display());
-        return Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"));
-    }
-    let shown = report::ExperimentView { record: name.to_owned(), ..of_copy };
+    let shown = experiment::view_of(&recorded, Path::new(name));
     let forms = Forms {
         page: report::experiment_html(&shown),
-        text: report::experiment_text(&shown, &Style::PLAIN),
+        text: report::experiment_full_text(&shown, &Style::PLAIN),
         json: answer::document_text(&report::experiment_json(&shown))?,
     };
     let first = shown.runs.first().map(|run| answer::open(copy, Some(run.number))).transpose();
     let first = first.map_err(|error| Complaint::of(&error))?;
-    let header = first.as_ref().map(archive::Archive::header);
-    let printed = [shown.command.as_str(), recorded.fact(EXPERIMENT).unwrap_or_default()];
+    let header = first.as_ref().map(Archive::header);
+    let plans = [shown.plan.experiment.as_str(), recorded.fact(PLANS).unwrap_or_default()];
     let view = BundleView {
         title: shown.ask.clone(),
         answer: report::experiment_markdown(&shown),
@@ -255,7 +298,7 @@ fn of_experiment(copy: &Path, record: &Path, name: &str) -> Result<Content, Comp
         version: header.map(|header| header.assay.clone()).unwrap_or_default(),
         commit: header.and_then(|header| header.commit.clone()),
         inputs: Vec::new(),
-        secrets: secret_names(printed),
+        secrets: secret_names(&shown.command, plans),
         op_log_rows: None,
     };
     let (runs, inputs) = (bundled_runs(&recorded), recorded.files().to_vec());
@@ -286,21 +329,33 @@ fn is_plain(name: &str) -> bool {
     !name.contains('\\') && !name.contains(is_terminal_control)
 }
 
-/// Returns the complaint about an archive or a folder that cannot be created.
-fn uncreated(kind: &str, path: &Path, error: &io::Error) -> Complaint {
-    let shown = path.display();
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => Complaint::new(format!("`{shown}` exists already"))
-            .help(format!("nothing is overwritten: name a new {kind} with --out")),
-        _ => Complaint::new(format!("cannot create the {kind} `{shown}`: {error}")).help(format!(
-            "name a new {kind} with --out, in a folder that exists and that you may write to"
-        )),
-    }
+/// Returns true if a file cannot be created because there is one of its name, or of that of its
+/// folder, or because its name is that of a folder.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory)
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> Complaint {
-    Complaint::new(format!("cannot write `{}`: {error}", path.display()))
-        .help("name a file or a folder on another disk with --out")
+impl Order<'_> {
+    /// Returns the complaint about an archive or a folder that cannot be created.
+    fn uncreated(&self, error: &io::Error) -> Complaint {
+        let kind = if self.top.is_some() { "archive" } else { "folder" };
+        let shown = self.out.display();
+        match error.kind() {
+            ErrorKind::AlreadyExists => Complaint::new(format!("`{shown}` exists already"))
+                .help(format!("nothing is overwritten: name a new {kind} with --out")),
+            _ => Complaint::new(format!("cannot create the {kind} `{shown}`: {error}")).help(
+                format!(
+                    "name a new {kind} with --out, in a folder that exists and that you may write \
+                     to"
+                ),
+            ),
+        }
+    }
+
+    fn unwritten(&self, error: &io::Error) -> Complaint {
+        Complaint::new(format!("cannot write `{}`: {error}", self.out.display()))
+            .help("name a file or a folder on another disk with --out")
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +369,45 @@ mod tests {
         }
         for path in ["", "/etc/passwd", "../a", "a/../../b", "./a", "a\\b", "a\nb"] {
             assert!(!is_below(path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn file_whose_name_is_taken_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let (record, out) = (Path::new("r.assay"), Path::new("out"));
+        let order = Order { record, name: "r.assay", top: None, out };
+        let folder = folder.path().to_owned();
+        let mut bundle = Bundle { order: &order, folder, files: Vec::new() };
+        for (path, expected) in [
+            ("a", None),
+            ("a/b", Some(InputOmission::TakenName)),
+            ("a", Some(InputOmission::TakenName)),
+            ("c/d", None),
+            ("c", Some(InputOmission::TakenName)),
+        ] {
+            let (sha256, text) = (String::new(), Some(String::new()));
+            let input = InputFile { path: path.to_owned(), bytes: 0, sha256, text };
+            assert_eq!(bundle.add_input(input).unwrap().omission, expected, "{path}");
+        }
+        assert_eq!(bundle.files, ["files/a", "files/c/d"]);
+    }
+
+    #[test]
+    fn nothing_is_replaced_by_a_bundle() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for place in [name_new, move_new] {
+            fs::write(at("old"), "old").unwrap();
+            fs::write(at("new"), "new").unwrap();
+            let error = place(&at("new"), &at("old")).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+            assert_eq!(fs::read_to_string(at("old")).unwrap(), "old");
+            fs::remove_file(at("old")).unwrap();
+            place(&at("new"), &at("old")).unwrap();
+            assert_eq!(fs::read_to_string(at("old")).unwrap(), "new");
+            // They may be one file.
+            fs::remove_file(at("old")).unwrap();
         }
     }
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use analyze::Status;
-use analyze::compare::RepetitionOutcome;
-use archive::Archive;
+use analyze::compare::{RepetitionOutcome, RunFigures};
+use archive::{Archive, RecordError};
 use base::HIDDEN;
 use clap::Parser;
+use record::InputFile;
 use report::{ExperimentState, ExperimentView, RepetitionView};
 
 use crate::args::{Args, Command, RepeatArgs, RunArgs};
@@ -23,15 +24,18 @@ use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;
     match record.is_experiment() {
-        true => repeat_experiment(args, &record),
-        false => repeat_run(args, record.path()),
+        true => repeat_experiment(args, record),
+        false => repeat_run(args, record),
     }
 }
 
 /// Runs the experiment of a record again, and compares both answers.
-fn repeat_experiment(args: &RepeatArgs, record: &RecordFile) -> Result<Exit, Complaint> {
-    let recorded = RecordedExperiment::read(record.path())?;
+fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> {
+    let recorded = RecordedExperiment::read(record.path());
+    let recorded = recorded.map_err(|complaint| record.complaint(complaint))?;
     let first = record.view_of(&recorded);
+    // An unpacked record takes no room while the machine is measured.
+    drop(record);
     refuse_unanswered(&first)?;
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
@@ -95,12 +99,13 @@ fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Compl
 }
 
 /// Runs the workload of a single run again, and prints both runs side by side.
-fn repeat_run(args: &RepeatArgs, record: &Path) -> Result<Exit, Complaint> {
-    let first = Archive::open(record).map_err(|error| Complaint::of(&error))?;
-    let facts = first.facts().map_err(|error| Complaint::of(&error))?;
-    let files = first.files().map_err(|error| Complaint::of(&error))?;
-    let mut run = run_args(args, &facts.header.command)?;
-    let kept = KeptFiles::unpack(&files, &run.file.file)?;
+fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> {
+    let first = FirstRun::read(record.path());
+    let first = first.map_err(|error| record.complaint(Complaint::of(&error)))?;
+    // As above.
+    drop(record);
+    let mut run = run_args(args, &first.command)?;
+    let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
     run.file.recorded_name = Some(std::mem::replace(&mut run.file.file, kept.first().to_owned()));
     let record = match &run.out {
         Some(record) => record.clone(),
@@ -109,17 +114,32 @@ fn repeat_run(args: &RepeatArgs, record: &Path) -> Result<Exit, Complaint> {
     run.out = Some(record.clone());
     let exit = run::run(&run)?;
     if record.exists() && !args.answer.json && !args.answer.markdown {
-        print_side_by_side(&first, &record)?;
+        print_side_by_side(&first.figures, &record)?;
     }
     Ok(exit)
 }
 
-fn print_side_by_side(first: &Archive, record: &Path) -> Result<(), Complaint> {
-    let second = Archive::open(record).map_err(|error| Complaint::of(&error))?;
-    let figures = |archive: &Archive| {
-        lab::experiment::figures(archive).map_err(|error| Complaint::of(&error))
-    };
-    let text = report::two_runs(&figures(first)?, &figures(&second)?);
+/// The run that is repeated.
+struct FirstRun {
+    command: String,
+    files: Vec<InputFile>,
+    figures: RunFigures,
+}
+
+impl FirstRun {
+    fn read(record: &Path) -> Result<FirstRun, RecordError> {
+        let archive = Archive::open(record)?;
+        Ok(FirstRun {
+            command: archive.header().command.clone(),
+            files: archive.files()?,
+            figures: lab::experiment::figures(&archive)?,
+        })
+    }
+}
+
+fn print_side_by_side(first: &RunFigures, record: &Path) -> Result<(), Complaint> {
+    let second = Archive::open(record).and_then(|second| lab::experiment::figures(&second));
+    let text = report::two_runs(first, &second.map_err(|error| Complaint::of(&error))?);
     answer::print(&format!("\n{text}"))
 }
 

@@ -10,7 +10,11 @@ use crate::record_file::RecordFile;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;
-    if let Some(exit) = figures::of_report(args, &record)? {
+    give(args, &record).map_err(|complaint| record.complaint(complaint))
+}
+
+fn give(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
+    if let Some(exit) = figures::of_report(args, record)? {
         return Ok(exit);
     }
     match (args.environment, args.run) {

@@ -4,12 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nix::sys::signal::Signal;
+
+use crate::disk::limited;
 use crate::example::assert_keeps_to;
-use crate::support::{MM1, Place};
+use crate::killed::goes;
+use crate::support::{CommandResult, MM1, Place};
 
 /// A workload whose own URL has a password, and that reads a file.
 const READ: &str = "url = postgres://ann:hunter2@db1/shop\nduration = 2s\n[read]\n\
     query = select ?\nquery-args-file = data/ids.csv\nconcurrency = 2\n";
+
+/// A workload with a secret parameter.
+const SECRET: &str = "duration = 2s\n[params]\npw = hunter2\n[target other]\n\
+    url = postgres://ann:${pw}@localhost:1/d\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const PLAIN: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -42,6 +50,17 @@ fn checked(folder: &Path) -> (String, bool) {
     (String::from_utf8(ran.stdout).unwrap(), ran.status.success())
 }
 
+/// Packs a damaged copy of a record as the bundle `damaged.tar.gz`.
+fn damaged_bundle(place: &Place, record: &str) {
+    let mut bytes = fs::read(place.at(record)).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    fs::create_dir_all(place.at("damaged")).unwrap();
+    place.write("damaged/r.assay", bytes);
+    let mut command = Command::new("tar");
+    command.args(["czf", "damaged.tar.gz", "--format=ustar", "damaged"]).current_dir(place.path());
+    assert!(command.status().unwrap().success());
+}
+
 /// Unpacks an archive as a reader would, and returns its folder.
 fn unpacked(place: &Place, archive: &str, folder: &str) -> PathBuf {
     let mut command = Command::new("tar");
@@ -72,7 +91,9 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         assert!(read(&format!("files/{input}")) == fs::read_to_string(place.at(input)).unwrap());
         let document = serde_json::from_str(&read("answer.json")).unwrap();
         assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
-        assert!(read("answer.txt").contains("looks right"));
+        let text = read("answer.txt");
+        assert!(text.contains("looks right"));
+        assert_eq!(text.contains("\nchecks\n"), record == "e.assay", "{text}");
         assert!(read("page.html").contains("looks right"));
         assert_eq!(fs::read(folder.join(record)).unwrap(), fs::read(place.at(record)).unwrap());
         let (output, is_right) = checked(&folder);
@@ -97,10 +118,22 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         fs::write(folder.join("answer.txt"), "better").unwrap();
         assert!(!checked(&folder).1, "a changed file is noticed");
     }
-    place.assay(&["export", "r.tar.gz", "--format", "csv"]).refuses(&["it is compressed"]);
+    // The page of a bundle names this command.
+    place.assay(&["note", "r.assay", "later", "--author", "ann"]).expect(0);
+    assert_eq!(place.export("r.tar.gz", "hlog"), place.export("r.assay", "hlog"));
+    place.assay(&["note", "r.tar.gz", "x"]).refuses(&["it is compressed", "tar xzf"]);
     fs::write(place.at("r.tar.gz"), &fs::read(place.at("r.tar.gz")).unwrap()[..500]).unwrap();
-    place.assay(&["report", "r.tar.gz"]).refuses(&["`r.tar.gz` is no intact bundle"]);
-    place.assay(&["repeat", "r.tar.gz"]).refuses(&["`r.tar.gz` is no intact bundle"]);
+    for command in [&["report", "r.tar.gz"][..], &["repeat", "r.tar.gz"]] {
+        place.assay(command).refuses(&["`r.tar.gz` is no intact bundle"]);
+    }
+    for record in ["r.assay", "e.assay"] {
+        damaged_bundle(&place, record);
+        for command in ["report", "repeat"] {
+            let ran = place.assay(&[command, "damaged.tar.gz"]);
+            let ran = ran.refuses(&["the record `damaged.tar.gz` is damaged"]);
+            assert!(!ran.stderr.contains("assay-bundle"), "{}", ran.stderr);
+        }
+    }
 }
 
 #[test]
@@ -124,6 +157,14 @@ fn password_is_in_no_file_of_a_bundle() {
     assert!(readme.contains("| `w.ini` | **not included**"), "{readme}");
     let undisclosed = fs::read_to_string(place.at("bundle/UNDISCLOSED.md")).unwrap();
     assert!(undisclosed.contains("| file `w.ini` | it contains a password"), "{undisclosed}");
+    // The plans of an experiment are part of its bundle too.
+    place.write("s.ini", SECRET);
+    place.write("e.ini", EXPERIMENT.replace("plain.ini", "s.ini"));
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1, "--out", "e.assay"];
+    place.assay(&line).expect(0);
+    place.assay(&["publish", "e.assay", "--folder"]).expect(0);
+    let undisclosed = fs::read_to_string(place.at("e-published/UNDISCLOSED.md")).unwrap();
+    assert!(undisclosed.contains("| value of `pw` | it is secret"), "{undisclosed}");
 }
 
 #[test]
@@ -138,11 +179,32 @@ fn bundle_overwrites_nothing_and_has_an_end() {
     }
     assert_eq!(fs::read_dir(place.at("there")).unwrap().count(), 0);
     let before = place.names();
+    let is_part = |name: &String| name.starts_with(".assay-publish");
+    let has_part = || place.names().iter().any(is_part);
+    let mut publishing = place.start(&["publish", "e.assay"]);
+    goes("the time before the bundle", || !has_part() && !place.at("e.tar.gz").exists());
+    if publishing.is_running() {
+        publishing.signal(Signal::SIGINT);
+    }
+    publishing.ends();
+    goes("a part of the bundle", has_part);
+    if place.at("e.tar.gz").exists() {
+        // The signal came too late.
+        place.assay(&["report", "e.tar.gz"]).expect(0);
+        fs::remove_file(place.at("e.tar.gz")).unwrap();
+    }
+    let full = CommandResult::of(&mut limited(&place, 8, &["publish", "r.assay"]));
+    let full = full.refuses(&["`r.tar.gz`"]);
+    assert!(!full.stderr.contains(".assay-publish"), "{}", full.stderr);
     place.assay(&["publish", "no.assay"]).refuses(&["there is no file `no.assay`"]);
     place.assay(&["publish", "plain.ini"]).refuses(&["is not a record of Assay"]);
     let sql = "delete from meta where key in ('ended', 'ended_at_ns', 'ended_because');";
     rusqlite::Connection::open(place.at("r.assay")).unwrap().execute_batch(sql).unwrap();
-    place.assay(&["publish", "r.assay"]).refuses(&["has not ended, or was killed"]);
+    // Before anything is copied, which would hold up its writer.
+    for out in ["r.tar.gz", "no/where"] {
+        let line = ["publish", "r.assay", "--out", out];
+        place.assay(&line).refuses(&["`r.assay` has not ended, or was killed"]);
+    }
     let sql = "update experiment set value = 'running' where key = 'state'";
     rusqlite::Connection::open(place.at("e.assay")).unwrap().execute_batch(sql).unwrap();
     place.assay(&["publish", "e.assay"]).refuses(&["has not ended", "--resume"]);

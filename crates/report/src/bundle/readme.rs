@@ -51,6 +51,9 @@ pub enum InputOmission {
     Outside,
     /// Its name is longer than an archive can hold.
     LongName,
+    /// Another file has its name, or the name of its folder. No record has such names, unless
+    /// somebody has written them.
+    TakenName,
 }
 
 impl InputOmission {
@@ -60,6 +63,7 @@ impl InputOmission {
             InputOmission::Unkept => "it contains a password, or is not UTF-8 text",
             InputOmission::Outside => "it lies outside of the folder of the workload file",
             InputOmission::LongName => "its name is too long for an archive",
+            InputOmission::TakenName => "another file has its name, or that of its folder",
         }
     }
 }
@@ -89,9 +93,10 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
          ## Repeat it\n\nThe record was made by assay {version}:\n\n    {command}\n\n\
          This repeats it from the files that the record keeps, and compares both answers:\n\n\
          {repeat}\n\
-         Passwords are in none of these files (see [what is left out](UNDISCLOSED.md)). Names of \
-         hosts, users and paths, statements and texts of errors are, and so are five rows of \
-         each table that was loaded: read them before you pass the bundle on.\n"
+         Passwords are in none of these files (see [what is left out](UNDISCLOSED.md)). \
+         Statements, texts of errors, the names of hosts, users and paths in commands and URLs, \
+         and five rows of each table that was loaded are: read them before you pass the bundle \
+         on.\n"
     )
 }
 

@@ -119,4 +119,17 @@ mod tests {
         let versions = versions(&runs);
         assert_eq!(versions, [("host.kernel".to_owned(), "6.1, =6.2".to_owned())]);
     }
+
+    #[test]
+    fn every_value_is_there_and_whole() {
+        const RUNS: u32 = 10_500;
+        let long = "x".repeat(5_000);
+        let runs: Vec<BundledRun> =
+            (1..=RUNS).map(|number| run(number, "", &[("n", &number.to_string())])).collect();
+        let runs = [runs, vec![run(RUNS + 1, "", &[("long", &long)])]].concat();
+        let text = bundle_settings(&runs);
+        assert_eq!(text.lines().count(), runs.len() + 1);
+        assert!(text.contains(&format!(",long,{long}\r\n")));
+        assert!(!text.contains("in the record"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The file of a bundle that says what the bundle does not disclose, and why.
 
-use base::HIDDEN;
 use base::units::grouped;
+use base::{HIDDEN, passwords_in};
 use record::environment::{HIDDEN_SETTING, MISSING, UNKNOWN};
 
 use super::readme::{BundleView, cell};
@@ -13,10 +13,11 @@ const NEVER: &str = "\
 * Passwords, keys and tokens. They are also removed from texts of servers and programs.
 * The location of a server within its machine: its ports, sockets, folders and files, other than \
 those that the URL of the target names.
-* In the facts about a machine, its name and those of its users.
+* Host and user names, in the facts about a machine.
 * The environment of this program and of those that the workload runs, and what they print.
-* The values and the answers of single requests, other than one example of each statement and the \
-first rows of each loaded table.
+* The values that single requests sent, other than in the files of this bundle, and their answers; \
+there are one example of each statement and the first rows of each loaded table, and texts of errors \
+may quote some of them.
 ";
 
 /// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings
@@ -42,12 +43,13 @@ fn rows(view: &BundleView, runs: &[BundledRun]) -> Vec<(String, String)> {
         Some((format!("file {}", cell(&input.path)), why))
     });
     let secrets = view.secrets.iter().map(|name| {
-        let why = "its value is secret; `assay repeat` takes it with `--set NAME=VALUE`";
+        let why =
+            "it is secret; `assay repeat` takes it with `--set NAME=VALUE`, a URL with `--url`";
         (format!("value of {}", cell(name)), why.to_owned())
     });
     let op_log = view.op_log_rows.map(|rows| {
-        let why = format!("a file of its own, with {} requests", grouped(rows));
-        ("op-log".to_owned(), why)
+        let what = format!("op-log, with {} requests", grouped(rows));
+        (what, "it is not part of the record".to_owned())
     });
     let mut rows: Vec<(String, String)> = files.chain(secrets).chain(op_log).collect();
     let mut facts: Vec<(String, String)> =
@@ -71,26 +73,35 @@ fn undisclosed_fact((name, value): &(String, String)) -> Option<(String, String)
     Some((format!("value of {}", cell(name)), why.to_owned()))
 }
 
-/// Returns the names to which command lines and plans give a secret value: `NAME=(secret)`, and the
-/// keys of lines that contain one.
-pub fn secret_names<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
-    let lines = texts.into_iter().flat_map(str::lines);
-    let mut names: Vec<String> = lines.flat_map(secrets_of_line).collect();
+/// Returns the names to which a command line and plans give a secret value, in order.
+pub fn secret_names<'t>(command: &str, plans: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+    let of_plans = plans.into_iter().flat_map(str::lines).filter_map(secret_of_line);
+    let mut names = secrets_of_command(command);
+    names.extend(of_plans);
     names.sort();
     names.dedup();
     names
 }
 
-fn secrets_of_line(line: &str) -> Vec<String> {
-    if let Some((key, _)) = line.split_once(" = ").filter(|(_, value)| value.contains(HIDDEN)) {
-        return vec![key.trim().to_owned()];
-    }
-    let before = line.match_indices(HIDDEN).map(|(at, _)| &line[..at]);
-    let name = |before: &str| {
-        let name = before.strip_suffix('=')?.rsplit([' ', '\'']).next()?;
+/// Returns the key of a line of a plan whose value contains a secret.
+fn secret_of_line(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(" = ")?;
+    value.contains(HIDDEN).then(|| key.trim().to_owned())
+}
+
+/// Returns the names of the arguments `NAME=(secret)` of a command, and of those whose URL has a
+/// password: `url` if it is the value of an option.
+fn secrets_of_command(command: &str) -> Vec<String> {
+    let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
+    let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {
+        let name = argument(at).strip_suffix('=')?;
         (!name.is_empty()).then(|| name.to_owned())
-    };
-    before.filter_map(name).collect()
+    });
+    let of_urls = passwords_in(command).into_iter().map(|password| {
+        let name = argument(password.start).split_once("://").map_or("", |(before, _)| before);
+        name.split_once('=').map_or("url", |(name, _)| name).to_owned()
+    });
+    of_parameters.chain(of_urls).collect()
 }
 
 #[cfg(test)]
@@ -116,8 +127,8 @@ mod tests {
         let text = bundle_undisclosed(&view, &[run.clone(), run]);
         for words in [
             "| file `a.ini` | it is larger than 1 MB; its SHA-256 is `ab` |",
-            "| value of `pw` | its value is secret",
-            "| op-log | a file of its own, with 1,000 requests |",
+            "| value of `pw` | it is secret",
+            "| op-log, with 1,000 requests | it is not part of the record |",
             "| value of `database.setting.archive_command` | it may hold a secret or a command",
             "| value of `host.cpu.governor` | it could not be read",
             "| samples of `sessions` | permission &lt;denied&gt; |",
@@ -137,6 +148,14 @@ mod tests {
     fn secrets_are_found_by_their_names() {
         let command = "assay run w.ini --set 'pw=(secret)' --set n=1 --set key=(secret)";
         let plan = "url = postgres://ann:(secret)@h/d\nquery = select 1";
-        assert_eq!(secret_names([command, plan]), ["key", "pw", "url"]);
+        assert_eq!(secret_names(command, [plan]), ["key", "pw", "url"]);
+        for (command, expected) in [
+            ("assay run w.ini --set 'where=a = b' --set pw=(secret)", &["pw"][..]),
+            ("assay run w.ini --url postgres://ann:***@h/d", &["url"]),
+            ("assay run w.ini --set 'to=mysql://ann:***@h/d?a=b'", &["to"]),
+            ("assay run w.ini --url postgres://ann@h/d", &[]),
+        ] {
+            assert_eq!(secret_names(command, []), expected, "{command}");
+        }
     }
 }

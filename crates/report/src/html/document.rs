@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::cut::cut;
-use super::file::{csv, link};
+use super::file::{csv_of_page, link};
 use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
 use crate::number::count;
@@ -195,7 +195,7 @@ impl Document {
             return;
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
-        let file = csv(&titles, rows);
+        let file = csv_of_page(&titles, rows);
         let file = link("CSV", caption, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);
         let _ = writeln!(

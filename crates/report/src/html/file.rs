@@ -23,29 +23,37 @@ pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
     )
 }
 
-/// Formats rows as CSV (RFC 4180): at most [`MOST_ROWS`], and a last line if there are more.
+/// Formats rows as CSV (RFC 4180), with the rules of [`cell`].
 pub(crate) fn csv(titles: &[&str], rows: &[Vec<String>]) -> String {
-    let mut out = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let cells: Vec<String> = cells.map(cell).collect();
-        let _ = write!(out, "{}\r\n", cells.join(","));
-    };
-    line(&mut titles.iter().copied());
+    let mut out = line(titles.iter().copied());
+    rows.iter().for_each(|row| out.push_str(&line(row.iter().map(String::as_str))));
+    out
+}
+
+/// Formats rows as CSV within a page: long texts are cut, and there are at most [`MOST_ROWS`], with
+/// a last line if there are more.
+pub(super) fn csv_of_page(titles: &[&str], rows: &[Vec<String>]) -> String {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    shown.iter().for_each(|row| line(&mut row.iter().map(String::as_str)));
+    let shown: Vec<Vec<String>> =
+        shown.iter().map(|row| row.iter().map(|text| cut(text).into_owned()).collect()).collect();
+    let mut out = csv(titles, &shown);
     let more = rows.len() - shown.len();
     if more > 0 {
         let note = format!("and {} in the record", count(more as u64, "more row"));
         let empty = titles.iter().skip(1).map(|_| "");
-        line(&mut [note.as_str()].into_iter().chain(empty));
+        out.push_str(&line([note.as_str()].into_iter().chain(empty)));
     }
     out
 }
 
+fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+    let cells: Vec<String> = cells.map(cell).collect();
+    format!("{}\r\n", cells.join(","))
+}
+
 /// Returns a cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
 fn cell(text: &str) -> String {
-    let cut = cut(text);
-    let shown = printable(&cut);
+    let shown = printable(text);
     let text = if is_formula(text) { format!("'{shown}") } else { shown.into_owned() };
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -163,12 +171,12 @@ mod tests {
     #[test]
     fn saved_table_names_the_rows_and_the_text_that_it_cuts() {
         let rows = vec![vec!["1".to_owned(), "a".to_owned()]; MOST_ROWS + 1];
-        let table = csv(&["run", "text"], &rows[..MOST_ROWS]);
+        let table = csv_of_page(&["run", "text"], &rows[..MOST_ROWS]);
         assert_eq!((table.lines().count(), table.lines().last()), (MOST_ROWS + 1, Some("1,a")));
-        let table = csv(&["run", "text"], &rows);
+        let table = csv_of_page(&["run", "text"], &rows);
         assert_eq!(table.lines().count(), MOST_ROWS + 2);
         assert_eq!(table.lines().last(), Some("and 1 more row in the record,"));
-        let long = csv(&["text"], &[vec!["x".repeat(100_000)]]);
+        let long = csv_of_page(&["text"], &[vec!["x".repeat(100_000)]]);
         assert!(long.len() < 5_000 && long.ends_with("x…\r\n"), "{}", long.len());
     }
 
