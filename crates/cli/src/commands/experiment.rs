@@ -250,7 +250,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         facts: facts_of_arms(recorded),
         plan: PlanTexts {
             experiment: recorded.fact(EXPERIMENT).unwrap_or_default().to_owned(),
-            workload: results.plan.clone().unwrap_or_default(),
+            workload: results.plan.clone().map(|plan| (plan.run, plan.text)),
         },
         excerpts: recorded.excerpts().to_vec(),
         sweep: sweep(recorded),

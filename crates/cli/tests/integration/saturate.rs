@@ -55,7 +55,8 @@ fn values(document: &Value) -> Vec<f64> {
 
 #[test]
 fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
-    let document = found(SEARCH, 0);
+    let place = place(SEARCH);
+    let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()).expect(0));
     let saturate = &document["saturate"];
     assert_eq!((&saturate["outcome"], &saturate["value"]), (&"reached".into(), &4.0.into()));
     assert_eq!(values(&document), [1.0, 2.0, 4.0, 8.0]);
@@ -79,6 +80,12 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
     let step = &runs[3];
     assert_eq!((&step["arm"], &step["point"]), (&"four".into(), &"8".into()));
     assert_eq!((&document["arms"][0]["runs"], &document["verdict"]), (&6.into(), &"VALID".into()));
+    // The workload that is shown is that of the comparison, and not that of a step.
+    let is_first = |run: &&Value| run["phase"] == "compare" && run["arm"] == "four";
+    let first = &runs.iter().find(is_first).unwrap()["number"];
+    let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
+    let (_, plan) = full.split_once(&format!("\nworkload of run {first}\n")).expect(&full);
+    assert!(plan.contains("  concurrency = 4\n"), "{plan}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use analyze::compare::{
     MachineChange, MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of,
     validity_of,
 };
-use archive::{Archive, ExperimentContent, Phase, RunRow, RunState};
+use archive::{ExperimentContent, Phase, RunRow, RunState};
 use workload::question::{ArmPointOutline, Outline};
 
 use super::consistency::{self, ArmPointPlans};
@@ -16,7 +16,7 @@ use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::effect::{self, ArmEffect};
 use super::error::ExperimentError;
 use super::recorded::looks_of;
-use super::warm_up::{figures_of_round, is_same_round};
+use super::warm_up::{figures_and_plans_of_round, is_same_round};
 
 /// The results of an experiment.
 #[derive(Debug)]
@@ -36,8 +36,18 @@ pub struct ExperimentResults {
     pub validity: Vec<ArmValidity>,
     /// The SLOs of each arm.
     pub slos: Vec<Vec<ArmSlo>>,
-    /// The plan of the first run of the baseline as text; `None` before it.
-    pub plan: Option<String>,
+    /// The plan of the first run of the baseline that counts, or of its first run if none does;
+    /// `None` before it. The steps of a search for saturation have other loads.
+    pub plan: Option<RunPlan>,
+}
+
+/// The plan of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Number of the run.
+    pub run: u32,
+    /// The plan as text.
+    pub text: String,
 }
 
 /// A run of an experiment with its figures.
@@ -65,9 +75,10 @@ pub fn read_results(
     let arm_points = outline.arm_points();
     let names = arms_of(&arm_points);
     let (mut steps, mut runs, mut plans) = (Vec::new(), Vec::new(), ArmPointPlans::default());
+    let mut shown: Option<(RunState, RunPlan)> = None;
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
-        for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
+        for (row, (figures, plan)) in rows.iter().zip(figures_and_plans_of_round(path, &rows)?) {
             let Some(arm) = names.iter().position(|name| **name == row.arm) else { continue };
             let recorded = RecordedRun { row: RunRow::clone(row), arm, figures };
             if row.phase == Phase::Saturate {
@@ -80,16 +91,17 @@ pub fn read_results(
                     arm_point.arm == row.arm && arm_point.point == row.point
                 };
                 let Some(arm_point) = arm_points.iter().position(is_of_run) else { continue };
-                let archive = Archive::open_run(path, row.run)?;
-                plans.check(path, arm_point, row.run, &archive.header().plan)?;
+                plans.check(path, arm_point, row.run, &plan)?;
             }
             runs.push(recorded);
+            let counts = row.state == RunState::Counts;
+            let is_better = |(state, _): &(RunState, _)| counts && *state != RunState::Counts;
+            if arm == 0 && shown.as_ref().is_none_or(is_better) {
+                shown = Some((row.state, RunPlan { run: row.run, text: plan }));
+            }
         }
     }
-    let of_baseline =
-        content.runs.iter().find(|row| Some(row.arm.as_str()) == names.first().copied());
-    let first = of_baseline.map(|row| Archive::open_run(path, row.run)).transpose()?;
-    let plan = first.map(|archive| archive.header().plan.clone());
+    let plan = shown.map(|(_, plan)| plan);
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
     let counted = counted(&runs);
     let looks = looks_of(&content);

@@ -32,6 +32,18 @@ pub(super) fn figures_of_round(
     record: &Path,
     runs: &[&RunRow],
 ) -> Result<Vec<RunFigures>, RecordError> {
+    let read = figures_and_plans_of_round(record, runs)?;
+    Ok(read.into_iter().map(|(figures, _)| figures).collect())
+}
+
+/// Returns the figures of the runs of one round with their plans as text, in the order of the runs.
+///
+/// # Errors
+/// The record of a run is damaged.
+pub(super) fn figures_and_plans_of_round(
+    record: &Path,
+    runs: &[&RunRow],
+) -> Result<Vec<(RunFigures, String)>, RecordError> {
     let read = |row: &&RunRow| {
         let archive = Archive::open_run(record, row.run)?;
         let evidence = evidence(&archive)?;
@@ -44,7 +56,7 @@ pub(super) fn figures_of_round(
             true => evidence_after(&archive, None, latest)?,
             false => own,
         };
-        figures_of(&archive, &evidence)
+        Ok((figures_of(&archive, &evidence)?, archive.header().plan.clone()))
     };
     read.into_iter().map(of_run).collect()
 }

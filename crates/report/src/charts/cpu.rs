@@ -7,10 +7,10 @@ use record::metric::{Metric, host, processes, program};
 use record::{ObservedComponent, Part, Side};
 use workload::question::CpuOwner;
 
-use super::readings::{Series, draw, mean, rates};
+use super::readings::{Rates, Series, draw, rates};
 use super::subject::{Run, Words};
 use super::timeline;
-use crate::figure::{Axis, Figure, Ink, Point, Stroke, Unit};
+use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
 use crate::number::{significant, trimmed};
 
 /// Most programs that belong to neither side.
@@ -18,6 +18,13 @@ const MOST_PROGRAMS: usize = 3;
 
 /// Fraction of one processor from which another program is shown.
 const NOTABLE: f64 = 0.05;
+
+/// Processors in use over time.
+struct Usage {
+    name: String,
+    stroke: Stroke,
+    rates: Rates,
+}
 
 /// Returns the processors that each component used.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
@@ -36,12 +43,15 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
-    let most = draw(series, &mut marks, &mut legend);
+    let lines = series.into_iter().enumerate().map(|(number, Usage { name, stroke, rates })| {
+        Series { name, ink: Ink::Series(number), stroke, points: rates.points }
+    });
+    let most = draw(lines, &mut marks, &mut legend);
     let y = Axis::from_zero("processors", Unit::Number, most);
     words.with([run.time(), y], marks, legend)
 }
 
-fn all(run: &Run<'_>) -> Vec<Series> {
+fn all(run: &Run<'_>) -> Vec<Usage> {
     let evidence = &run.view.evidence;
     let generator = match run.view.has_database_inside() {
         true => "load generator and database, one process",
@@ -53,45 +63,45 @@ fn all(run: &Run<'_>) -> Vec<Series> {
     };
     let sides = [(Side::Generator, generator), (Side::Server, server)];
     let of_side = |(side, name): (Side, &str)| {
-        let points = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
-        let of_client = || if side == Side::Generator { client(evidence) } else { Vec::new() };
-        let points = points.unwrap_or_else(of_client);
-        line(name, Stroke::Solid, points)
+        let used = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
+        let of_client = || (side == Side::Generator).then(|| client(evidence));
+        Some(Usage {
+            name: name.to_owned(),
+            stroke: Stroke::Solid,
+            rates: used.or_else(of_client)?,
+        })
     };
-    let of_machine = used(evidence, &Part::Host, &[host::BUSY]).unwrap_or_default();
-    let machine = line("whole machine", Stroke::Dotted, of_machine);
+    let machine = used(evidence, &Part::Host, &[host::BUSY]).map(|rates| Usage {
+        name: "whole machine".to_owned(),
+        stroke: Stroke::Dotted,
+        rates,
+    });
     // A single database in the generator's process has no processes of its own.
     let has_server =
         !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
     let sides = sides.into_iter().filter(|(side, _)| has_server || *side == Side::Generator);
-    let all = sides.map(of_side).chain(programs(evidence)).chain([machine]);
-    let drawn = all.filter(|series| !series.points.is_empty()).enumerate();
-    drawn.map(|(number, series)| Series { ink: Ink::Series(number), ..series }).collect()
-}
-
-/// Returns a line that has no ink of its own yet.
-fn line(name: &str, stroke: Stroke, points: Vec<Point>) -> Series {
-    Series { name: name.to_owned(), ink: Ink::Plain, stroke, points }
+    let all = sides.filter_map(of_side).chain(programs(evidence)).chain(machine);
+    all.filter(|series| !series.rates.points.is_empty()).collect()
 }
 
 /// Returns the programs of neither side that used most.
-fn programs(evidence: &Evidence) -> Vec<Series> {
-    let mut found: Vec<(f64, Series)> = Vec::new();
+fn programs(evidence: &Evidence) -> Vec<Usage> {
+    let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
         let Some(ObservedComponent { part: Part::Program(name), .. }) = component else { continue };
-        let points = rates(&observed.points);
-        let mean = mean(&points);
-        if mean >= NOTABLE {
-            found.push((mean, line(&name, Stroke::Dashed, points)));
+        let rates = rates(&observed.points);
+        if rates.mean >= NOTABLE {
+            found.push(Usage { name, stroke: Stroke::Dashed, rates });
         }
     }
-    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    found.into_iter().take(MOST_PROGRAMS).map(|(_, series)| series).collect()
+    found.sort_by(|one, other| other.rates.mean.total_cmp(&one.rates.mean));
+    found.truncate(MOST_PROGRAMS);
+    found
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Vec<Point>> {
+fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Rates> {
     let counters: Vec<&Observed> =
         metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
     let (first, others) = counters.split_first()?;
@@ -101,19 +111,18 @@ fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Vec<Poin
         (*at, value + others.sum::<f64>())
     };
     let sums: Vec<(Nanos, f64)> = first.points.iter().enumerate().map(sum).collect();
-    Some(rates(&sums)).filter(|points| !points.is_empty())
+    Some(rates(&sums)).filter(|rates| !rates.points.is_empty())
 }
 
 /// Returns the processors that the generator used by its own account, which older records have.
-fn client(evidence: &Evidence) -> Vec<Point> {
+fn client(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())
 }
 
-fn caption(series: &[Series]) -> String {
-    let mean = |series: &Series| {
-        format!("{} {}", series.name, trimmed(&significant(mean(&series.points))))
-    };
+fn caption(series: &[Usage]) -> String {
+    let mean =
+        |series: &Series| format!("{} {}", series.name, trimmed(&significant(series.rates.mean)));
     let means: Vec<String> = series.iter().map(mean).collect();
     format!("Mean number of processors in use: {}.", means.join("; "))
 }

@@ -6,7 +6,7 @@ use analyze::Observed;
 use record::metric::{disk, interface, sockets};
 use record::{Metric, Part, Side};
 
-use super::readings::{Places, Series, by_place, draw, mean, of_metric, rates, words};
+use super::readings::{Places, Rates, Series, by_place, draw, of_metric, rates, words};
 use super::subject::{Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Point, Stroke, Unit};
@@ -81,11 +81,11 @@ const NETWORK: Quantity = Quantity {
 
 /// Returns the figures of the disks and of the network.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
-    let disks = by_place(&run.view.evidence, |part| match part {
+    let disks = by_place(&run.view.evidence.observed, |part| match part {
         Part::Disk(name) => Some(format!("disk {name}")),
         _ => None,
     });
-    let interfaces = by_place(&run.view.evidence, |part| match part {
+    let interfaces = by_place(&run.view.evidence.observed, |part| match part {
         Part::Interface(name) => Some(format!("interface {name}")),
         Part::Sockets(Side::Generator) => Some("connections of the load generator".to_owned()),
         _ => None,
@@ -109,13 +109,13 @@ fn of_places(run: &Run<'_>, quantity: &Quantity, places: &Places<'_, String>) ->
 /// A device with its rates.
 struct Device<'a> {
     name: &'a str,
-    rates: Vec<(&'static str, Stroke, Vec<Point>)>,
+    rates: Vec<(&'static str, Stroke, Rates)>,
 }
 
 impl Device<'_> {
     /// Returns the sum of the means of its rates.
     fn amount(&self) -> f64 {
-        self.rates.iter().map(|(_, _, points)| mean(points)).sum()
+        self.rates.iter().map(|(.., rates)| rates.mean).sum()
     }
 }
 
@@ -138,10 +138,10 @@ fn figure(
     if devices.is_empty() {
         return Some(words.empty(quantity.idle.to_owned()));
     }
-    let all = devices.iter().flat_map(|it| &it.rates).flat_map(|(_, _, points)| points);
+    let all = devices.iter().flat_map(|it| &it.rates).flat_map(|(.., rates)| &rates.points);
     let scale = scale(quantity.kind, highest(all.map(|point| point.y)));
     let series = devices.into_iter().enumerate().flat_map(|(number, Device { name, rates })| {
-        rates.into_iter().map(move |(what, stroke, points)| Series {
+        rates.into_iter().map(move |(what, stroke, Rates { points, .. })| Series {
             name: format!("{name}: {what}"),
             ink: Ink::Series(number),
             stroke,
@@ -155,12 +155,12 @@ fn figure(
 }
 
 fn device<'a>(name: &'a str, series: &[&Observed], quantity: &Quantity) -> Option<Device<'a>> {
-    let rates: Vec<(&'static str, Stroke, Vec<Point>)> = quantity
+    let rates: Vec<(&'static str, Stroke, Rates)> = quantity
         .counters
         .iter()
         .filter_map(|(metric, what, stroke)| {
-            let points = rates(&of_metric(series, *metric)?.points);
-            (!points.is_empty()).then_some((*what, *stroke, points))
+            let rates = rates(&of_metric(series, *metric)?.points);
+            (!rates.points.is_empty()).then_some((*what, *stroke, rates))
         })
         .collect();
     (!rates.is_empty()).then_some(Device { name, rates })
@@ -186,8 +186,8 @@ fn scale(kind: Kind, highest: f64) -> Scale {
 }
 
 fn caption(quantity: &Quantity, devices: &[Device<'_>]) -> String {
-    let amount = |(what, _, points): &(&str, Stroke, Vec<Point>)| {
-        let mean = mean(points);
+    let amount = |(what, _, rates): &(&str, Stroke, Rates)| {
+        let mean = rates.mean;
         match quantity.kind {
             Kind::Bytes => format!("{what} {}/s", bytes(mean.round() as u64)),
             Kind::Operations => format!("{what} {}", rate(mean)),

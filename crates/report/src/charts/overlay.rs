@@ -11,9 +11,6 @@ use crate::experiment::signed_change;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::{rate, time};
 
-/// Remark on the figures, and on what follows from them.
-const NO_VERDICT: &str = "one run against one run is no verdict";
-
 /// Strokes of the two runs.
 const STROKES: [Stroke; 2] = [Stroke::Solid, Stroke::Dashed];
 
@@ -61,7 +58,7 @@ impl Both<'_> {
                 };
                 self.caption([rate(first), rate(second)], "completed", &change)
             }
-            _ => format!("A run completed nothing, and {NO_VERDICT}."),
+            _ => "A run completed nothing.".to_owned(),
         };
         let words = self.words("throughput", "Throughput of both runs", caption);
         let series = self.over_time(|run, job| throughput::completed(run, job).points);
@@ -140,13 +137,13 @@ impl Both<'_> {
                 let values = [first, second].map(|ns| time(ns as f64));
                 self.caption(values, &format!("has {quantile}"), &change)
             }
-            _ => format!("A run has too few requests for {quantile}, and {NO_VERDICT}."),
+            _ => format!("A run has too few requests for {quantile}."),
         }
     }
 
     fn caption(&self, [first, second]: [String; 2], verb: &str, change: &str) -> String {
         let [one, other] = self.runs.each_ref().map(|named| named.name);
-        format!("{one} {verb} {first}, {other} {second}{change}: {NO_VERDICT}.")
+        format!("{one} {verb} {first}, {other} {second}{change}.")
     }
 
     /// Returns the points of both runs since their warm-ups.

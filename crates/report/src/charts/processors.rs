@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use analyze::Observed;
+use base::Nanos;
 use record::Part;
 use record::metric::processor;
 
-use super::readings::{by_place, of_metric, words};
+use super::readings::{by_place, ends, of_metric, words};
 use super::subject::Run;
 use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, Mark};
@@ -30,7 +31,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
         Part::Processor(number) => Some(number),
         _ => None,
     };
-    let places = by_place(&run.view.evidence, number);
+    let places = by_place(&run.view.evidence.observed, number);
     places.into_iter().filter_map(|(place, of_it)| figure(run, place.as_deref(), of_it)).collect()
 }
 
@@ -39,14 +40,18 @@ fn figure(
     place: Option<&str>,
     of_place: BTreeMap<u32, Vec<&Observed>>,
 ) -> Option<Figure> {
-    let all: Vec<Processor> = of_place
-        .into_iter()
-        .filter_map(|(number, series)| Processor::of(number, &series))
+    let of_number = |(number, series): (u32, Vec<&Observed>)| Some((number, readings(&series)?));
+    let read: Vec<(u32, Vec<Reading>)> = of_place.into_iter().filter_map(of_number).collect();
+    let periods = periods(&read);
+    let all: Vec<Processor> = read
+        .iter()
+        .filter_map(|(number, readings)| Processor::of(*number, readings, &periods))
         .collect();
     let words = words("processors", "Use of each processor", place, caption(&all)?);
     let shared = all.len().div_ceil(MOST_ROWS);
     let rows: Vec<&[Processor]> = all.chunks(shared).collect();
-    let cells = rows.iter().enumerate().flat_map(|(row, shared)| cells(row, shared)).collect();
+    let cells = |(row, shared): (usize, &&[Processor])| cells(row, shared, &periods);
+    let cells = rows.iter().enumerate().flat_map(cells).collect();
     let mut marks = vec![Mark::Cells { ink: Ink::Series(0), cells }];
     marks.extend(timeline::marks(run));
     let labels: Vec<(f64, String)> = rows
@@ -60,58 +65,98 @@ fn figure(
     Some(words.with([run.time(), y], marks, Vec::new()))
 }
 
-/// The use of a processor.
-struct Processor {
-    number: u32,
-    uses: Vec<Use>,
-}
-
-/// The use of a processor between two readings.
+/// A reading of the counters of a processor.
 #[derive(Clone, Copy)]
-struct Use {
-    /// Begin and end in seconds since time zero.
-    x: [f64; 2],
+struct Reading {
+    at: Nanos,
     /// Seconds in which it worked, and all of its seconds.
     busy: f64,
     total: f64,
 }
 
+/// Returns the readings of a processor at the times at which both counters were read.
+fn readings(series: &[&Observed]) -> Option<Vec<Reading>> {
+    let total = of_metric(series, processor::TOTAL)?;
+    let busy = &of_metric(series, processor::BUSY)?.points;
+    let reading = |(at, total): &(Nanos, f64)| {
+        let place = busy.binary_search_by_key(at, |(at, _)| *at).ok()?;
+        Some(Reading { at: *at, busy: busy[place].1, total: *total })
+    };
+    Some(total.points.iter().filter_map(reading).collect())
+}
+
+/// Returns the begin and the end of the columns: they are the same for all processors of a place,
+/// also if one of them lacks readings.
+fn periods(read: &[(u32, Vec<Reading>)]) -> Vec<[Nanos; 2]> {
+    let mut times: Vec<Nanos> = Vec::new();
+    for (_, readings) in read {
+        let own = readings.iter().map(|reading| reading.at);
+        // Nearly always all have the same.
+        if !own.clone().eq(times.iter().copied()) {
+            times.extend(own);
+            times.sort();
+            times.dedup();
+        }
+    }
+    ends(&times, MOST_COLUMNS).windows(2).map(|pair| [pair[0], pair[1]]).collect()
+}
+
+/// The use of a processor.
+struct Processor {
+    number: u32,
+    /// Its use in each period; `None` if it was not read, or its counters were reset.
+    uses: Vec<Option<Use>>,
+}
+
+/// The use of a processor in a period: seconds in which it worked, and all of its seconds.
+#[derive(Clone, Copy)]
+struct Use {
+    busy: f64,
+    total: f64,
+}
+
+impl Use {
+    /// Returns the use between the first and the last of some readings.
+    fn of(readings: &[Reading]) -> Option<Use> {
+        let [first, .., last] = readings else { return None };
+        let found = Use { busy: last.busy - first.busy, total: last.total - first.total };
+        (found.total > 0.0 && found.busy >= 0.0).then_some(found)
+    }
+
+    /// Returns the part of the time of some uses in which their processors worked; `None` without
+    /// any.
+    fn part<'u>(uses: impl Iterator<Item = &'u Use>) -> Option<f64> {
+        let sum =
+            |sum: Use, one: &Use| Use { busy: sum.busy + one.busy, total: sum.total + one.total };
+        let sum = uses.fold(Use { busy: 0.0, total: 0.0 }, sum);
+        (sum.total > 0.0).then(|| (sum.busy / sum.total).min(1.0))
+    }
+}
+
 impl Processor {
-    fn of(number: u32, series: &[&Observed]) -> Option<Processor> {
-        let total = of_metric(series, processor::TOTAL)?;
-        let busy = of_metric(series, processor::BUSY)?;
-        let both: Vec<(f64, f64, f64)> = total
-            .points
-            .iter()
-            .zip(&busy.points)
-            .filter(|((at, _), (other, _))| at == other)
-            .map(|((at, total), (_, busy))| (at.as_secs_f64(), *total, *busy))
-            .collect();
-        let size = both.len().saturating_sub(1).div_ceil(MOST_COLUMNS).max(1);
-        let ends: Vec<(f64, f64, f64)> = both.iter().copied().step_by(size).collect();
-        let between = |pair: &[(f64, f64, f64)]| {
-            let [from, to] = [pair[0], pair[1]];
-            Use { x: [from.0, to.0], total: to.1 - from.1, busy: to.2 - from.2 }
+    /// Returns the uses of a processor; `None` if there is none.
+    fn of(number: u32, readings: &[Reading], periods: &[[Nanos; 2]]) -> Option<Processor> {
+        let within = |[from, to]: &[Nanos; 2]| {
+            let begin = readings.partition_point(|reading| reading.at < *from);
+            let end = readings.partition_point(|reading| reading.at <= *to);
+            Use::of(&readings[begin..end])
         };
-        let uses: Vec<Use> =
-            ends.windows(2).map(between).filter(|it| it.total > 0.0 && it.busy >= 0.0).collect();
-        (!uses.is_empty()).then_some(Processor { number, uses })
+        let uses: Vec<Option<Use>> = periods.iter().map(within).collect();
+        uses.iter().any(Option::is_some).then_some(Processor { number, uses })
     }
 
     fn mean(&self) -> f64 {
-        let sum = |of: fn(&Use) -> f64| self.uses.iter().map(of).sum::<f64>();
-        (sum(|it| it.busy) / sum(|it| it.total)).min(1.0)
+        Use::part(self.uses.iter().flatten()).unwrap_or_default()
     }
 }
 
 /// Returns the cells of a row: equal neighbours are one.
-fn cells(row: usize, shared: &[Processor]) -> Vec<HeatCell> {
+fn cells(row: usize, shared: &[Processor], periods: &[[Nanos; 2]]) -> Vec<HeatCell> {
     let mut cells: Vec<HeatCell> = Vec::new();
-    let columns = shared.iter().map(|it| it.uses.len()).min().unwrap_or_default();
-    for column in 0..columns {
-        let sum = |of: fn(&Use) -> f64| shared.iter().map(|it| of(&it.uses[column])).sum::<f64>();
-        let x = shared[0].uses[column].x;
-        let Some(level) = level(sum(|it| it.busy) / sum(|it| it.total)) else { continue };
+    for (column, ends) in periods.iter().enumerate() {
+        let part = Use::part(shared.iter().filter_map(|it| it.uses[column].as_ref()));
+        let Some(level) = part.and_then(level) else { continue };
+        let x = ends.map(|end| end.as_secs_f64());
         match cells.last_mut() {
             Some(last) if last.level == level && last.x[1] == x[0] => last.x[1] = x[1],
             _ => cells.push(HeatCell { x, y: [row as f64 - 0.5, row as f64 + 0.5], level }),
@@ -158,19 +203,43 @@ mod tests {
         assert_eq!(levels, expected);
     }
 
+    /// Returns the cells of a row of processors with these readings: seconds, and how long they
+    /// worked until then.
+    fn row(readings: &[&[(u64, f64)]]) -> Vec<([f64; 2], u8)> {
+        let reading = |(second, busy): &(u64, f64)| Reading {
+            at: Nanos::from_secs(*second),
+            busy: *busy,
+            total: *second as f64,
+        };
+        let read: Vec<(u32, Vec<Reading>)> = (0..)
+            .zip(readings)
+            .map(|(number, readings)| (number, readings.iter().map(reading).collect()))
+            .collect();
+        let periods = periods(&read);
+        let of_number =
+            |(number, readings): &(u32, Vec<Reading>)| Processor::of(*number, readings, &periods);
+        let shared: Vec<Processor> = read.iter().filter_map(of_number).collect();
+        cells(0, &shared, &periods).iter().map(|cell| (cell.x, cell.level)).collect()
+    }
+
     #[test]
     fn equal_neighbours_are_one_cell() {
-        let uses = |busy: &[f64]| {
-            let of = |(n, busy): (usize, &f64)| Use {
-                x: [n as f64, n as f64 + 1.0],
-                busy: *busy,
-                total: 1.0,
-            };
-            busy.iter().enumerate().map(of).collect::<Vec<Use>>()
-        };
-        let one = Processor { number: 0, uses: uses(&[0.9, 0.95, 0.0, 0.9]) };
-        let cells: Vec<([f64; 2], u8)> =
-            cells(0, &[one]).iter().map(|cell| (cell.x, cell.level)).collect();
+        let cells = row(&[&[(0, 0.0), (1, 0.9), (2, 1.85), (3, 1.85), (4, 2.75)]]);
         assert_eq!(cells, [([0.0, 2.0], 6), ([3.0, 4.0], 6)]);
+    }
+
+    #[test]
+    fn processors_of_a_row_are_added_by_time_if_one_was_not_read() {
+        let always = [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0), (4, 2.0), (5, 2.0)];
+        // It works in the last second only, after it was off.
+        let at_times = [(0, 0.0), (1, 0.0), (4, 0.0), (5, 1.0)];
+        let cells = row(&[&always, &at_times]);
+        assert_eq!(cells, [([2.0, 4.0], 6), ([4.0, 5.0], 3)]);
+    }
+
+    #[test]
+    fn last_seconds_of_a_long_run_are_drawn() {
+        let readings: Vec<(u64, f64)> = (0..500).map(|second| (second, second as f64)).collect();
+        assert_eq!(row(&[&readings]), [([0.0, 499.0], 6)]);
     }
 }

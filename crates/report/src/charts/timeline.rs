@@ -133,7 +133,7 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
 /// counter, periods in which samples saw the work of one. None if there are too many.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |part| matches!(part, Part::Statistics | Part::Background).then_some(part);
-    let places = by_place(&run.view.evidence, key);
+    let places = by_place(&run.view.evidence.observed, key);
     let marks: Vec<Mark> = places
         .iter()
         .flat_map(|(place, parts)| {

@@ -7,7 +7,7 @@ use base::Nanos;
 use record::Part;
 use record::metric::{RUNNING, sessions};
 
-use super::readings::{by_place, of_metric, words};
+use super::readings::{by_place, ends, of_metric, words};
 use super::subject::{Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
@@ -32,7 +32,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
         Part::Waits | Part::Sessions => Some(part),
         _ => None,
     };
-    let places = by_place(&run.view.evidence, is_ours);
+    let places = by_place(&run.view.evidence.observed, is_ours);
     let figure = |(place, parts): (Option<String>, BTreeMap<Part, Vec<&Observed>>)| {
         let looks = of_metric(parts.get(&Part::Sessions)?, sessions::LOOKS)?;
         let waits = parts.get(&Part::Waits)?;
@@ -71,10 +71,7 @@ struct Periods {
 
 impl Periods {
     fn of(looks: &Observed) -> Periods {
-        let size = looks.points.len().div_ceil(MOST_PERIODS).max(1);
-        let mut ends: Vec<(Nanos, f64)> = looks.points.iter().copied().step_by(size).collect();
-        let last = looks.points.last().copied();
-        ends.extend(last.filter(|last| ends.last() != Some(last)));
+        let ends = ends(&looks.points, MOST_PERIODS);
         let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
         Periods { between: ends.windows(2).map(period).collect() }
     }

@@ -160,7 +160,7 @@ mod tests {
         facts.add_to_all("assay.version", "0.1.0");
         let plan = PlanTexts {
             experiment: "[question]\nask = ?\n".to_owned(),
-            workload: "duration = 5s\n".to_owned(),
+            workload: Some((2, "duration = 5s\n".to_owned())),
         };
         ExperimentView { runs, facts, plan, ..experiment() }
     }

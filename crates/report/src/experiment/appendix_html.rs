@@ -26,13 +26,9 @@ pub(super) fn facts(out: &mut Document, view: &ExperimentView, subjects: &[FactT
 
 /// Writes the plan as text.
 pub(super) fn plan(out: &mut Document, view: &ExperimentView) {
-    for (heading, text) in
-        [("Experiment", &view.plan.experiment), ("Workload", &view.plan.workload)]
-    {
-        if !text.is_empty() {
-            out.heading(heading);
-            out.preformatted(text);
-        }
+    for (heading, text) in view.plan.sections() {
+        out.heading(&heading);
+        out.preformatted(text);
     }
 }
 

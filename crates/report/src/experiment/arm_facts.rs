@@ -81,6 +81,19 @@ impl ArmFacts {
 pub struct PlanTexts {
     /// The experiment file, as printed.
     pub experiment: String,
-    /// The workload of the first run of the baseline, as printed; empty if it is unknown.
-    pub workload: String,
+    /// The workload of a run of the baseline, as printed, with the number of the run; `None` before
+    /// the first.
+    pub workload: Option<(u32, String)>,
+}
+
+impl PlanTexts {
+    /// Returns the texts with their headings.
+    pub(super) fn sections(&self) -> Vec<(String, &str)> {
+        let experiment = ("Experiment".to_owned(), self.experiment.as_str());
+        let workload = self.workload.as_ref();
+        let workload =
+            workload.map(|(run, text)| (format!("Workload of run {run}"), text.as_str()));
+        let all = [experiment].into_iter().chain(workload);
+        all.filter(|(_, text)| !text.is_empty()).collect()
+    }
 }

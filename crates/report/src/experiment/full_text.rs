@@ -30,9 +30,8 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
     for subject in appendix.environment.iter().chain(&appendix.servers) {
         facts(&mut out, view, subject);
     }
-    let texts = [("experiment", &view.plan.experiment), ("workload", &view.plan.workload)];
-    for (heading, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        let _ = writeln!(out, "\n{heading}");
+    for (heading, text) in view.plan.sections() {
+        let _ = writeln!(out, "\n{}", heading.to_lowercase());
         for line in text.lines() {
             let _ = writeln!(out, "{}", format!("  {}", printable(line)).trim_end());
         }
