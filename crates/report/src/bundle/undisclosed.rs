@@ -15,9 +15,9 @@ const NEVER: &str = "\
 those that the URL of the target names.
 * Host and user names, in the facts about a machine.
 * The environment of this program and of those that the workload runs, and what they print.
-* The values that single requests sent, other than in the files of this bundle, and their answers; \
-there are one example of each statement and the first rows of each loaded table, and texts of errors \
-may quote some of them.
+* The values that single requests sent, other than in the files of this bundle, and their answers. \
+The record does have one example of each statement, the first rows of each loaded table, and texts \
+of errors.
 ";
 
 /// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings

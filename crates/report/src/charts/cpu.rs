@@ -122,7 +122,7 @@ fn client(evidence: &Evidence) -> Rates {
 
 fn caption(series: &[Usage]) -> String {
     let mean =
-        |series: &Series| format!("{} {}", series.name, trimmed(&significant(series.rates.mean)));
+        |series: &Usage| format!("{} {}", series.name, trimmed(&significant(series.rates.mean)));
     let means: Vec<String> = series.iter().map(mean).collect();
     format!("Mean number of processors in use: {}.", means.join("; "))
 }
