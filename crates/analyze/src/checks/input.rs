@@ -2,7 +2,8 @@
 //! ask of them.
 
 use base::{AccountId, Code};
-use record::{Counts, EndKind, EventKind};
+use record::{Counts, EndKind, EventKind, Kind};
+use workload::Pacing;
 
 use crate::backlog::{Arrivals, Trend, trend, trend_of_varying};
 use crate::evidence::{Evidence, JobEvidence};
@@ -12,6 +13,10 @@ pub(super) const ERRORS_INVALID: f64 = 0.01;
 
 /// Fraction of a job's requests that may stay unsent after the run has waited for them.
 pub(super) const UNSENT_ALLOWED: f64 = 0.05;
+
+/// Share of the window in which the clients of a job with a fixed number of requests are busy, from
+/// which on the job asks for more than it gets.
+const BUSY: f64 = 0.5;
 
 /// Input of the checks: the evidence, and its sums over the window.
 pub(crate) struct CheckInput<'a> {
@@ -168,6 +173,17 @@ impl<'a> CheckInput<'a> {
     /// Returns true if requests of the job arrive independently of its answers.
     pub(crate) fn has_schedule(&self, account: AccountId) -> bool {
         self.evidence.plan.account(account).job().has_arrivals()
+    }
+
+    /// Returns true if a job has a fixed number of requests and its clients were idle for most of
+    /// the window: it began late or was done early, and asked for no more.
+    pub(crate) fn is_brief(&self, account: AccountId) -> bool {
+        let job = self.evidence.plan.account(account).job();
+        let Pacing::Closed { clients, think: None, .. } = &job.pacing else { return false };
+        let times = self.evidence.jobs[account.index()].histogram(Kind::Service);
+        let spent_s = times.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
+        let most_s = f64::from(*clients) * self.evidence.window_length().as_secs_f64();
+        job.count.is_some() && spent_s < BUSY * most_s
     }
 
     /// Returns the names of the overloaded jobs.

@@ -91,7 +91,7 @@ impl Demand {
             demand.statements += asked.max(times) as f64;
             demand.in_flight += spent_s / length_s;
             demand.service_s += spent_s;
-            if !findings.has_schedule(account) {
+            if !findings.has_schedule(account) && !findings.is_brief(account) {
                 let clients = clients(&job.pacing);
                 demand.closed.clients += clients;
                 demand.closed.in_flight += spent_s / length_s;

@@ -29,6 +29,8 @@ mod signals;
 mod suspect;
 mod waits;
 
+use base::AccountId;
+
 use crate::checks::input::CheckInput;
 use crate::phases::SideEffects;
 use demand::{Closed, Demand, LoadSource};
@@ -104,7 +106,10 @@ impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
         let findings = self.findings;
         let places = || findings.whole_jobs();
-        let has_schedules = places().all(|account| findings.has_schedule(account));
+        let has_schedule = |account: &AccountId| findings.has_schedule(*account);
+        // A job that sends a few requests beside others takes no capacity that they lack.
+        let is_bounded = |account: AccountId| has_schedule(&account) || findings.is_brief(account);
+        let has_schedules = places().any(|it| has_schedule(&it)) && places().all(is_bounded);
         let asks = self.demand.by == LoadSource::Jobs;
         if !asks && !findings.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
@@ -120,7 +125,7 @@ impl LimiterInput<'_, '_> {
             Outcome::Saturating(Saturation::ClosedJob)
         } else if findings.some_unsent() {
             Outcome::Inconclusive(Inconclusive::UnsentRequests)
-        } else if places().any(|account| findings.trend(account).is_none()) {
+        } else if places().filter(has_schedule).any(|it| findings.trend(it).is_none()) {
             Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {
             Outcome::Satisfied

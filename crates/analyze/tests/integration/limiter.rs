@@ -4,10 +4,10 @@ use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
 };
 use analyze::{Component, Evidence, EvidenceKind, EvidenceNumber, Surroundings, summarize};
-use record::EventKind;
+use record::{EventKind, Kind};
 
 use crate::support::{
-    MIXED, OPEN, PER_S, answer_only, event, grow, near, nothing, steady, turn_bad,
+    MIXED, OPEN, PER_S, answer_only, event, grow, near, nothing, set_times, steady, turn_bad,
 };
 
 #[track_caller]
@@ -64,6 +64,19 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     check(&evidence, Component::Unknown, unobserved(Saturation::Overload));
     check(&steady(MIXED), Component::Unknown, unobserved(Saturation::ClosedJob));
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
+}
+
+/// A job with one request beside jobs that get what they are offered, such as a `drop table`.
+#[test]
+fn single_request_beside_a_schedule_is_no_limit() {
+    let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");
+    let busy_for = |ms| {
+        let mut evidence = steady(&once);
+        set_times(&mut evidence, 1, Kind::Service, ms, 1);
+        evidence
+    };
+    check(&busy_for(200.0), Component::NotSaturated, LimiterFinding::Satisfied);
+    check(&busy_for(45_000.0), Component::Unknown, unobserved(Saturation::ClosedJob));
 }
 
 #[test]

@@ -215,12 +215,17 @@ fn is_of_bracket(phase: Phase) -> bool {
     }
 }
 
-/// Returns the figure of the trials near the boundary.
+/// Returns the figure of the trials near the boundary, and of those that confirmed a value further
+/// below it.
 fn boundary(judged: &Judged<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();
     let estimate = found.and_then(|found| found.estimate);
-    let is_near = |value: f64| estimate.is_some_and(|it| (value / it).ln().abs() <= NEAR);
+    let published = found.and_then(|found| found.sustained).unwrap_or(f64::INFINITY);
+    let is_near = |value: f64| {
+        let is_of = |it: f64| value >= published.min(it * (-NEAR).exp()) && value <= it * NEAR.exp();
+        estimate.is_some_and(is_of)
+    };
     let placed: Vec<Placed<'_>> =
         judged.placed().filter(|it| is_near(it.trial.trial.value)).collect();
     let interval = found.and_then(|found| found.interval).map(|it| [it.low, it.high]);
@@ -427,6 +432,15 @@ mod tests {
              the bound lies at the lower end; 1 trial without a measure, because the load was not \
              carried, lies at the upper end."
         );
+    }
+
+    #[test]
+    fn trials_that_confirmed_a_value_far_below_the_estimate_are_shown() {
+        let mut view = search();
+        view.found.as_mut().unwrap().estimate = Some(1_000.0);
+        let figure = &figures(&view)[0];
+        assert!(symbols(figure).contains(&(Symbol::Ring, 1)), "{:?}", symbols(figure));
+        assert!(figure.x.from <= 740.0, "{:?}", figure.x);
     }
 
     #[test]

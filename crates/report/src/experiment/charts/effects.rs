@@ -207,7 +207,7 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize) -> String {
     if known == 0 {
         return "No change has an interval: there are too few runs, or they do not scatter.".into();
     }
-    let verb = if beyond == 1 { "lies" } else { "lie" };
+    let verb = if beyond == 1 || known == 1 { "lies" } else { "lie" };
     let bets = match shown.iter().any(|effect| effect.bets().next().is_some()) {
         true => ". A bet is held if the interval lies within its range",
         false => "",
