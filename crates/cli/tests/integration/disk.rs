@@ -85,7 +85,7 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
-    let ran = Running::of(&mut limited(&place, 360, &args)).ends().expect(3);
+    let ran = Running::of(&mut limited(&place, 400, &args)).ends().expect(3);
     assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     // The record may not even have room for the failure itself.
     let summary = ran.json();

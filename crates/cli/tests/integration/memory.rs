@@ -19,7 +19,7 @@ fn limited(place: &Place, kib: u32, args: &[&str]) -> CommandResult {
 fn run_that_may_not_have_its_memory_is_refused() {
     let place = Place::with(READ);
     // The program itself must fit.
-    for (kib, threads) in [(50_000, "1"), (300_000, "1"), (60_000, "4"), (700_000, "4")] {
+    for (kib, threads) in [(70_000, "1"), (300_000, "1"), (80_000, "4"), (700_000, "4")] {
         let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
         let allowed = format!("may have {} MiB", kib >> 10);
         let ran = limited(&place, kib, &args).refuses(&["of address space", &allowed]);
@@ -38,7 +38,7 @@ fn run_that_may_not_have_its_memory_is_refused() {
 fn limit_on_memory_never_aborts_a_run() {
     let place = Place::with(READ);
     // The program itself must fit.
-    for kib in (50_000..=1_500_000).step_by(200_000) {
+    for kib in (70_000..=1_500_000).step_by(200_000) {
         for (url, threads) in [("sim:mm1", "1"), ("sqlite:", "4")] {
             let record = format!("{kib}-{threads}.assay");
             let args = ["run", "w.ini", "--url", url, "--threads", threads, "--out", &record];

@@ -223,7 +223,8 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     let estimate = found.and_then(|found| found.estimate);
     let published = found.and_then(|found| found.sustained).unwrap_or(f64::INFINITY);
     let is_near = |value: f64| {
-        let is_of = |it: f64| value >= published.min(it * (-NEAR).exp()) && value <= it * NEAR.exp();
+        let is_of =
+            |it: f64| value >= published.min(it * (-NEAR).exp()) && value <= it * NEAR.exp();
         estimate.is_some_and(is_of)
     };
     let placed: Vec<Placed<'_>> =
