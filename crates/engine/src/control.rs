@@ -7,7 +7,7 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
 use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
-use crate::excerpts;
+use crate::excerpts::{Answers, TableParts, Tables};
 use crate::loading::{self, Loaded};
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
@@ -62,21 +62,32 @@ impl<D: Driver> Control<'_, D> {
         }
         let mut connection = self.reach().await.map_err(before)?;
         let prepared = self.prepare_on(&mut connection).await;
-        match prepared {
-            Ok(Prepared::Interrupted { is_answer_outstanding: true, .. }) => connection.abandon(),
-            _ => connection.close().await,
-        }
-        if let Ok(Prepared::Ready(_)) = &prepared {
-            self.show_tables(&self.plan().loads).await;
-        }
+        let answers = match prepared {
+            Ok(Prepared::Ready(_)) => {
+                let (loads, parts) = (&self.plan().loads, TableParts::StructureAndRows);
+                self.show_tables(&mut connection, loads, parts).await
+            }
+            Ok(Prepared::Interrupted { is_answer_outstanding: true, .. }) => Answers::Outstanding,
+            Ok(Prepared::Interrupted { .. }) | Err(_) => Answers::Complete,
+        };
+        leave(connection, answers).await;
         prepared
     }
 
-    /// Shows tables of the main target to readers, on a connection of its own, so that an answer
-    /// that is too late disturbs nothing.
-    async fn show_tables(&self, loads: &[Load]) {
-        let shown = excerpts::show_tables(self.rt, self.context, self.driver(), loads);
-        unless_ended(shown, self.rt, &self.context.stop).await;
+    /// Shows tables of the main target to readers. Comes last on its connection: late answers then
+    /// reach no other statement, and no further connection takes the turn of a client.
+    async fn show_tables(
+        &self,
+        connection: &mut D::Connection,
+        loads: &[Load],
+        parts: TableParts,
+    ) -> Answers {
+        let (driver, listener) = (self.driver(), &*self.context.listener);
+        if !self.context.shows_tables || !driver.keeps_data() {
+            return Answers::Complete;
+        }
+        let tables = Tables { loads, dialect: driver.dialect(), parts, listener };
+        tables.show(self.rt, &self.context.stop, connection).await
     }
 
     /// Prepares the main target on a connection.
@@ -135,12 +146,15 @@ impl<D: Driver> Control<'_, D> {
         let mut connection = self.reach().await?;
         let verified = self.verify_on(&mut connection, counted);
         match unless_ended(verified, self.rt, &self.context.stop).await {
-            Some(verified) => {
+            Some(Ok(())) => {
+                let parts = TableParts::Structure;
+                let answers = self.show_tables(&mut connection, counted, parts).await;
+                leave(connection, answers).await;
+                Ok(())
+            }
+            Some(Err(failed)) => {
                 connection.close().await;
-                if verified.is_ok() {
-                    self.show_tables(counted).await;
-                }
-                verified
+                Err(failed)
             }
             // The lanes notice for themselves that the run is over.
             None => {
@@ -279,8 +293,8 @@ impl<D: Driver> Control<'_, D> {
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
-    /// Reports facts about the server beyond its settings. Comes last on its connection, because an
-    /// answer that was too late may still arrive.
+    /// Reports facts about the server beyond its settings. Only tables are read after it on its
+    /// connection, because an answer that was too late may still arrive.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
@@ -358,6 +372,14 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
         && loads.iter().any(|load| {
             load.indexes == Indexes::After && table.is_some_and(|t| *t == load.table.to_lowercase())
         })
+}
+
+/// Ends a session.
+async fn leave(connection: impl Connection, answers: Answers) {
+    match answers {
+        Answers::Complete => connection.close().await,
+        Answers::Outstanding => connection.abandon(),
+    }
 }
 
 /// Connects to every server of a target and keeps the first connection. Changing one server before

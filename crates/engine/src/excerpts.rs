@@ -1,13 +1,14 @@
 //! Excerpts of the loaded tables: their columns, indexes and first rows, for readers of the record.
 
 use base::{Clock, Dialect, Nanos};
-use driver::{Connection, Driver, Error, Table};
+use driver::{Connection, Error, Table};
 use record::{Excerpt, ExcerptKind};
 use rt::{Rt, within};
 use workload::Load;
 
-use crate::events::RunEvent;
-use crate::run_context::RunContext;
+use crate::events::{Listener, RunEvent};
+use crate::stop::Stop;
+use crate::waits::unless_ended;
 
 /// Time for the excerpts of all tables.
 const TIMEOUT: Nanos = Nanos::from_secs(2);
@@ -15,73 +16,93 @@ const TIMEOUT: Nanos = Nanos::from_secs(2);
 /// Rows of a table that are shown.
 const ROWS: usize = 5;
 
-/// Shows the tables of `loads` to the listener, on a connection of its own. What cannot be read in
-/// time is an excerpt that says so, and never the end of the run.
-pub(crate) async fn show_tables<D: Driver>(
-    rt: &Rt,
-    context: &RunContext<D>,
-    driver: &D,
-    loads: &[Load],
-) {
-    if loads.is_empty() || !driver.keeps_data() {
-        return;
-    }
-    let mut connection = match within(rt, TIMEOUT, driver.connect(rt)).await {
-        Some(Ok(connection)) => connection,
-        Some(Err(error)) => return loads.iter().for_each(|load| refused(context, load, &error)),
-        None => return loads.iter().for_each(|load| unanswered(context, load)),
-    };
-    let ends = rt.now() + TIMEOUT;
-    for (place, load) in loads.iter().enumerate() {
-        let dialect = driver.dialect();
-        let left = ends.since(rt.now());
-        match within(rt, left, show_table(context, &mut connection, dialect, &load.table)).await {
-            Some(Ok(())) => {}
-            Some(Err(error)) if error.class().ends_connection() => {
-                loads[place..].iter().for_each(|load| refused(context, load, &error));
-                return connection.abandon();
-            }
-            Some(Err(error)) => refused(context, load, &error),
-            None => {
-                loads[place..].iter().for_each(|load| unanswered(context, load));
-                return connection.abandon();
+/// The parts of a table that are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableParts {
+    /// Its columns and indexes: the rows are not those of this run, and may be confidential.
+    Structure,
+    /// Its first rows too.
+    StructureAndRows,
+}
+
+/// The answers to the statements of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// All have arrived.
+    Complete,
+    /// One is outstanding, or the connection is lost: it can only be abandoned.
+    Outstanding,
+}
+
+/// Tables of one target, to be shown to a listener.
+pub(crate) struct Tables<'a> {
+    pub(crate) loads: &'a [Load],
+    pub(crate) dialect: Dialect,
+    pub(crate) parts: TableParts,
+    pub(crate) listener: &'a dyn Listener,
+}
+
+impl Tables<'_> {
+    /// Reads the tables over `connection` and shows them. A table that cannot be read in time gets
+    /// an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run goes on.
+    pub(crate) async fn show(
+        &self,
+        rt: &Rt,
+        stop: &Stop,
+        connection: &mut impl Connection,
+    ) -> Answers {
+        let ends = rt.now() + TIMEOUT;
+        for (place, load) in self.loads.iter().enumerate() {
+            let shown = within(rt, ends.since(rt.now()), self.show_one(connection, &load.table));
+            let Some(shown) = unless_ended(shown, rt, stop).await else {
+                return Answers::Outstanding;
+            };
+            match shown {
+                Some(Ok(())) => {}
+                Some(Err(error)) if !error.class().ends_connection() => {
+                    self.unreadable(&load.table, error.to_string());
+                }
+                unanswered => {
+                    let why = match unanswered {
+                        Some(Err(error)) => error.to_string(),
+                        _ => format!("no answer within {TIMEOUT}"),
+                    };
+                    let rest = &self.loads[place..];
+                    rest.iter().for_each(|load| self.unreadable(&load.table, why.clone()));
+                    return Answers::Outstanding;
+                }
             }
         }
+        Answers::Complete
     }
-    // A session that does not close in time ends with its connection.
-    let _ = within(rt, TIMEOUT, connection.close()).await;
-}
 
-async fn show_table<D: Driver>(
-    context: &RunContext<D>,
-    connection: &mut D::Connection,
-    dialect: Dialect,
-    table: &str,
-) -> Result<(), Error> {
-    for (kind, sql) in queries(dialect, table) {
-        let Table { columns, rows, is_cut: _ } = connection.query_text(&sql).await?;
-        let subject = table.to_owned();
-        show(context, Excerpt { subject, kind, titles: columns, rows });
+    async fn show_one(&self, connection: &mut impl Connection, table: &str) -> Result<(), Error> {
+        for (kind, sql) in queries(self.dialect, table) {
+            if kind == ExcerptKind::Rows && self.parts == TableParts::Structure {
+                continue;
+            }
+            let Table { columns, rows, is_cut } = connection.query_text(&sql).await?;
+            if is_cut {
+                let most = Table::LIMIT >> 20;
+                self.unreadable(table, format!("the answer exceeds {most} MiB"));
+            }
+            // Without its rows, the table would look empty.
+            if !is_cut || !rows.is_empty() {
+                self.excerpt(Excerpt { subject: table.to_owned(), kind, titles: columns, rows });
+            }
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-fn refused<D>(context: &RunContext<D>, load: &Load, error: &Error) {
-    unreadable(context, load, error.to_string());
-}
+    fn unreadable(&self, table: &str, why: String) {
+        let (subject, kind) = (table.to_owned(), ExcerptKind::Unreadable);
+        let (titles, rows) = (vec!["reason".to_owned()], vec![vec![Some(why)]]);
+        self.excerpt(Excerpt { subject, kind, titles, rows });
+    }
 
-fn unanswered<D>(context: &RunContext<D>, load: &Load) {
-    unreadable(context, load, format!("no answer within {TIMEOUT}"));
-}
-
-fn unreadable<D>(context: &RunContext<D>, load: &Load, why: String) {
-    let (subject, kind) = (load.table.clone(), ExcerptKind::Unreadable);
-    let (titles, rows) = (vec!["reason".to_owned()], vec![vec![Some(why)]]);
-    show(context, Excerpt { subject, kind, titles, rows });
-}
-
-fn show<D>(context: &RunContext<D>, excerpt: Excerpt) {
-    context.listener.on_event(&RunEvent::Excerpt(excerpt));
+    fn excerpt(&self, excerpt: Excerpt) {
+        self.listener.on_event(&RunEvent::Excerpt(excerpt));
+    }
 }
 
 /// Returns the statements that describe a table, which is an SQL identifier as the file has it.
@@ -102,7 +123,7 @@ fn queries(dialect: Dialect, table: &str) -> [(ExcerptKind, String); 3] {
 
 fn of_postgres(table: &str) -> (String, String) {
     // The server reads the name as it does in a statement.
-    let table = format!("to_regclass({})", literal(table));
+    let table = format!("to_regclass({})", literal(Dialect::Postgres, table));
     (
         format!(
             "select attname as \"column\", format_type(atttypid, atttypmod) as type, \
@@ -120,6 +141,7 @@ fn of_postgres(table: &str) -> (String, String) {
 
 fn of_mysql(table: &str) -> (String, String) {
     let (schema, name) = schema_and_name(table);
+    let literal = |text: &str| literal(Dialect::Mysql, text);
     let schema = schema.map_or_else(|| "database()".to_owned(), |schema| literal(&schema));
     let of_table = format!("where table_schema = {schema} and table_name = {}", literal(&name));
     (
@@ -141,13 +163,13 @@ fn of_mysql(table: &str) -> (String, String) {
 fn of_sqlite(table: &str) -> (String, String) {
     let (schema, name) = schema_and_name(table);
     let schema = schema.unwrap_or_else(|| "main".to_owned());
-    let name = literal(&name);
+    let name = literal(Dialect::Sqlite, &name);
     (
         format!(
             "select name as \"column\", type, case when \"notnull\" then 'not null' else '' end \
              as nulls, coalesce(dflt_value, '') as \"default\" \
-             from pragma_table_info({name}, {}) order by cid",
-            literal(&schema)
+             from pragma_table_xinfo({name}, {}) where hidden <> 1 order by cid",
+            literal(Dialect::Sqlite, &schema)
         ),
         format!(
             "select name as \"index\", coalesce(sql, '') as definition from \"{}\".sqlite_schema \
@@ -157,9 +179,15 @@ fn of_sqlite(table: &str) -> (String, String) {
     )
 }
 
-/// Returns a text as a literal, without characters that some databases take for escapes.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''").replace('\\', ""))
+/// Returns a text as a literal. A backslash is one in SQLite, and elsewhere begins an escape.
+fn literal(dialect: Dialect, text: &str) -> String {
+    let text = text.replace('\'', "''");
+    let doubled = || text.replace('\\', r"\\");
+    match dialect {
+        Dialect::Sqlite => format!("'{text}'"),
+        Dialect::Mysql => format!("'{}'", doubled()),
+        Dialect::Postgres => format!("E'{}'", doubled()),
+    }
 }
 
 /// Splits an SQL identifier into its last part and the one before, without quotes.
@@ -199,12 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_table_ends_its_literal() {
+    fn no_name_of_a_table_ends_its_literal_or_becomes_another_one() {
         for dialect in Dialect::ALL {
-            for (kind, sql) in queries(dialect, "\"it's\\\"") {
-                let is_balanced = sql.matches('\'').count().is_multiple_of(2);
-                assert!(is_balanced || kind == ExcerptKind::Rows, "{sql}");
-                assert!(kind == ExcerptKind::Rows || !sql.contains('\\'), "{sql}");
+            let expected = match dialect {
+                Dialect::Sqlite => r"'it''s\'",
+                Dialect::Mysql => r"'it''s\\'",
+                Dialect::Postgres => r#"E'"it''s\\"'"#,
+            };
+            for (kind, sql) in queries(dialect, r#""it's\""#) {
+                assert!(kind == ExcerptKind::Rows || sql.contains(expected), "{sql}");
             }
         }
     }

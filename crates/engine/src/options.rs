@@ -20,6 +20,8 @@ pub struct Options {
     pub is_virtual: bool,
     /// The preparation of the data.
     pub prepare: Prepare,
+    /// True if the listener gets excerpts of the loaded tables.
+    pub shows_tables: bool,
     /// True if `[teardown]` runs at the end.
     pub teardown: bool,
     /// The files that the workload file names.
@@ -44,6 +46,7 @@ impl Options {
             spin: false,
             is_virtual: false,
             prepare: Prepare::Fresh,
+            shows_tables: true,
             teardown: true,
             files: PathBuf::new().into(),
             started: WallTime::EPOCH,

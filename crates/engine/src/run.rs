@@ -83,6 +83,7 @@ pub fn run<D: Driver>(
         drivers,
         started: options.started,
         rules: options.rules,
+        shows_tables: options.shows_tables,
         feeds,
         stop: stop.clone(),
         listener,

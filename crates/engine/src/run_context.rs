@@ -27,6 +27,8 @@ pub(crate) struct RunContext<D> {
     pub(crate) feeds: InputFiles,
     /// The rules of measurement.
     pub(crate) rules: Rules,
+    /// True if the loaded tables are shown to the listener.
+    pub(crate) shows_tables: bool,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
     /// Health of the files that jobs read and write.

@@ -44,6 +44,7 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         spin: args.spin,
         is_virtual: args.is_virtual,
         prepare: if args.loaded { Prepare::Verify } else { Prepare::Fresh },
+        shows_tables: true,
         teardown: true,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
         files: file.files.clone(),

@@ -1,6 +1,8 @@
 //! Tests that `check` prints a plan that is a workload file, and that `load` fills tables for a
 //! later run.
 
+use serde_json::Value;
+
 use crate::support::{Place, number};
 
 const FILE: &str = "\
@@ -60,6 +62,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let load = assay(&["load", "w.ini", "--json", "--out", "l.assay"]).expect(0).json();
     assert_eq!(load["loads"][0]["rows"], 2_000);
     assert_eq!(load["jobs"].as_array().unwrap().len(), 0);
+    assert_eq!(kinds_of_excerpts(&load), ["columns", "indexes", "rows"]);
     assert_eq!(number(&place.at("t.db"), "select count(*) from t"), 2_000);
     let values = "select count(*) from t where a between 1 and 2000 and length(b) between 3 and 9";
     assert_eq!(number(&place.at("t.db"), values), 2_000);
@@ -81,9 +84,17 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let run = assay(&["run", "w.ini", "--loaded", "--json", "--out", "r.assay"]);
     let summary = run.json();
     assert_eq!(summary["loads"].as_array().unwrap().len(), 0);
+    assert_eq!(kinds_of_excerpts(&summary), ["columns", "indexes"], "rows may be confidential");
     assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0, "{summary}");
     // A run's teardown drops the table.
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}
+
+/// Returns the kinds of the excerpts of the table.
+fn kinds_of_excerpts(document: &Value) -> Vec<&str> {
+    let excerpts = document["excerpts"].as_array().unwrap().iter();
+    let of_table = excerpts.filter(|excerpt| excerpt["of"] == "t");
+    of_table.map(|excerpt| excerpt["kind"].as_str().unwrap()).collect()
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! * `outages`: servers that stop answering.
 //! * `panics`: a bug in a driver ends the run instead of hanging it.
 //! * `reconnect`: requests that open a connection of their own.
+//! * `tables`: excerpts of the loaded tables.
 //! * `targets`: jobs with different servers.
 //!
 //! The correctness of the measured numbers is tested by `lab::selftest` and its tests.
@@ -21,4 +22,5 @@ mod outages;
 mod panics;
 mod reconnect;
 mod support;
+mod tables;
 mod targets;

@@ -1,7 +1,7 @@
 //! The servers of an experiment, and everything that is done on them: settings, data, statements
 //! and programs around the runs, and the runs themselves. It knows nothing of rounds and records.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub(super) struct ExperimentServers<'a> {
     commands: Commands,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
-    /// Excerpts of the tables, until the first run has them in its record.
-    excerpts: Cell<Vec<Excerpt>>,
+    /// Excerpts of the tables of each data, until the first run on these has them in its record.
+    excerpts: RefCell<BTreeMap<usize, Vec<Excerpt>>>,
     /// The load of every run, in place of that of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
@@ -79,7 +79,7 @@ impl<'a> ExperimentServers<'a> {
             ExperimentError::of(&arm_points[place.0], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
-        let (load, excerpts) = (None, Cell::default());
+        let (load, excerpts) = (None, RefCell::default());
         Ok(ExperimentServers {
             order,
             listener,
@@ -146,18 +146,23 @@ impl<'a> ExperimentServers<'a> {
                 // What a killed experiment has left; there may be nothing.
                 let _ = self.run_auxiliary(place, |order| order.plan.setup.clear());
             }
-            let loaded = self.load(place)?;
-            self.excerpts.set(loaded.excerpts);
+            let loaded = self.load(place, true)?;
+            self.excerpts.borrow_mut().insert(self.servers.data_of(place), loaded.excerpts);
         }
         Ok(())
     }
 
-    /// Runs setup and loads of an arm.
-    fn load(&mut self, place: ArmPointId) -> Result<AuxiliaryResult, ExperimentError> {
+    /// Runs setup and loads of an arm, and reads excerpts of the tables if `shows_tables` is true.
+    fn load(
+        &mut self,
+        place: ArmPointId,
+        shows_tables: bool,
+    ) -> Result<AuxiliaryResult, ExperimentError> {
         let events = Arc::new(SetupEvents::default());
         let done = self.run_auxiliary_with_events(place, &events, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
+            order.options.shows_tables = shows_tables;
         });
         if events.is_set_up() {
             self.set_up.insert(self.servers.data_of(place), place);
@@ -284,6 +289,8 @@ impl<'a> ExperimentServers<'a> {
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
+        // Reading them before a measured run takes time, and fills the cache.
+        order.options.shows_tables = false;
         order.options.teardown = true;
         order.stop = self.own_stop();
         change(&mut order);
@@ -378,7 +385,8 @@ impl<'a> ExperimentServers<'a> {
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
-        order.excerpts = self.excerpts.take();
+        let excerpts = self.excerpts.borrow_mut().remove(&self.servers.data_of(place));
+        order.excerpts = excerpts.unwrap_or_default();
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
@@ -412,7 +420,7 @@ impl<'a> ExperimentServers<'a> {
                 let removed = self.run_auxiliary(place, |order| order.plan.setup.clear())?;
                 if !self.is_interrupted() {
                     self.set_up.remove(&self.servers.data_of(place));
-                    self.reloaded = self.load(place)?.loads;
+                    self.reloaded = self.load(place, false)?.loads;
                 }
                 Ok(removed.failures.into_iter().map(|it| it.sentence).collect())
             }
@@ -455,4 +463,102 @@ fn keep_statements(order: &mut Order, statements: &[FixedStatement]) {
 /// Returns true if the server of an arm is simulated.
 pub(super) fn is_simulated(arm: &Arm) -> bool {
     arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use base::Seed;
+    use engine::Options;
+    use guardian::TemporaryFolder;
+    use record::ExcerptKind;
+    use workload::Overrides;
+    use workload::question::{Experiment, experiment_in};
+
+    use super::super::order::RunMaker;
+    use super::super::schedule::Schedule;
+    use super::*;
+
+    struct Plans<'a>(&'a Experiment);
+
+    impl RunMaker for Plans<'_> {
+        fn order(&self, arm: &Arm, seed: Seed) -> Option<Order> {
+            let files = BTreeMap::<String, Vec<u8>>::new();
+            let plan = self.0.plan(arm, seed.0, &Overrides::default(), &files)?;
+            let (target, record) = (plan.target.clone()?, RecordPlace::Exactly(PathBuf::new()));
+            Some(Order::new(plan, target, Options::in_real_time(), record))
+        }
+    }
+
+    struct Quiet;
+
+    impl ExperimentListener for Quiet {
+        fn on_event(&self, _: &ExperimentEvent<'_>) {}
+    }
+
+    /// Returns an experiment with an arm on a database in a folder and one on a simulated server.
+    fn experiment(folder: &Path) -> Experiment {
+        let workload = format!(
+            "url = sqlite:{}\nduration = 100ms\n[setup]\nquery = drop table if exists t\n\
+             query = create table t (id integer)\n[load t]\nrows = 9\ncolumns = id: row()\n\
+             [read]\nquery = select 1\nconcurrency = 1\nthink = 20ms\n",
+            folder.join("t.db").display()
+        );
+        let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
+        let text = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm file]\n[arm model]\n\
+                    url = sim:mm1\n";
+        let (experiment, found) = experiment_in(text, &Overrides::default(), &files);
+        experiment.unwrap_or_else(|| panic!("{found:?}"))
+    }
+
+    /// Runs `check` with the servers of an experiment.
+    fn with_servers(check: impl FnOnce(&mut ExperimentServers<'_>)) {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-tables").unwrap();
+        let (experiment, record) = (experiment(folder.path()), folder.path().join("e.assay"));
+        let order = ExperimentOrder {
+            experiment: &experiment,
+            runs: &Plans(&experiment),
+            record: &record,
+            facts: &[],
+            files: &[],
+            origin: &[],
+            is_resumed: false,
+            stop: Stop::default(),
+        };
+        check(&mut ExperimentServers::open(&order, &Quiet).unwrap());
+    }
+
+    const FILE: ArmPointId = ArmPointId(0);
+
+    #[test]
+    fn first_run_of_an_arm_shows_the_tables_of_that_arm() {
+        with_servers(|servers| {
+            servers.prepare().unwrap();
+            let schedule = Schedule { runs: 2, seed: Seed(1), is_counterbalanced: false };
+            let planned = schedule.round(0, 0)[0];
+            let tables = |servers: &ExperimentServers<'_>| -> Vec<ExcerptKind> {
+                let done = servers.measure(FILE, planned).unwrap();
+                let excerpts = Archive::open(&done.record).unwrap().excerpts().unwrap();
+                done.discard().unwrap();
+                excerpts.iter().filter(|it| it.subject == "t").map(|it| it.kind).collect()
+            };
+            let expected = [ExcerptKind::Columns, ExcerptKind::Indexes, ExcerptKind::Rows];
+            assert_eq!(tables(servers), expected, "the simulated server has none");
+            assert_eq!(tables(servers), []);
+        });
+    }
+
+    #[test]
+    fn tables_are_read_neither_by_a_count_of_rows_nor_by_a_reload() {
+        with_servers(|servers| {
+            assert!(!servers.load(FILE, true).unwrap().excerpts.is_empty());
+            assert!(servers.load(FILE, false).unwrap().excerpts.is_empty());
+            let counted = servers.run_auxiliary(FILE, |order| {
+                order.plan.setup.clear();
+                order.options.prepare = Prepare::Verify;
+            });
+            assert!(counted.unwrap().excerpts.is_empty());
+        });
+    }
 }

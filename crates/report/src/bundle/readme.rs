@@ -51,8 +51,8 @@ pub enum InputOmission {
     Outside,
     /// Its name is longer than an archive can hold.
     LongName,
-    /// Another file has its name, or the name of its folder. No record has such names, unless
-    /// somebody has written them.
+    /// Another file has its name, or the name of its folder. This program writes no record with
+    /// such names.
     TakenName,
 }
 
@@ -93,10 +93,10 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
          ## Repeat it\n\nThe record was made by assay {version}:\n\n    {command}\n\n\
          This repeats it from the files that the record keeps, and compares both answers:\n\n\
          {repeat}\n\
-         Passwords are in none of these files (see [what is left out](UNDISCLOSED.md)). \
-         Statements, texts of errors, the names of hosts, users and paths in commands and URLs, \
-         and five rows of each table that was loaded are: read them before you pass the bundle \
-         on.\n"
+         Passwords of targets and secret parameters are in none of these files (see [what is left \
+         out](UNDISCLOSED.md)). Statements, texts of errors, the names of hosts, users and paths \
+         in commands and URLs, the columns and indexes of the tables, and five rows of each table \
+         that the run filled are: read them before you pass the bundle on.\n"
     )
 }
 
@@ -174,6 +174,8 @@ pub(super) mod tests {
         assert!(text.contains("\n    assay run a.ini  <script>\n"), "{text}");
         assert!(text.contains("\n    assay repeat 'it'\\''s.assay'\n"), "{text}");
         assert!(text.contains("| `files/a.ini` | read"), "{text}");
+        assert!(text.contains("Passwords of targets and secret parameters are in none"), "{text}");
+        assert!(text.contains("five rows of each table that the run filled are"), "{text}");
         assert!(text.contains("| b\\|\\`c\\`.csv | **not included**"), "{text}");
         assert!(text.contains("| `server` | &lt;b&gt;\\|x |"), "{text}");
     }

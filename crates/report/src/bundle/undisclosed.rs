@@ -10,14 +10,16 @@ use crate::markdown::escaped;
 
 /// Facts that no record has, and so no bundle.
 const NEVER: &str = "\
-* Passwords, keys and tokens. They are also removed from texts of servers and programs.
+* The passwords of targets and the secret parameters. They are also removed from texts of servers \
+and programs. A password in a row of a table is data, and is not removed.
 * The location of a server within its machine: its ports, sockets, folders and files, other than \
 those that the URL of the target names.
 * Host and user names, in the facts about a machine.
 * The environment of this program and of those that the workload runs, and what they print.
 * The values that single requests sent, other than in the files of this bundle, and their answers. \
-The record does have one example of each statement, the first rows of each loaded table, and texts \
-of errors.
+The record does have one example of each statement, the columns and indexes of the tables, five \
+rows of each table that the run filled, and texts of errors. It has no rows of tables that existed \
+before (`--loaded`).
 ";
 
 /// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings

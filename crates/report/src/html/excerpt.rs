@@ -29,7 +29,7 @@ fn excerpt(out: &mut Document, table: &ExcerptTable) {
     let titles = table.titles.iter().map(|title| (title.as_str(), Align::Left));
     let titles: Vec<(&str, Align)> = titles.collect();
     match table.rows.is_empty() {
-        true => out.paragraph(&format!("{}: none", table.caption)),
+        true => out.paragraph(&table.heading()),
         false => out.rows(&table.caption, &titles, &table.rows),
     }
 }

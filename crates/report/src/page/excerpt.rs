@@ -32,11 +32,11 @@ pub struct ExcerptSection {
 const NULL: &str = "NULL";
 
 impl ExcerptSection {
-    /// Returns the excerpts of a record; `answers` are words about the answers of jobs, by name.
-    pub(crate) fn of(excerpts: &[Excerpt], answers: &BTreeMap<&str, String>) -> ExcerptSection {
+    /// Returns the excerpts of a record; `remarks` are words for the captions of examples, by job.
+    pub(crate) fn of(excerpts: &[Excerpt], remarks: &BTreeMap<&str, String>) -> ExcerptSection {
         let mut section = ExcerptSection::default();
         for excerpt in excerpts {
-            let table = ExcerptTable::of(excerpt, answers);
+            let table = ExcerptTable::of(excerpt, remarks);
             match excerpt.kind {
                 ExcerptKind::Examples => section.statements.push(table),
                 ExcerptKind::Columns
@@ -56,7 +56,7 @@ impl ExcerptSection {
 }
 
 impl ExcerptTable {
-    fn of(excerpt: &Excerpt, answers: &BTreeMap<&str, String>) -> ExcerptTable {
+    fn of(excerpt: &Excerpt, remarks: &BTreeMap<&str, String>) -> ExcerptTable {
         let Excerpt { subject, kind, titles, rows } = excerpt;
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NULL.to_owned());
         let row = |row: &Vec<Option<String>>| {
@@ -69,13 +69,21 @@ impl ExcerptTable {
             ExcerptKind::Indexes => format!("Indexes of {subject}"),
             ExcerptKind::Rows => format!("First rows of {subject}"),
             ExcerptKind::Unreadable => format!("{subject} could not be read"),
-            ExcerptKind::Examples => match answers.get(subject.as_str()) {
-                Some(answer) => format!("Examples of {subject}: {answer}"),
+            ExcerptKind::Examples => match remarks.get(subject.as_str()) {
+                Some(remark) => format!("Examples of {subject}: {remark}"),
                 None => format!("Examples of {subject}"),
             },
         };
         let rows = rows.iter().map(row).collect();
         ExcerptTable { caption, kind: *kind, titles: titles.clone(), rows }
+    }
+
+    /// Returns the caption, which says if there are no rows.
+    pub(crate) fn heading(&self) -> String {
+        match self.rows.is_empty() {
+            true => format!("{}: none", self.caption),
+            false => self.caption.clone(),
+        }
     }
 
     /// Returns the rows as lines: statements one below the other, and another row in one line.
@@ -135,5 +143,8 @@ mod tests {
         assert_eq!(rows.len(), 1, "a table without indexes has no list of them");
         assert_eq!(rows[0].caption, "First rows of t");
         assert_eq!(rows[0].rows, [["x", "NULL"], ["short", ""]]);
+        assert_eq!(rows[0].heading(), "First rows of t");
+        let empty = ExcerptSection::of(&[excerpt(ExcerptKind::Rows, &[])], &answers);
+        assert_eq!(empty.data[0].heading(), "First rows of t: none");
     }
 }

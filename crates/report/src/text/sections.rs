@@ -57,7 +57,7 @@ pub(super) fn write_loads(canvas: &mut Canvas, section: &LoadsSection) {
 pub(super) fn write_excerpts(canvas: &mut Canvas, section: &ExcerptSection) {
     for table in section.tables() {
         canvas.gap();
-        canvas.sentence(Tone::Strong, &table.caption, "");
+        canvas.sentence(Tone::Strong, &table.heading(), "");
         canvas.lines(2, &table.lines());
     }
 }
