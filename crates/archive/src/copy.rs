@@ -9,8 +9,8 @@ use crate::open::{Opened, open, open_experiment};
 
 /// Copies a record, of a run or an experiment, to a new file, byte by byte. What a killed writer
 /// left half done is rolled back before, and no writer changes the record meanwhile, so the copy
-/// needs no journal beside it. A writer waits meanwhile, and gives up after some seconds: a record
-/// that is still being written is not for copying.
+/// needs no journal beside it. A program that writes the record waits for the copy a few seconds,
+/// and then fails: copy only records that are complete.
 ///
 /// # Errors
 /// The file is not a record or is damaged, or the copy exists or cannot be written.

@@ -9,7 +9,8 @@
 //! written by threads of their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
-//! what was written, or an error. A record that lost rows or bytes is never read as a shorter one.
+//! the measurements that were written, or an error. A record that lost rows or bytes of them is
+//! never read as a shorter one. The seal has no sums of excerpts and notes, which only people read.
 
 mod copy;
 mod create;

@@ -210,7 +210,7 @@ impl Refusal {
 
 /// Writes the record of an archive into a folder.
 fn take_record(limits: Limits, from: File, folder: &Path) -> Result<PathBuf, Refusal> {
-    // Whoever reads the byte beyond the limit has not reached the end, where the checksum is.
+    // An archive from which the byte beyond the limit can be read is too large.
     let limited = MultiGzDecoder::new(BufReader::new(from)).take(limits.bytes + 1);
     let mut archive = Archive::new(limited);
     let mut found = None;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
 use analyze::saturate::NextSaturationStep;
-use archive::ExperimentContent;
+use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
-    ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, SweepResults,
+    ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
     UndeclaredDifference, design, read_results, read_search, recorded_saturation, refuse,
 };
-use record::{Excerpt, InputFile, Note};
+use record::{Excerpt, ExcerptKind, InputFile, Note};
 use workload::question::{Design as Runs, Outline};
 
 use crate::complain::Complaint;
@@ -52,7 +52,7 @@ impl RecordedExperiment {
     /// # Errors
     /// It is not the record of an experiment, is damaged, or its question cannot be read.
     pub(crate) fn read(path: &Path) -> Result<RecordedExperiment, Complaint> {
-        let content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
+        let mut content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
         let text = content.fact(EXPERIMENT).unwrap_or_default();
         let Some(outline) = Outline::of_text(text) else {
             let path = path.display();
@@ -63,6 +63,9 @@ impl RecordedExperiment {
         let names = outline.compared();
         let results =
             read_results(path, &outline, &design).map_err(|error| Complaint::of(&error))?;
+        if let Some(plan) = &results.plan {
+            show_examples(&mut content, path, plan).map_err(|error| Complaint::of(&error))?;
+        }
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
         let search = search.transpose().map_err(|error| Complaint::of(&error))?;
         let saturation = outline.saturate.as_ref();
@@ -115,7 +118,8 @@ impl RecordedExperiment {
         &self.content.notes
     }
 
-    /// Returns excerpts of the tables, and of the statements of the first run.
+    /// Returns excerpts of the tables of the first run, and of the statements of the run whose plan
+    /// is shown.
     pub(crate) fn excerpts(&self) -> &[Excerpt] {
         &self.content.excerpts
     }
@@ -156,6 +160,19 @@ impl RecordedExperiment {
             }
         }
     }
+}
+
+/// Replaces the examples of statements by those of the run whose plan is shown.
+fn show_examples(
+    content: &mut ExperimentContent,
+    path: &Path,
+    plan: &RunPlan,
+) -> Result<(), RecordError> {
+    let is_example = |excerpt: &Excerpt| excerpt.kind == ExcerptKind::Examples;
+    let of_run = Archive::open_run(path, plan.run)?.excerpts()?;
+    content.excerpts.retain(|excerpt| !is_example(excerpt));
+    content.excerpts.extend(of_run.into_iter().filter(is_example));
+    Ok(())
 }
 
 fn writes(content: &ExperimentContent) -> bool {

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 
 use crate::error::RowError;
 
-/// Most values that are read: more than any record has.
-const MOST_VALUES: i64 = 100_000;
+/// Most values that a record may have: those of a thousand tables or more.
+const MOST_VALUES: usize = 1_000_000;
 
 /// Writes an excerpt; a later one of the same subject and kind replaces an earlier one.
 pub(crate) fn write_excerpt(to: &Connection, excerpt: &Excerpt) -> Result<(), RowError> {
@@ -32,14 +32,25 @@ pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError>
 }
 
 /// Reads the excerpts of a table, or of a query in parentheses.
+///
+/// # Errors
+/// There are more values than a record may have.
 pub(crate) fn read_excerpts_of(from: &Connection, source: &str) -> Result<Vec<Excerpt>, RowError> {
+    read_at_most(MOST_VALUES, from, source)
+}
+
+fn read_at_most(most: usize, from: &Connection, source: &str) -> Result<Vec<Excerpt>, RowError> {
     let mut select = from.prepare(&format!(
-        "select subject, kind, row, value from {source} order by subject, kind, row, place limit ?1"
+        "select subject, kind, row, value from {source} order by subject, kind, row, place"
     ))?;
-    let mut rows = select.query([MOST_VALUES])?;
+    let mut rows = select.query([])?;
     let mut excerpts: Vec<Excerpt> = Vec::new();
-    let mut latest = 0;
+    let (mut latest, mut values) = (0, 0);
     while let Some(row) = rows.next()? {
+        values += 1;
+        if values > most {
+            return Err(RowError::content(format!("there are more than {most} values")));
+        }
         let (subject, word): (String, String) = (row.get(0)?, row.get(1)?);
         let Some(kind) = ExcerptKind::from_name(&word) else { continue };
         let (number, value): (u32, Option<String>) = (row.get(2)?, row.get(3)?);
@@ -89,6 +100,9 @@ mod tests {
         write_excerpt(&connection, &excerpt("u", ExcerptKind::Rows, &[old; 3])).unwrap();
         all.iter().for_each(|excerpt| write_excerpt(&connection, excerpt).unwrap());
         assert_eq!(read_excerpts(&connection).unwrap(), all);
+        // Titles and values: 6 of the columns, 2 of the rows without any, and 4.
+        assert_eq!(read_at_most(12, &connection, "excerpt").unwrap(), all);
+        assert!(read_at_most(11, &connection, "excerpt").is_err(), "it would be cut");
         connection.execute("update excerpt set kind = 'later' where subject = 'u'", []).unwrap();
         assert_eq!(read_excerpts(&connection).unwrap(), all[..2]);
     }

@@ -89,7 +89,7 @@ fn write(order: &Order<'_>) -> Result<(), Complaint> {
         return Err(Complaint::new(sentence).help("rename the record, or add --folder"));
     }
     let is_experiment = is_ended_experiment(record)?;
-    // The folder of the bundle has room for its files, or not for the bundle either.
+    // Staged on the file system of the bundle: the final rename then needs no space.
     let staging = TemporaryFolder::new(&folder_of(out), ".assay-publish").map_err(uncreated)?;
     let folder = staging.path().join(FOLDER);
     fs::create_dir(&folder).map_err(|error| order.unwritten(&error))?;

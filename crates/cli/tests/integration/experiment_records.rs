@@ -70,6 +70,14 @@ fn exported_run_is_reported_like_the_run_of_the_experiment() {
         let alone = place.assay(&["export", "4.assay", "--format", format]).expect(0);
         assert_eq!(alone.stdout, of_run.expect(0).stdout, "{format}");
     }
+    // The examples are those of the run whose workload is shown, which is not the first one.
+    let mark = "update excerpt set value = 'of run ' || run where kind = 'examples' and row > 0";
+    Connection::open(place.at("r.assay")).unwrap().execute(mark, []).unwrap();
+    let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
+    let run = full.lines().find_map(|line| line.strip_prefix("workload of run ")).unwrap();
+    for words in [format!("Examples of read: run {run}\n"), format!("example: of run {run}\n")] {
+        assert!(full.contains(&words), "{words}: {full}");
+    }
 }
 
 #[test]

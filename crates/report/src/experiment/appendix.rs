@@ -225,7 +225,7 @@ mod tests {
             "assay.version",
             "Pg 16",
             "ask = ?",
-            "Examples of read",
+            "Examples of read: run 2",
             "select 7",
             "duration = 5s",
         ] {

@@ -1,6 +1,5 @@
 //! The full report of an experiment for people: its answer, and what is behind it.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::printable;
@@ -9,7 +8,6 @@ use super::appendix::{Appendix, FactTables};
 use super::sheet::Sheet;
 use super::text::experiment_text;
 use super::view::ExperimentView;
-use crate::page::ExcerptSection;
 use crate::text::Style;
 
 /// Formats the answer of an experiment, and after it the checks by arm, examples of the statements
@@ -22,9 +20,8 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
         out.sentence(2, &in_words(view, row));
     }
     out.sentence(2, &appendix.other_checks);
-    let excerpts = ExcerptSection::of(&view.excerpts, &BTreeMap::new());
-    for table in excerpts.tables() {
-        let _ = writeln!(out, "\n{}", printable(&table.caption));
+    for table in view.excerpt_section().tables() {
+        let _ = writeln!(out, "\n{}", printable(&table.heading()));
         table.lines().iter().for_each(|it| out.sentence(2, &format!("{}: {}", it.label, it.text)));
     }
     for subject in appendix.environment.iter().chain(&appendix.servers) {

@@ -1,7 +1,5 @@
 //! The report of an experiment as HTML.
 
-use std::collections::BTreeMap;
-
 use analyze::Status;
 use analyze::compare::{ArmComparison, PairOrder};
 use base::units::grouped;
@@ -22,7 +20,7 @@ use crate::page::{Align, ExcerptSection, Line, Tone, measured_on};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
-    let excerpts = ExcerptSection::of(&view.excerpts, &BTreeMap::new());
+    let excerpts = view.excerpt_section();
     let mut out = Document::new(&view.ask, &sections(view, &excerpts));
     let figures = experiment_figures(view);
     out.section("answer", |out| {

@@ -15,6 +15,7 @@ use super::remarks::JobRemarks;
 use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
 use super::sweep::SweepView;
+use crate::page::ExcerptSection;
 
 /// An experiment with its results.
 #[derive(Clone, Debug)]
@@ -63,7 +64,8 @@ pub struct ExperimentView {
     pub facts: ArmFacts,
     /// The plan.
     pub plan: PlanTexts,
-    /// Excerpts of the tables, and of the statements of the first run.
+    /// Excerpts of the tables of the first run, and of the statements of the run whose workload is
+    /// shown.
     pub excerpts: Vec<Excerpt>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepView>,
@@ -196,6 +198,15 @@ impl ExperimentState {
 }
 
 impl ExperimentView {
+    /// Returns the excerpts; the captions of examples name the run whose workload is shown, from
+    /// which they are.
+    pub(super) fn excerpt_section(&self) -> ExcerptSection {
+        let run = self.plan.workload.as_ref().map(|(run, _)| format!("run {run}"));
+        let subjects = self.excerpts.iter().map(|excerpt| excerpt.subject.as_str());
+        let remarks = subjects.filter_map(|subject| Some((subject, run.clone()?)));
+        ExcerptSection::of(&self.excerpts, &remarks.collect())
+    }
+
     /// Returns the verdict on the whole experiment: INVALID if it is not complete, or the runs of
     /// an arm are, or no point of a sweep is usable; SUSPECT if a run or a point is, if the runs
     /// differ in more than was declared, or if a change of the machine may explain theirs.

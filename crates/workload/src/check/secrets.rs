@@ -22,7 +22,8 @@ use crate::value::Constant;
 use crate::wording::{self, enumeration, quoted};
 
 impl<'f> Checker<'f> {
-    /// Returns the secret values, both as written and as used.
+    /// Returns the secret values: as written, as used, and as a database writes a literal with
+    /// backslashes.
     fn secret_values(&self, names: &BTreeSet<&str>) -> Vec<Secret> {
         let mut values = Vec::new();
         for name in names {
@@ -32,7 +33,9 @@ impl<'f> Checker<'f> {
                 values.extend(constant.sql().filter(|_| matches!(constant, Constant::Text(_))));
             }
         }
-        values.into_iter().map(Secret::new).collect()
+        let with_escapes = values.iter().filter(|value| value.contains('\\'));
+        let escaped: Vec<String> = with_escapes.map(|it| it.replace('\\', r"\\")).collect();
+        values.into_iter().chain(escaped).map(Secret::new).collect()
     }
 
     /// Returns the secret parameters with their values, and true if one of them is also used in the

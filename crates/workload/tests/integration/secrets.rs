@@ -76,6 +76,17 @@ fn invariant_8_secret_in_statements_is_sent_and_not_shown() {
 }
 
 #[test]
+fn invariant_8_secret_is_removed_from_a_literal_that_a_database_writes_with_escapes() {
+    let text = format!("url = postgres://ann:${{pw}}@h/d\n[params]\npw = hunt\\er2\n{READ}");
+    let (plan, found) = shown(&text, &[]);
+    let secrets = plan.unwrap_or_else(|| panic!("{found}")).secrets();
+    for written in [r"'hunt\er2'", r"E'hunt\\er2'::text", r"prefix-hunt\\er2"] {
+        let hidden = secrets.hide(&format!("default {written}"));
+        assert!(hidden.contains("(secret)") && !hidden.contains("hunt"), "{written}: {hidden}");
+    }
+}
+
+#[test]
 fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
     for job in [
         "[a]\ncommand = psql postgres://ann:${pw}@h/d -c x\n",
