@@ -234,4 +234,9 @@ impl JobEvidence {
     pub fn histogram(&self, kind: Kind) -> Option<&Histogram<u64>> {
         self.window.iter().find(|(k, _)| *k == kind).map(|(_, histogram)| histogram)
     }
+
+    /// Returns the sum of the service times in the window, in seconds.
+    pub(crate) fn served_s(&self) -> f64 {
+        self.histogram(Kind::Service).map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9)
+    }
 }

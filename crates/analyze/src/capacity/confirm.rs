@@ -55,8 +55,8 @@ const LOWEST_PROMISING: f64 = 0.945;
 /// bound (Student's t with 5 degrees of freedom), and some for the scatter of the mean itself.
 const PROMISING: f64 = 3.8;
 
-/// Share of the time that is left which an attempt takes, unless it is the last one: the next one
-/// shall have as much.
+/// Share of the time that is left which an attempt takes, unless it is the last one. The rest is
+/// for the next attempts.
 const SHARE: f64 = 0.5;
 
 /// The same of the last one: the warm-ups may grow a little.

@@ -2,7 +2,7 @@
 //! ask of them.
 
 use base::{AccountId, Code};
-use record::{Counts, EndKind, EventKind, Kind};
+use record::{Counts, EndKind, EventKind};
 use workload::Pacing;
 
 use crate::backlog::{Arrivals, Trend, trend, trend_of_varying};
@@ -180,10 +180,9 @@ impl<'a> CheckInput<'a> {
     pub(crate) fn is_brief(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think: None, .. } = &job.pacing else { return false };
-        let times = self.evidence.jobs[account.index()].histogram(Kind::Service);
-        let spent_s = times.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
+        let served_s = self.evidence.jobs[account.index()].served_s();
         let most_s = f64::from(*clients) * self.evidence.window_length().as_secs_f64();
-        job.count.is_some() && spent_s < BUSY * most_s
+        job.count.is_some() && served_s < BUSY * most_s
     }
 
     /// Returns the names of the overloaded jobs.

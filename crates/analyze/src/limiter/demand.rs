@@ -81,9 +81,9 @@ impl Demand {
                 received += counts.bytes_received;
                 answers += counts.balance.completed();
             }
-            let histogram = evidence.jobs[account.index()].histogram(Kind::Service);
-            let times = histogram.map_or(0, |times| times.len());
-            let spent_s = histogram.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
+            let requests = &evidence.jobs[account.index()];
+            let times = requests.histogram(Kind::Service).map_or(0, |times| times.len());
+            let spent_s = requests.served_s();
             count += times;
             let statements = &evidence.jobs[account.index()].window;
             let statements = statements.iter().filter(|(it, _)| matches!(it, Kind::Statement(_)));

@@ -106,10 +106,10 @@ impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
         let findings = self.findings;
         let places = || findings.whole_jobs();
-        let has_schedule = |account: &AccountId| findings.has_schedule(*account);
+        let scheduled = || places().filter(|account| findings.has_schedule(*account));
         // A job that sends a few requests beside others takes no capacity that they lack.
-        let is_bounded = |account: AccountId| has_schedule(&account) || findings.is_brief(account);
-        let has_schedules = places().any(|it| has_schedule(&it)) && places().all(is_bounded);
+        let is_bounded = |it: AccountId| findings.has_schedule(it) || findings.is_brief(it);
+        let are_bounded = scheduled().next().is_some() && places().all(is_bounded);
         let asks = self.demand.by == LoadSource::Jobs;
         if !asks && !findings.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
@@ -117,15 +117,15 @@ impl LimiterInput<'_, '_> {
             Outcome::Saturating(Saturation::Program)
         } else if findings.overloaded().next().is_some() {
             Outcome::Saturating(Saturation::Overload)
-        } else if findings.window_is_empty() && has_schedules {
+        } else if findings.window_is_empty() && are_bounded {
             Outcome::Inconclusive(Inconclusive::NoRequests)
         } else if places().any(|account| findings.fails(account)) {
             Outcome::Inconclusive(Inconclusive::FailingRequests)
-        } else if !has_schedules {
+        } else if !are_bounded {
             Outcome::Saturating(Saturation::ClosedJob)
         } else if findings.some_unsent() {
             Outcome::Inconclusive(Inconclusive::UnsentRequests)
-        } else if places().filter(has_schedule).any(|it| findings.trend(it).is_none()) {
+        } else if scheduled().any(|account| findings.trend(account).is_none()) {
             Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {
             Outcome::Satisfied

@@ -219,12 +219,10 @@ fn from_baseline(
 /// run to run differ between any two runs, but the arms take turns in being first.
 fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
     let size = |run: &RunFacts<'_>| known(run.facts, name)?.parse::<f64>().ok();
-    let of_round = |run: &&RunFacts<'_>| {
-        let (round, size_here) = (run.round, size(run));
-        let others = baseline.iter().filter(move |other| other.round == round);
-        others.filter_map(move |other| size(other)?.partial_cmp(&size_here?)).collect::<Vec<_>>()
-    };
-    let mut orders = own.iter().flat_map(of_round);
+    let mut orders = own.iter().flat_map(|run| {
+        let of_round = baseline.iter().filter(|other| other.round == run.round);
+        of_round.filter_map(move |other| size(other)?.partial_cmp(&size(run)?))
+    });
     let Some(first) = orders.next() else { return true };
     orders.all(|order| order == first)
 }

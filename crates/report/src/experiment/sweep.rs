@@ -92,7 +92,9 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
         (false, true) => format!("not significantly worse: {}", others.join(", ")),
         (false, false) => {
             let others = others.join(", ");
-            format!("not tested if {others} are worse: too few runs at each value, or all alike")
+            format!(
+                "not tested against {others}: too few runs at each, or runs that do not scatter"
+            )
         }
     };
     vec![format!("{vary} = {value}: {better} {metric}, {mean}"), rest]
