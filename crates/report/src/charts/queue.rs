@@ -83,12 +83,16 @@ fn caption(jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
         .flat_map(|(job, points)| points.iter().map(move |point| (point, &job.summary.name)));
     let longest = all.max_by(|(one, _), (other, _)| one.y.total_cmp(&other.y));
     match longest {
-        Some((point, name)) if point.y > 0.0 => format!(
-            "At most {} requests of {name} were due and not answered at the end of a second, at \
-             {}; a line that keeps rising is a load beyond the capacity.",
-            trimmed(&significant(point.y)),
-            span(Nanos::from_secs_f64(point.x))
-        ),
+        Some((point, name)) if point.y > 0.0 => {
+            let (waiting, verb) =
+                if point.y == 1.0 { ("request", "was") } else { ("requests", "were") };
+            format!(
+                "At most {} {waiting} of {name} {verb} due and not answered at the end of a \
+                 second, at {}; a line that keeps rising is a load beyond the capacity.",
+                trimmed(&significant(point.y)),
+                span(Nanos::from_secs_f64(point.x))
+            )
+        }
         _ => "At the end of each second every request was answered.".to_owned(),
     }
 }
