@@ -8,7 +8,7 @@ use std::sync::Arc;
 use archive::{Archive, Logged, OpLog, OpLogPlan, Recorder};
 use base::{AccountId, Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
-use driver::{Driver, Mysql, Null, Postgres, Simulated};
+use driver::{AnyDriver, Mysql, Null, Postgres, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
 use record::{
     AccountKind, End, EndKind, Grid, Header, JobHeader, MemoryOutlet, OpFormat, Pace, Totals,
@@ -72,17 +72,19 @@ impl Case {
     fn measure<M: Measure>(self, requests: u64, how: M) -> M::Result {
         let plan = self.plan(requests);
         match self {
-            Case::ClosedNull | Case::OpenNull | Case::QueueNull => how.measure(&plan, Null, false),
-            Case::VirtualMm1 => how.measure(&plan, mm1(plan.seed), true),
+            Case::ClosedNull | Case::OpenNull | Case::QueueNull => {
+                how.measure(&plan, Null.into(), false)
+            }
+            Case::VirtualMm1 => how.measure(&plan, mm1(plan.seed).into(), true),
             Case::ClosedPostgres => {
                 let (_server, target) = simulated("postgres", "postgres");
                 let driver = Postgres::open(&target).expect("a URL");
-                how.measure(&plan, driver, false)
+                how.measure(&plan, driver.into(), false)
             }
             Case::ClosedMysql => {
                 let (_server, target) = simulated("mariadb", "mysql");
                 let driver = Mysql::open(&target, ".").expect("a URL");
-                how.measure(&plan, driver, false)
+                how.measure(&plan, driver.into(), false)
             }
         }
     }
@@ -148,7 +150,7 @@ fn options(is_virtual: bool) -> Options {
 trait Measure {
     type Result;
 
-    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> Self::Result;
+    fn measure(self, plan: &Plan, driver: AnyDriver, is_virtual: bool) -> Self::Result;
 }
 
 /// Keeps the measurements in memory.
@@ -157,7 +159,7 @@ struct InMemory;
 impl Measure for InMemory {
     type Result = Outcome;
 
-    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> Outcome {
+    fn measure(self, plan: &Plan, driver: AnyDriver, is_virtual: bool) -> Outcome {
         with_op_log(plan, driver, is_virtual, None)
     }
 }
@@ -169,17 +171,12 @@ pub(crate) fn logged(requests: u64) -> (Outcome, OpLog) {
     let path = scratch().with_extension(format!("{requests}.csv"));
     let file = OpLogPlan { path: path.clone(), format: OpFormat::Csv };
     let log = OpLog::create(&file, &["job"], Pace::Real).expect("a scratch file");
-    let outcome = with_op_log(&plan, Null, false, Some(&log));
+    let outcome = with_op_log(&plan, Null.into(), false, Some(&log));
     std::fs::remove_file(path).expect("the scratch file is ours");
     (outcome, log)
 }
 
-fn with_op_log<D: Driver>(
-    plan: &Plan,
-    driver: D,
-    is_virtual: bool,
-    log: Option<&OpLog>,
-) -> Outcome {
+fn with_op_log(plan: &Plan, driver: AnyDriver, is_virtual: bool, log: Option<&OpLog>) -> Outcome {
     let statements: Vec<u16> =
         plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     let memory =
@@ -206,7 +203,7 @@ fn with_op_log<D: Driver>(
 
 /// Runs an open loop at a rate against the null driver, in real time.
 pub(crate) fn paced(per_s: u64, requests: u64) -> Outcome {
-    InMemory.measure(&plan(open(per_s), requests), Null, false)
+    InMemory.measure(&plan(open(per_s), requests), Null.into(), false)
 }
 
 /// Runs a case with a record file, as users do. Returns the number of completed requests.
@@ -220,12 +217,12 @@ struct Recorded;
 impl Measure for Recorded {
     type Result = u64;
 
-    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> u64 {
+    fn measure(self, plan: &Plan, driver: AnyDriver, is_virtual: bool) -> u64 {
         recorded_of(plan, is_virtual, driver)
     }
 }
 
-fn recorded_of<D: Driver>(plan: &Plan, is_virtual: bool, driver: D) -> u64 {
+fn recorded_of(plan: &Plan, is_virtual: bool, driver: AnyDriver) -> u64 {
     let path = scratch();
     let recorder = Recorder::create(&path, &header(plan, is_virtual)).expect("a scratch file");
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
@@ -303,7 +300,8 @@ pub(crate) fn replay(lines: u64) {
     let completed = recorded_of(
         &plan.expect("the benchmark's own workload"),
         true,
-        Simulated::new(Config::new(Service::Constant(Nanos::from_micros(100)), None), Seed(1)),
+        Simulated::new(Config::new(Service::Constant(Nanos::from_micros(100)), None), Seed(1))
+            .into(),
     );
     std::fs::remove_file(log).expect("the scratch file is ours");
     say(format!("{completed} {}", peak_rss()));

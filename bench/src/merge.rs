@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::{ExperimentWriter, Recorder, RunRow};
 use base::{Clock, Monotonic, Nanos, Seed};
-use driver::Simulated;
+use driver::{AnyDriver, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
 use record::{End, EndKind, Reading};
 use sim::{Config, Service};
@@ -73,7 +73,7 @@ fn run_of_three_jobs(path: &Path) -> PathBuf {
     }
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let server = Config::new(Service::Exponential(Nanos::from_micros(100)), Some(4));
-    let drivers = Drivers::only(Simulated::new(server, Seed(1)));
+    let drivers = Drivers::only(AnyDriver::from(Simulated::new(server, Seed(1))));
     let (options, stop) = (Options::simulated(), Stop::default());
     let finished = engine::run(&plan, drivers, &options, outlet, &stop, Arc::new(NoListener));
     finished.expect("the benchmark's run is made");

@@ -10,9 +10,9 @@
 //! any higher layer would measure its own delays as well.
 
 mod account;
+mod any;
 pub mod conformance;
 mod connection;
-mod either;
 mod error;
 mod facts;
 mod load;
@@ -30,8 +30,8 @@ mod table;
 mod work;
 
 pub use account::{Count, Counter};
+pub use any::{AnyConnection, AnyDriver};
 pub use connection::{Connection, Driver};
-pub use either::Either;
 pub use error::Error;
 pub use facts::{DATABASE, SERVER_ID};
 pub use load::{Batches, Duplicates, Insert, Method};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use archive::RecordError;
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
-use driver::{Driver, Null};
+use driver::AnyDriver;
 use engine::{Options, Prepare, Stop};
 use observe::{DatabaseWatch, ObservedSessions, Scope};
 use record::environment::{COMMAND, COMMAND_ENDED, MISSING};
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::observation::{self, MissingListener, ObservationSink, Watches};
 use crate::pause::wait_while;
 use crate::record_place::RecordPlace;
-use crate::stage::{OpenError, Stage, with_drivers};
+use crate::stage::{OpenError, Stage};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
 
@@ -131,18 +131,19 @@ pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
             "no URL: the database is not observed; name it as `assay observe postgres://… -- …` \
              or `mysql://…`",
         );
-        return watch::<Null>(order, None, &[], None);
+        return watch(order, None, &[], None);
     };
     let options = Options { prepare: Prepare::Keep, ..Options::in_real_time() };
     let plan = asking();
     match Stage::open(&plan, target, &options) {
-        Ok(stage) => with_drivers!(stage.drivers(&plan, SimulatedRun::only(&plan)), drivers => {
-            watch(order, drivers.main, stage.reached(), None)
-        }),
+        Ok(stage) => {
+            let main = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
+            watch(order, main, stage.reached(), None)
+        }
         Err(OpenError::Unreachable(error)) => {
             // The database file may not exist, for example; the record notes what is missing.
             order.observe.database = false;
-            watch::<Null>(order, None, &[], Some(error.to_string()))
+            watch(order, None, &[], Some(error.to_string()))
         }
         Err(OpenError::Refused(error)) => Err(AttachError::Run(error)),
     }
@@ -163,9 +164,9 @@ fn watching(observe: &Observe) -> Plan {
 
 /// Starts the program, observes it until it ends, and records what was seen; `missing` says why the
 /// database cannot be observed.
-fn watch<D: Driver>(
+fn watch(
     order: AttachOrder,
-    main: Option<D>,
+    main: Option<AnyDriver>,
     reached: &[Reached],
     missing: Option<String>,
 ) -> Result<Attached, AttachError> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::doctor::{Diagnosis, Lateness, Server, Surroundings, judge};
 use base::{Class, Code, Endpoint, Target};
-use driver::{Connection, Driver};
+use driver::{AnyDriver, Connection, Driver};
 use engine::{Options, Prepare};
 use observe::environment::{self, Root, network};
 use observe::processors;
@@ -16,7 +16,7 @@ use rt::{Rt, run_real};
 use workload::Overrides;
 
 use crate::sleeps::lateness;
-use crate::stage::{OpenError, Stage, with_drivers};
+use crate::stage::{OpenError, Stage};
 use crate::target::SimulatedRun;
 
 /// Number of sleeps of 1 ms that are timed; 0.3 s.
@@ -59,10 +59,9 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let stage = Stage::open(&plan, target, &options)?;
     let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
     let network = network.collect();
-    let settings = with_drivers!(stage.drivers(&plan, SimulatedRun::only(&plan)), drivers => {
-        let driver = drivers.main.expect("the plan uses the main target");
-        run_real(&rt::Options::default(), |rt| settings(driver, rt))
-    });
+    let driver = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
+    let driver = driver.expect("the plan uses the main target");
+    let settings = run_real(&rt::Options::default(), |rt| settings(driver, rt));
     let settings = settings.map_err(|error| {
         driver::Error::new(Class::Disconnect, Code::new("system"), error.to_string())
     });
@@ -72,7 +71,7 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     Ok(Server { network, settings })
 }
 
-async fn settings<D: Driver>(driver: D, rt: Rt) -> Result<Vec<(String, String)>, driver::Error> {
+async fn settings(driver: AnyDriver, rt: Rt) -> Result<Vec<(String, String)>, driver::Error> {
     let mut connection = driver.connect(&rt).await?;
     let settings = connection.settings().await;
     connection.close().await;

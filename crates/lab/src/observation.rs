@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{LiveView, Notes, Recorder};
 use base::{Nanos, Stamp, TargetKind};
-use driver::Driver;
+use driver::{AnyDriver, Driver};
 use observe::environment::network;
 use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, RemoteHost, RemoteWatch, Sample, Scope,
@@ -149,9 +149,9 @@ pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWa
 
 /// Returns a function that starts to observe the main target; `None` if that is switched off, or
 /// the target is no database. Reports missing components to `observations`.
-pub(crate) fn of_database<D: Driver>(
+pub(crate) fn of_database(
     plan: &Plan,
-    main: Option<&D>,
+    main: Option<&AnyDriver>,
     whose: ObservedSessions,
     observations: &ObservationSink,
 ) -> Option<Begin> {

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use driver::Driver;
+use driver::{AnyDriver, Driver};
 use engine::{Drivers, connections_at_most, connections_at_start};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use workload::{JobId, Plan};
@@ -59,9 +59,9 @@ impl std::error::Error for TooManyFiles {}
 
 /// Checks that the run may open the files it starts with, and raises the soft limit if it may need
 /// more.
-pub(crate) fn raise_file_limit<D: Driver>(
+pub(crate) fn raise_file_limit(
     plan: &Plan,
-    drivers: &Drivers<D>,
+    drivers: &Drivers<AnyDriver>,
     lanes: u16,
 ) -> Result<(), TooManyFiles> {
     let begins = ConnectionCount::of(plan, drivers, |id| connections_at_start(plan, id, lanes));
@@ -98,12 +98,12 @@ struct ConnectionCount {
 impl ConnectionCount {
     /// Returns the larger of the connections of all jobs and those of the largest load: tables are
     /// filled one after the other, before the jobs begin.
-    fn of<D: Driver>(
+    fn of(
         plan: &Plan,
-        drivers: &Drivers<D>,
+        drivers: &Drivers<AnyDriver>,
         of_job: impl Fn(JobId) -> u32,
     ) -> ConnectionCount {
-        let crowd = |connections: u32, driver: &D| ConnectionCount {
+        let crowd = |connections: u32, driver: &AnyDriver| ConnectionCount {
             files: u64::from(connections) * u64::from(driver.files()),
             connections: connections.into(),
         };

@@ -6,8 +6,8 @@ use std::fmt;
 use base::{Class, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{
-    Connection, Driver, Either, Login, Mysql, Null, Postgres, Programs, RejectedCommand, Simulated,
-    Sqlite, Table,
+    AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs, RejectedCommand,
+    Simulated, Sqlite, Table,
 };
 use engine::{Drivers, Failed, Location, Options, PerTarget, Unreachable};
 use rt::{Rt, run_real};
@@ -81,7 +81,7 @@ impl Stage {
                     (Some(name.clone()), made.map_err(|error| named(error, name))?)
                 }
                 JobTarget::Programs => {
-                    return Ok(Opened::Driver(DriverKind::Programs(programs.clone())));
+                    return Ok(Opened::Driver(AnyDriver::Programs(programs.clone())));
                 }
             };
             reached.push(Reached { name, target });
@@ -98,13 +98,13 @@ impl Stage {
     /// Returns the login at the main target, for other programs; `None` if it needs none.
     pub(crate) fn login(&self) -> Option<Login> {
         match self.targets.main.as_ref()? {
-            Opened::Driver(DriverKind::Postgres(driver)) => driver.login(),
-            Opened::Driver(DriverKind::Mysql(driver)) => driver.login(),
+            Opened::Driver(AnyDriver::Postgres(driver)) => driver.login(),
+            Opened::Driver(AnyDriver::Mysql(driver)) => driver.login(),
             Opened::Driver(
-                DriverKind::Null(_)
-                | DriverKind::Simulated(_)
-                | DriverKind::Sqlite(_)
-                | DriverKind::Programs(_),
+                AnyDriver::Null(_)
+                | AnyDriver::Simulated(_)
+                | AnyDriver::Sqlite(_)
+                | AnyDriver::Programs(_),
             )
             | Opened::Simulated(_) => None,
         }
@@ -116,96 +116,33 @@ impl Stage {
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
     pub(crate) fn rows(&self, plan: &Plan, sql: &str) -> Result<Option<Table>, driver::Error> {
-        with_drivers!(self.drivers(plan, SimulatedRun::only(plan)), drivers => {
-            let Some(driver) = drivers.main else { return Ok(None) };
-            let rows = run_real(&rt::Options::default(), |rt| rows(driver, rt, sql));
-            let system = |error: std::io::Error| driver::Error::disconnect(error.to_string());
-            rows.map_err(system)?.map(Some)
-        })
+        let Some(driver) = self.drivers(plan, SimulatedRun::only(plan)).main else {
+            return Ok(None);
+        };
+        let rows = run_real(&rt::Options::default(), |rt| rows(driver, rt, sql));
+        rows.map_err(|error| driver::Error::disconnect(error.to_string()))?.map(Some)
     }
 
-    /// Returns the drivers for a run of a plan, with new simulated servers. Drivers of a single
-    /// kind are returned as they are, which keeps the measured path direct.
+    /// Returns the drivers for a run of a plan, with new simulated servers.
     ///
     /// `run` is that of simulated servers.
     ///
     /// # Panics
     /// If the plan asks a target for which the stage was not opened.
-    pub(crate) fn drivers(&self, plan: &Plan, run: SimulatedRun) -> StageDrivers {
-        let Ok(kinds) = PerTarget::of_plan(plan, |asked| {
+    pub(crate) fn drivers(&self, plan: &Plan, run: SimulatedRun) -> Drivers<AnyDriver> {
+        let Ok(drivers) = PerTarget::of_plan(plan, |asked| {
             let seed = seed_of(plan, asked, run.seed);
             Ok::<_, Infallible>(self.targets.of(asked).driver(SimulatedRun { seed, ..run }))
         });
-        macro_rules! if_all_are {
-            ($kind:ident) => {
-                let pick = |kind: &DriverKind| match kind {
-                    DriverKind::$kind(driver) => Some(driver.clone()),
-                    _ => None,
-                };
-                if let Some(drivers) = each(plan, &kinds, pick) {
-                    return StageDrivers::$kind(drivers);
-                }
-            };
-        }
-        if_all_are!(Null);
-        if_all_are!(Simulated);
-        if_all_are!(Sqlite);
-        if_all_are!(Postgres);
-        if_all_are!(Mysql);
-        if_all_are!(Programs);
-        let Ok(drivers) =
-            PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(mixed(kinds.of(asked))));
-        StageDrivers::Mixed(drivers)
+        drivers
     }
 }
 
-async fn rows<D: Driver>(driver: D, rt: Rt, sql: &str) -> Result<Table, driver::Error> {
+async fn rows(driver: AnyDriver, rt: Rt, sql: &str) -> Result<Table, driver::Error> {
     let mut connection = driver.connect(&rt).await?;
     let table = connection.query_text(sql).await;
     connection.close().await;
     table
-}
-
-/// The drivers of a run, by their type.
-pub(crate) enum StageDrivers {
-    Null(Drivers<Null>),
-    Simulated(Drivers<Simulated>),
-    Sqlite(Drivers<Sqlite>),
-    Postgres(Drivers<Postgres>),
-    Mysql(Drivers<Mysql>),
-    Programs(Drivers<Programs>),
-    Mixed(Drivers<MixedDriver>),
-}
-
-/// Evaluates an expression for drivers of any type.
-macro_rules! with_drivers {
-    ($drivers:expr, $name:ident => $work:expr) => {
-        match $drivers {
-            $crate::stage::StageDrivers::Null($name) => $work,
-            $crate::stage::StageDrivers::Simulated($name) => $work,
-            $crate::stage::StageDrivers::Sqlite($name) => $work,
-            $crate::stage::StageDrivers::Postgres($name) => $work,
-            $crate::stage::StageDrivers::Mysql($name) => $work,
-            $crate::stage::StageDrivers::Programs($name) => $work,
-            $crate::stage::StageDrivers::Mixed($name) => $work,
-        }
-    };
-}
-pub(crate) use with_drivers;
-
-/// A driver that dispatches to one of any kind, for plans that ask several.
-pub(crate) type MixedDriver =
-    Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
-
-/// A driver of each kind.
-#[derive(Clone)]
-enum DriverKind {
-    Null(Null),
-    Simulated(Simulated),
-    Sqlite(Sqlite),
-    Postgres(Postgres),
-    Mysql(Mysql),
-    Programs(Programs),
 }
 
 /// A target on the stage.
@@ -213,17 +150,17 @@ enum Opened {
     /// A simulated server, which is created for each run.
     Simulated(Box<Config>),
     /// Any other target.
-    Driver(DriverKind),
+    Driver(AnyDriver),
 }
 
 impl Opened {
     /// Returns the driver for a run of a simulated server.
-    fn driver(&self, run: SimulatedRun) -> DriverKind {
+    fn driver(&self, run: SimulatedRun) -> AnyDriver {
         match self {
             Opened::Simulated(config) => {
                 let mut config = Config::clone(config);
                 config.variation.run += run.position;
-                DriverKind::Simulated(Simulated::new(config, run.seed))
+                AnyDriver::Simulated(Simulated::new(config, run.seed))
             }
             Opened::Driver(driver) => driver.clone(),
         }
@@ -283,15 +220,15 @@ fn open(
     };
     let driver = match target.kind {
         TargetKind::Sim => match simulation(target)? {
-            None => DriverKind::Null(Null),
+            None => AnyDriver::Null(Null),
             Some(config) => return Ok((Opened::Simulated(Box::new(config)), target.clone())),
         },
-        TargetKind::Sqlite => sqlite(target).map(DriverKind::Sqlite).map_err(open_error)?,
+        TargetKind::Sqlite => sqlite(target).map(AnyDriver::Sqlite).map_err(open_error)?,
         TargetKind::Postgres => {
-            Postgres::open(target).map(DriverKind::Postgres).map_err(open_error)?
+            Postgres::open(target).map(AnyDriver::Postgres).map_err(open_error)?
         }
         TargetKind::Mysql => {
-            Mysql::open(target, options.files.clone()).map(DriverKind::Mysql).map_err(open_error)?
+            Mysql::open(target, options.files.clone()).map(AnyDriver::Mysql).map_err(open_error)?
         }
         TargetKind::Testbed => {
             let (server, reached) = testbed::start(target).map_err(TargetProblem::Testbed)?;
@@ -306,25 +243,5 @@ fn open_error(error: driver::Error) -> OpenError {
     match error.class() {
         Class::Disconnect => OpenError::Unreachable(error.into()),
         _ => TargetProblem::Database(error).into(),
-    }
-}
-
-/// Returns the drivers that `pick` selects, if it selects one from each.
-fn each<D>(
-    plan: &Plan,
-    kinds: &PerTarget<DriverKind>,
-    pick: impl Fn(&DriverKind) -> Option<D>,
-) -> Option<Drivers<D>> {
-    PerTarget::of_plan(plan, |asked| pick(kinds.of(asked)).ok_or(())).ok()
-}
-
-fn mixed(kind: &DriverKind) -> MixedDriver {
-    match kind {
-        DriverKind::Null(driver) => Either::Left(Either::Left(*driver)),
-        DriverKind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
-        DriverKind::Sqlite(driver) => Either::Right(Either::Left(Either::Left(driver.clone()))),
-        DriverKind::Programs(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
-        DriverKind::Postgres(driver) => Either::Right(Either::Right(Either::Left(driver.clone()))),
-        DriverKind::Mysql(driver) => Either::Right(Either::Right(Either::Right(driver.clone()))),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Endpoint, Nanos, Seed, Target};
 use driver::conformance::{Fixture, Refused, StoringFixture};
-use driver::{Connection, Driver, Either, Simulated, Sqlite, Table};
+use driver::{AnyDriver, Connection, Driver, Simulated, Sqlite, Table};
 use rt::{Options, run_real};
 use sim::Config;
 use testbed::{Kind, Server, shared, shared_with_tls};
@@ -252,10 +252,10 @@ impl MixedFixture {
 }
 
 impl Fixture for MixedFixture {
-    type Driver = Either<Simulated, Sqlite>;
+    type Driver = AnyDriver;
 
     fn driver(&self) -> Self::Driver {
-        self.ask(|sim| Either::Left(sim.driver()), |lite| Either::Right(lite.driver()))
+        self.ask(|sim| sim.driver().into(), |lite| lite.driver().into())
     }
 
     fn returning(&self, rows: u32) -> String {
@@ -293,7 +293,7 @@ impl StoringFixture for MixedFixture {
     }
 
     fn impatient(&self) -> Self::Driver {
-        Either::Right(self.lite().impatient())
+        self.lite().impatient().into()
     }
 
     fn counts_waits(&self) -> bool {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Class, Endpoint, Target, TargetKind};
-use driver::{Connection, Driver, Either, Error, Mysql, Postgres};
+use driver::{AnyDriver, Connection, Driver, Error, Mysql, Postgres};
 use rcgen::{CertificateParams, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -20,10 +20,10 @@ use crate::{check, in_real_time, refused, text};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
-fn open(target: &Target) -> Result<Either<Postgres, Mysql>, Error> {
+fn open(target: &Target) -> Result<AnyDriver, Error> {
     match target.kind {
-        TargetKind::Mysql => Mysql::open(target, ".").map(Either::Right),
-        _ => Postgres::open(target).map(Either::Left),
+        TargetKind::Mysql => Mysql::open(target, ".").map(AnyDriver::Mysql),
+        _ => Postgres::open(target).map(AnyDriver::Postgres),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Jobs of one run with different targets.
 
 use base::{AccountId, Stamp};
-use driver::{Either, Null, Simulated};
+use driver::{AnyDriver, Null, Simulated};
 use engine::{Drivers, Finished, Stop};
 use record::{EventKind, Kind, Totals};
 use sim::Config;
@@ -103,8 +103,8 @@ fn a_target_that_came_back_is_not_lost() {
 fn targets_of_two_kinds_are_asked_in_one_run() {
     let plan = two_jobs();
     let drivers = Drivers {
-        main: Some(Either::Left(Null)),
-        named: vec![Some(Either::Right(server(&constant(20_000, None), &plan)))],
+        main: Some(AnyDriver::Null(Null)),
+        named: vec![Some(server(&constant(20_000, None), &plan).into())],
         programs: None,
     };
     let (totals, _) = run_on_all(&plan, drivers, &virtually(1), &Stop::default());

@@ -4,7 +4,7 @@
 //! number, so taking an example changes no request, and it needs no database.
 
 use base::{Dialect, Placeholders};
-use driver::Driver;
+use driver::{AnyDriver, Driver};
 use engine::Drivers;
 use record::{Excerpt, ExcerptKind};
 use workload::feed::{Group, Reader, Records};
@@ -14,7 +14,7 @@ use super::order::Order;
 
 /// Returns an example of each statement of each job and part, without the values of secret
 /// parameters.
-pub(super) fn examples<D: Driver>(order: &Order, drivers: &Drivers<D>) -> Vec<Excerpt> {
+pub(super) fn examples(order: &Order, drivers: &Drivers<AnyDriver>) -> Vec<Excerpt> {
     let plan = order.plan.shown();
     let of_one = |either: JobOrPart<'_>| {
         let requests = either.requests();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
 use base::Nanos;
-use driver::Driver;
+use driver::AnyDriver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
@@ -29,7 +29,7 @@ use crate::evidence::{SPIN, YES};
 use crate::memory::check_addresses;
 use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;
-use crate::stage::{OpenError, Stage, with_drivers};
+use crate::stage::{OpenError, Stage};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
 use done::{close, conclude};
@@ -72,9 +72,8 @@ pub fn run_on(
 ) -> Result<Done, Error> {
     measure_nothing_without_jobs(&mut order.plan);
     let run = order.server_seed.unwrap_or_else(|| SimulatedRun::only(&order.plan));
-    with_drivers!(stage.drivers(&order.plan, run), drivers => {
-        record(&order, drivers, stage.reached(), listener, watch)
-    })
+    let drivers = stage.drivers(&order.plan, run);
+    record(&order, drivers, stage.reached(), listener, watch)
 }
 
 /// Sets up a plan and fills its tables, without measurement or teardown; the record holds the
@@ -97,9 +96,9 @@ fn measure_nothing_without_jobs(plan: &mut Plan) {
 }
 
 /// Executes a plan and records it.
-fn record<D: Driver>(
+fn record(
     order: &Order,
-    drivers: Drivers<D>,
+    drivers: Drivers<AnyDriver>,
     reached: &[Reached],
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
@@ -178,9 +177,9 @@ fn facts(order: &Order, reached: &[Reached]) -> Vec<(String, String)> {
     facts
 }
 
-fn recording_listener<D: Driver>(
+fn recording_listener(
     order: &Order,
-    drivers: &Drivers<D>,
+    drivers: &Drivers<AnyDriver>,
     reached: &[Reached],
     recorder: &Recorder,
     next: Arc<dyn Listener>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{AccountId, Nanos, Target};
-use driver::{Driver, Simulated};
+use driver::{AnyDriver, Simulated};
 use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::Config;
@@ -64,7 +64,7 @@ pub(super) fn simulate_into(
     config: &Config,
     outlet: impl Fn() -> LaneOutlet,
 ) {
-    let drivers = Drivers::only(Simulated::new(config.clone(), plan.seed));
+    let drivers = Drivers::only(AnyDriver::from(Simulated::new(config.clone(), plan.seed)));
     let options = options(rules, Time::Virtual);
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     run(plan, drivers, &options, |_| outlet(), &stop, listener)
@@ -78,15 +78,15 @@ pub(super) fn simulate(rules: Rules, plan: &Plan, config: &Config) -> Totals {
 }
 
 /// Runs a plan against a driver and returns the recorded totals.
-pub(super) fn run_on<D: Driver>(
+pub(super) fn run_on(
     rules: Rules,
     plan: &Plan,
-    driver: D,
+    driver: impl Into<AnyDriver>,
     time: Time,
 ) -> Result<Totals, Failed> {
     let memory = memory(plan);
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let (drivers, stop) = (Drivers::only(driver), Stop::default());
+    let (drivers, stop) = (Drivers::only(driver.into()), Stop::default());
     run(plan, drivers, &options(rules, time), outlet, &stop, Arc::new(NoListener))?;
     let totals = memory.totals().clone();
     Ok(totals)
