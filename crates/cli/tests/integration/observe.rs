@@ -117,8 +117,8 @@ fn load_reports_its_limiter() {
     command.env("ASSAY_PASSWORD", server.password().expose());
     let load = CommandResult::of(&mut command).expect(0).json()["loads"][0].clone();
     let s = |field: &str| load[field].as_f64().unwrap_or_else(|| panic!("{field}: {load:#}"));
-    // One session works all the time; on a shared machine it may lack some of it.
-    assert!(s("server_cpu_s") > 0.4 * s("length_s"), "{load:#}");
+    // The rows cost 2 s or more, however long the session had to wait for a processor.
+    assert!(s("server_cpu_s") > 1.0, "{load:#}");
     assert!(s("server_cpu_s") < 1.5 * s("length_s"), "{load:#}");
     assert!(!load["because"].as_str().unwrap().is_empty());
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();

@@ -54,9 +54,11 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Copies a study with the fewest rounds, one repeat and a short search.
+/// Copies a study's files with the fewest rounds, one repeat and a short search.
 fn copy(place: &Place, study: &str) {
-    for name in names(&studies().join(study)) {
+    // The rest is a page and its pictures.
+    let is_read = |name: &String| name.ends_with(".ini");
+    for name in names(&studies().join(study)).into_iter().filter(is_read) {
         let text = fs::read_to_string(studies().join(study).join(&name)).unwrap();
         let lines = text.lines().filter_map(|line| match line.split(' ').next() {
             Some("rounds") => Some("rounds = 6"),
