@@ -58,7 +58,7 @@ pub(crate) fn read(
     check_saturation(&file, is_virtual)?;
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
-        possible.map_err(|error| Complaint::of(&error).help("write a larger `budget`, or less"))?;
+        possible.map_err(|error| Complaint::of(&error).help(error.remedy()))?;
     }
     Ok(file)
 }

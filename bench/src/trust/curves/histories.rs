@@ -45,7 +45,7 @@ pub(super) struct HistoryRates {
 pub(super) fn rates(number: u32) -> HistoryRates {
     let finds = |plans| move |seed| finds_step(seed, plans);
     let alarms = |copies| move |seed| !changes(&unchanged(seed, copies)).is_empty();
-    let found = "history of 40 records, noise 2 %, step of 5 %: found within 3 records";
+    let found = "history of 40 records, noise 2 %, step of 5 %: placed within 3 records";
     let alarm = "history of 40 records without a step: a change point";
     HistoryRates {
         found: ComparisonRate::count(found, number, 90.0..=100.0, finds(Plans::One)),

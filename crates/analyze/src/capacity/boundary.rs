@@ -8,7 +8,7 @@ use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
-use super::trial::{Measure, OwnLimit, Trial};
+use super::trial::{Measure, OwnLimit, Phase, Trial};
 
 /// Logarithm of the largest ratio, in either direction, at which a trial says where the boundary
 /// is.
@@ -178,6 +178,22 @@ pub(super) fn inversion(order: &CapacityOrder, trials: &[&Trial]) -> Option<Irre
     let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
     let passes = outcomes.iter().rfind(|(_, it)| *it == TrialOutcome::Pass)?.0;
     (passes > fails).then_some(Irregular::LossInversion { fails, passes })
+}
+
+/// Returns the irregularity if the trials of the confirmation contradict the search, whose interval
+/// of the boundary begins at `low`.
+pub(super) fn contradiction(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    low: f64,
+) -> Option<Irregular> {
+    inversion(order, trials).or_else(|| {
+        let of_confirmation = |trial: &&&Trial| matches!(trial.phase, Phase::Confirm(_));
+        let confirming: Vec<&Trial> = trials.iter().filter(of_confirmation).copied().collect();
+        let outcomes = outcomes_at(order, &confirming, INVERTED);
+        let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
+        (fails <= low).then_some(Irregular::BoundaryMoved { fails, low })
+    })
 }
 
 /// Returns the irregularity if trials at the same values change with their order.

@@ -98,6 +98,19 @@ impl CapacityOrder {
     }
 }
 
+impl OrderError {
+    /// Returns the change to the file that makes the search possible.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            OrderError::NoCondition => "write an `slo`, such as `slo = p99(JOB) < 30ms`",
+            OrderError::First { .. } => "write a `first` above 0; a whole number of clients",
+            OrderError::FirstAboveHighest { .. } => "write a smaller `first` or a larger `highest`",
+            OrderError::Confirmations { .. } => "write more confirmations",
+            OrderError::BudgetTooShort { .. } => "write a larger `budget` or a shorter `trial`",
+        }
+    }
+}
+
 impl fmt::Display for OrderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -39,7 +39,7 @@ pub struct Capacity {
     /// Smallest value above it that failed; `None` if none did.
     pub fails: Option<f64>,
     /// Value at which the binding condition reaches its bound; `None` if the boundary was not
-    /// reached.
+    /// reached, or if the confirmation contradicts it.
     pub estimate: Option<f64>,
     /// 95 % interval of the estimate from the search.
     pub interval: Option<Interval>,
@@ -126,6 +126,13 @@ pub enum Irregular {
         /// Larger value, which passes.
         passes: f64,
     },
+    /// The confirmation fails at or below the boundary that the search found: it moved.
+    BoundaryMoved {
+        /// Smallest value that fails in the confirmation.
+        fails: f64,
+        /// Lower end of the interval of the search.
+        low: f64,
+    },
     /// The budget ended before the search did.
     BudgetSpent {
         /// Phase in which it ended.
@@ -187,6 +194,7 @@ impl Irregular {
             Irregular::AlwaysFails { .. } => "always fails",
             Irregular::NotMeasured { .. } => "not measured",
             Irregular::LossInversion { .. } => "loss inversion",
+            Irregular::BoundaryMoved { .. } => "boundary moved",
             Irregular::BudgetSpent { .. } => "budget spent",
             Irregular::LimitedBy(OwnLimit::Connections(_)) => "limited by connections",
             Irregular::FitsDisagree { .. } => "fits disagree",

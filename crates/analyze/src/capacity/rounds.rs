@@ -376,12 +376,15 @@ impl<'a> Rounds<'_, 'a> {
 
     /// Returns the boundary by the order of the outcomes alone, if the regression has none: between
     /// the largest value that passes and the smallest that fails above it. A jump of the measures
-    /// across the gap is a cliff, even if the search ended early.
+    /// across a narrow gap is a cliff, even if the search ended early; a wider one is not known.
     fn by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;
-        let is_cliff = class == Boundary::Smooth && high / low <= STEEP && self.jumps(low, high);
-        let boundary = if is_cliff { Boundary::Cliff } else { class };
+        let boundary = match class {
+            Boundary::Smooth if high / low <= STEEP && self.jumps(low, high) => Boundary::Cliff,
+            Boundary::Smooth => Boundary::NotReached,
+            other => other,
+        };
         let isotonic = self.isotonic().filter(|it| (low..=high).contains(it));
         let valid: Vec<&Trial> = self.replay.valid().collect();
         Some(Found {

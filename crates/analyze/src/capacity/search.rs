@@ -1,6 +1,6 @@
 //! The search: from the recorded trials to the next one, or to the result.
 
-use super::boundary::{outcomes, own_limit};
+use super::boundary::{contradiction, outcomes, own_limit};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
 use super::order::CapacityOrder;
@@ -81,8 +81,11 @@ fn run(pause: Pause) -> Step {
 fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Capacity {
     let order = replay.order;
     let valid: Vec<&Trial> = replay.valid().collect();
-    let Knowledge { found, bracket, mut irregular } = knowledge;
+    let Knowledge { mut found, bracket, mut irregular } = knowledge;
     irregular.extend(own_limit(order, &valid).map(Irregular::LimitedBy));
+    let contradiction = found.as_mut().and_then(|found| contradict(order, &valid, found));
+    let is_credible = contradiction.is_none();
+    irregular.extend(contradiction);
     irregular.extend(found.iter().flat_map(|found| found.irregular.clone()));
     irregular.extend(confirmed.irregular);
     let above = confirmed.sustained.or(bracket.low).unwrap_or(0.0);
@@ -90,6 +93,8 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         .into_iter()
         .find(|(value, outcome)| *value > above && matches!(outcome, TrialOutcome::Fail(_)));
     let reached = found.as_ref().map(|found| found.boundary);
+    // An estimate above values that failed would promise what the confirmation refused.
+    let credible = found.as_ref().filter(|_| is_credible);
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
         (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
@@ -99,17 +104,31 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         slo: order.conditions.iter().map(|it| it.slo.text.as_str()).collect::<Vec<_>>().join(", "),
         sustained: confirmed.sustained,
         fails: failed.map(|(value, _)| value),
-        estimate: found.as_ref().map(|found| found.estimate),
-        interval: found.as_ref().map(|found| found.interval),
-        slope: found.as_ref().and_then(|found| Some(found.steepness?.slope)),
+        estimate: credible.map(|found| found.estimate),
+        interval: credible.map(|found| found.interval),
+        slope: credible.and_then(|found| Some(found.steepness?.slope)),
         confirmations: confirmed.confirmations,
         binding,
         boundary: reached.unwrap_or(Boundary::NotReached),
         irregular,
         trials: replay.judged(),
-        isotonic: found.and_then(|found| found.isotonic),
+        isotonic: credible.and_then(|found| found.isotonic),
         took: replay.took(),
     }
+}
+
+/// Judges the boundary again after the confirmation, whose trials may contradict it. Returns an
+/// irregularity that the search did not know.
+fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Option<Irregular> {
+    let is_known = |why: &Irregular| matches!(why, Irregular::LossInversion { .. });
+    if found.irregular.iter().any(is_known) {
+        return None;
+    }
+    let why = contradiction(order, trials, found.interval.low)?;
+    if is_known(&why) {
+        found.boundary = Boundary::NonMonotone;
+    }
+    Some(why)
 }
 
 #[cfg(test)]
@@ -336,8 +355,10 @@ mod tests {
             _ => regular(request),
         });
         check(&capacity, |it| matches!(it, Irregular::NotConfirmed { .. }));
-        assert_eq!((capacity.sustained, capacity.boundary), (None, Boundary::Smooth));
-        assert!(capacity.estimate.is_some());
+        // Larger values passed before.
+        check(&capacity, |it| matches!(it, Irregular::LossInversion { .. }));
+        assert_eq!((capacity.sustained, capacity.boundary), (None, Boundary::NonMonotone));
+        assert_eq!(capacity.estimate, None);
     }
 
     /// Of two conditions, the one with the lower boundary binds.
@@ -396,6 +417,42 @@ mod tests {
         let sustained = capacity.sustained.unwrap();
         assert!((8_500.0..9_000.0).contains(&sustained), "{sustained}: {:?}", capacity.irregular);
         assert_eq!(capacity.confirmations, 6);
+        // The search found the boundary at 10,000/s, which 9,000/s contradicts.
+        check(&capacity, |it| {
+            matches!(it, Irregular::BoundaryMoved { fails, low }
+                if *fails > 9_000.0 && fails <= low && *low > 9_900.0)
+        });
+        assert_eq!((capacity.estimate, capacity.interval, capacity.isotonic), (None, None, None));
+    }
+
+    /// A value fails in the confirmation although the search saw larger ones pass, as if another
+    /// program had come in between.
+    #[test]
+    fn confirmation_that_contradicts_the_search_is_an_inversion() {
+        let capacity = found(|request| match request.phase {
+            Phase::Confirm(_) if request.value > 700.0 => trial(request, request.value, 0.1),
+            _ => regular(request),
+        });
+        check(&capacity, |it| {
+            matches!(it, Irregular::LossInversion { fails, passes }
+            if fails < passes && *fails > 700.0)
+        });
+        assert_eq!((capacity.boundary, capacity.estimate), (Boundary::NonMonotone, None));
+    }
+
+    /// Without a regression and without a jump, nothing says how the condition stops to hold.
+    #[test]
+    fn wide_gap_of_a_cut_search_has_no_class() {
+        let order = CapacityOrder { budget: Nanos::from_secs(220), first: 1_000.0, ..order() };
+        let order = CapacityOrder { highest: Some(1e6), ..order };
+        let (capacity, _) = run(&order, |request| {
+            let share = if request.value > 1e4 { 1.0 } else { 0.0 };
+            trial(request, request.value, share)
+        });
+        check(&capacity, |it| matches!(it, Irregular::BudgetSpent { .. }));
+        let interval = capacity.interval.unwrap();
+        assert!(interval.high / interval.low > 1.05, "{capacity:?}");
+        assert_eq!(capacity.boundary, Boundary::NotReached, "{capacity:?}");
     }
 
     /// So few requests that come in bursts decide nothing, and a longer trial would cost time.

@@ -199,12 +199,24 @@ fn value_that_does_not_hold_is_not_published() {
     assert_eq!(capacity["sustained_per_s"], Value::Null);
 }
 
+/// The p99 of an exponential server reaches 20 ms at 770/s, and its mean 2 ms at 500/s.
+#[test]
+fn condition_that_is_reached_first_binds() {
+    let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = mean(read) < 2ms\n");
+    let document = found(&both, 0);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["binding"], "mean(read) < 2ms", "{capacity}");
+    let estimate = capacity["estimate_per_s"].as_f64().unwrap();
+    assert!((estimate / 500.0 - 1.0).abs() < 0.03, "{capacity}");
+}
+
 #[test]
 fn budget_for_less_than_one_trial_is_refused() {
     let place = place(&SEARCH.replace("highest = 2k", "budget = 3s"));
     for line in [&RUN[..], &["check", "search.ini"]] {
         let ran = place.assay(line).expect(2);
         assert!(ran.stderr.contains("a budget of 3 s is too short"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("a larger `budget` or a shorter `trial`"), "{}", ran.stderr);
     }
     assert_eq!(place.names(), ["search.ini"]);
 }

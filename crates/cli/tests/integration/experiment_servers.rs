@@ -270,8 +270,18 @@ fn search_keeps_its_trials_when_its_server_dies() {
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.starts_with("No answer: "), "{}", report.stdout);
     assert!(report.stdout.contains("\ntrials\n"), "{}", report.stdout);
-    let counting = "select count(*) from run where phase = 'capacity' and state = 'counts'";
-    assert_eq!(number(&place.at("r.assay"), counting), 2);
+    let trials = "phase = 'capacity' and state = 'counts'";
+    let counting = format!("select count(*) from run where {trials}");
+    assert_eq!(number(&place.at("r.assay"), &counting), 2);
+    // The table is restored before each trial, which repeats the keys of the one before; and the
+    // server has time to settle.
+    let failed = format!("select count(*) from failure join run using (run) where {trials}");
+    assert_eq!(number(&place.at("r.assay"), &failed), 0);
+    let rested = format!(
+        "select count(*) from setting join run using (run) where {trials} and \
+         name = 'generator.before_trial_ns' and cast(value as integer) >= 2000000000"
+    );
+    assert_eq!(number(&place.at("r.assay"), &rested), 2);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
     run.says("trial 3:");
     run.signal(Signal::SIGINT);

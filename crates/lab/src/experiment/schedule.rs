@@ -113,6 +113,20 @@ mod tests {
     }
 
     #[test]
+    fn every_trial_and_step_draws_other_values() {
+        let schedule = schedule(1, false);
+        let trials = (0..1_000).map(|number| schedule.trial(number));
+        let steps = (0..1_000).map(|number| schedule.step(number % 100, number / 100));
+        let runs: Vec<PlannedRun> = trials.chain(steps).collect();
+        for seed in [|run: &PlannedRun| run.seed.0, |run: &PlannedRun| run.server.seed.0] {
+            let mut seeds: Vec<u64> = runs.iter().map(seed).collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            assert_eq!(seeds.len(), runs.len());
+        }
+    }
+
+    #[test]
     fn every_round_runs_each_arm_once_with_the_same_seed() {
         let schedule = schedule(3, false);
         let mut seeds = Vec::new();

@@ -175,6 +175,12 @@ impl CapacityView {
                 value(fails),
                 value(passes)
             ),
+            Irregular::BoundaryMoved { fails, low } => format!(
+                "Irregular: {} fails in the confirmation, and the search saw the boundary above \
+                 {}: the server became slower. Look for background work, and ask again",
+                value(fails),
+                value(low)
+            ),
             Irregular::BudgetSpent { phase } => {
                 format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
             }
@@ -189,14 +195,7 @@ impl CapacityView {
                 value(regression),
                 value(isotonic)
             ),
-            Irregular::Drifts { change } => {
-                let word = if *change < 0.0 { "slower" } else { "faster" };
-                format!(
-                    "Irregular: the server becomes {word} from trial to trial, by {} over the \
-                     search. Write `restore`, or let it settle before",
-                    number::percent(change.abs())
-                )
-            }
+            Irregular::Drifts { change } => drift(*change),
             Irregular::NotConfirmed { lowest } => format!(
                 "Irregular: no value down to {} was confirmed with fresh seeds. Write a larger \
                  `budget`, or a longer `trial`",
@@ -397,6 +396,16 @@ fn met(condition: &Condition, measure: Measure) -> String {
         (Measure::Missing, _) => format!("nothing was measured for {condition}"),
     }
 }
+/// Returns a drift of the capacity in words, with what to do next.
+fn drift(change: f64) -> String {
+    let word = if change < 0.0 { "slower" } else { "faster" };
+    format!(
+        "Irregular: the server becomes {word} from trial to trial, by {} over the search. Write \
+         `restore`, or let it settle before",
+        number::percent(change.abs())
+    )
+}
+
 /// Returns the part of the search in words that continue "the budget ended".
 fn during(phase: &Phase) -> String {
     match phase {
@@ -405,5 +414,91 @@ fn during(phase: &Phase) -> String {
         Phase::Round(round) => format!("in round {round} around the boundary"),
         Phase::Confirm(_) => "in the confirmation".to_owned(),
         Phase::Hold => "in the hold".to_owned(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use base::{Nanos, Seed};
+    use workload::{Side, Slo, Statistic};
+
+    use super::*;
+
+    /// Returns the order of a search for the rate with a p99 of 20 ms.
+    pub(in crate::experiment) fn order() -> CapacityOrder {
+        let slo = Slo {
+            text: "p99(read) < 20ms".to_owned(),
+            metric: Metric::Response(Statistic::Quantile(0.99)),
+            side: Side::Below,
+            bound: 20e6,
+        };
+        CapacityOrder {
+            conditions: vec![Condition { job: "read".to_owned(), slo }],
+            vary: VariedLoad::Rate { job: "read".to_owned() },
+            first: 100.0,
+            highest: None,
+            ceiling_per_s: None,
+            trial: Nanos::from_secs(10),
+            warmup: Nanos::ZERO,
+            drain: Nanos::ZERO,
+            budget: Nanos::from_secs(900),
+            hold: None,
+            confirmations: 6,
+            seed: Seed(1),
+        }
+    }
+
+    /// Returns the kinds of irregularities; a new one does not compile without a place here.
+    fn all() -> Vec<Irregular> {
+        let all = vec![
+            Irregular::GeneratorLimited { value: 700.0 },
+            Irregular::NeverFails { highest: 700.0 },
+            Irregular::AlwaysFails { lowest: 700.0 },
+            Irregular::NotMeasured { condition: 0 },
+            Irregular::LossInversion { fails: 700.0, passes: 800.0 },
+            Irregular::BoundaryMoved { fails: 700.0, low: 800.0 },
+            Irregular::BudgetSpent { phase: Phase::Bracket },
+            Irregular::LimitedBy(OwnLimit::Connections(16)),
+            Irregular::FitsDisagree { regression: 700.0, isotonic: 800.0 },
+            Irregular::Drifts { change: -0.1 },
+            Irregular::NotConfirmed { lowest: 700.0 },
+            Irregular::HoldFailed { value: 700.0 },
+            Irregular::Unmet { condition: 0 },
+            Irregular::Curved,
+        ];
+        for why in &all {
+            match why {
+                Irregular::GeneratorLimited { .. }
+                | Irregular::NeverFails { .. }
+                | Irregular::AlwaysFails { .. }
+                | Irregular::NotMeasured { .. }
+                | Irregular::LossInversion { .. }
+                | Irregular::BoundaryMoved { .. }
+                | Irregular::BudgetSpent { .. }
+                | Irregular::LimitedBy(OwnLimit::Connections(_))
+                | Irregular::FitsDisagree { .. }
+                | Irregular::Drifts { .. }
+                | Irregular::NotConfirmed { .. }
+                | Irregular::HoldFailed { .. }
+                | Irregular::Unmet { .. }
+                | Irregular::Curved => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_irregularity_has_its_words_and_a_row_of_the_guide() {
+        let guide = include_str!("../../../../docs/capacity.md");
+        let view = CapacityView { order: order(), trials: Vec::new(), found: None };
+        let mut seen: Vec<String> = Vec::new();
+        for why in all() {
+            let words = view.irregular(&why);
+            assert!(words.starts_with("Irregular: "), "{words}");
+            assert!(!words.contains(NONE), "{words}");
+            assert!(guide.contains(&format!("\n| {}", why.name())), "{}", why.name());
+            assert!(!seen.contains(&words), "{words}");
+            seen.push(words);
+        }
     }
 }

@@ -255,6 +255,10 @@ fn unknown_metric(name: Excerpt<'_>) -> Diagnostic {
     if text.is_empty() {
         return name.error("the condition does not say what is judged").help(HELP);
     }
+    // Metrics that experiments compare.
+    if matches!(text.split('.').next(), Some("rows" | "cpu" | "size")) {
+        return name.error(format!("{} cannot be a condition", quoted(text))).help(HELP);
+    }
     let error = name.error(format!("unknown metric {}", quoted(text)));
     let ours = match text.to_ascii_lowercase().as_str() {
         "median" => Some("p50"),

@@ -150,6 +150,11 @@ fn progression(
 ) -> Result<Progression, Box<Diagnostic>> {
     let (from, rest) = (from.trim(), rest.trim());
     let text = rest.text();
+    let is_step = text.starts_with(['x', '+']);
+    if from.text().is_empty() || text.is_empty() || is_step {
+        let error = whole.error(format!("{} lacks an end", quoted(whole.text())));
+        return Err(Box::new(error.help(HELP)));
+    }
     let Some(sign) = text.find([' ', '\t', 'x', '+']) else {
         let error = whole.error(format!("{} has no step", quoted(whole.text())));
         return Err(Box::new(error.help(format!("write `{0} x2` or `{0} +1`", whole.text()))));
@@ -345,6 +350,9 @@ mod tests {
         refused("1,, 2", "a value is missing beside a comma", "");
         refused("128..1 x2", "the range `128..1 x2` descends", "128..1 x2");
         refused("1..128", "`1..128` has no step", "1..128");
+        refused("1..", "`1..` lacks an end", "1..");
+        refused("1.. x2", "`1.. x2` lacks an end", "1.. x2");
+        refused("..8 x2", "`..8 x2` lacks an end", "..8 x2");
         refused("1..128 2", "the step `2` is unknown", "2");
         refused("1..128 x1", "the step `x1` does not lead upwards", "x1");
         refused("0..128 x2", "the step `x2` multiplies 0", "x2");

@@ -166,6 +166,7 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
     check(&SEARCH.replace("rate(read)", "rate(red)"), "the workload has no job `red`", READ_HELP);
     check(&SEARCH.replace("p99(read)", "p99(red)"), "there is no job [red]", READ_BARE);
     check(&SEARCH.replace("p99", "p199"), "the quantile `p199` is not between p0 and p100", MAX);
+    check(&SEARCH.replace("p99", "rows"), "`rows` cannot be a condition", METRICS);
     check(
         &SEARCH.replace("rate(read)", "think(read)"),
         "unknown value `think(read)` for `vary`; expected rate(JOB) or concurrency(JOB)",
@@ -189,6 +190,8 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
 
 const READ_HELP: &str = "did you mean `rate(read)`?";
 const READ_BARE: &str = "did you mean `read`?";
+const METRICS: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
+                       service.mean,\nservice.max, throughput and failed";
 const MAX: &str = "write `p99.9` for 99.9 %; the largest value is `max`";
 
 #[test]

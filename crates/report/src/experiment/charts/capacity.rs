@@ -306,37 +306,13 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use analyze::Component;
-    use analyze::capacity::{
-        Boundary, CapacityOrder, Counted, FailReason, Interval, Measure, Trial, judge_trial,
-    };
+    use analyze::capacity::{Boundary, Counted, FailReason, Interval, Measure, Trial, judge_trial};
     use analyze::compare::RunVerdict;
-    use base::{Nanos, Seed};
-    use workload::{Metric, Side, Slo, Statistic};
+    use base::Nanos;
+    use workload::{Metric, Side, Slo};
 
     use super::*;
-
-    fn order() -> CapacityOrder {
-        let slo = Slo {
-            text: "p99(read) < 20ms".to_owned(),
-            metric: Metric::Response(Statistic::Quantile(0.99)),
-            side: Side::Below,
-            bound: 20e6,
-        };
-        CapacityOrder {
-            conditions: vec![Condition { job: "read".to_owned(), slo }],
-            vary: VariedLoad::Rate { job: "read".to_owned() },
-            first: 100.0,
-            highest: None,
-            ceiling_per_s: None,
-            trial: Nanos::from_secs(10),
-            warmup: Nanos::ZERO,
-            drain: Nanos::ZERO,
-            budget: Nanos::from_secs(900),
-            hold: None,
-            confirmations: 6,
-            seed: Seed(1),
-        }
-    }
+    use crate::experiment::capacity::tests::order;
 
     fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
         let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
