@@ -168,7 +168,8 @@ fn show_examples(
     path: &Path,
     plan: &RunPlan,
 ) -> Result<(), RecordError> {
-    let is_example = |excerpt: &Excerpt| excerpt.kind == ExcerptKind::Examples;
+    let is_example =
+        |excerpt: &Excerpt| matches!(excerpt.kind, ExcerptKind::Examples | ExcerptKind::Results);
     let of_run = Archive::open_run(path, plan.run)?.excerpts()?;
     content.excerpts.retain(|excerpt| !is_example(excerpt));
     content.excerpts.extend(of_run.into_iter().filter(is_example));

@@ -7,6 +7,7 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
 use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
+use crate::example_results::ExampleResults;
 use crate::excerpts::{Answers, TableParts, Tables};
 use crate::loading::{self, Loaded};
 use crate::run_context::RunContext;
@@ -74,8 +75,9 @@ impl<D: Driver> Control<'_, D> {
         prepared
     }
 
-    /// Shows tables of the main target to readers. Comes last on its connection: late answers then
-    /// reach no other statement, and no further connection takes the turn of a client.
+    /// Shows tables of the main target to readers, and results of examples. Comes last on its
+    /// connection: late answers then reach no other statement, and no further connection takes the
+    /// turn of a client.
     async fn show_tables(
         &self,
         connection: &mut D::Connection,
@@ -86,8 +88,13 @@ impl<D: Driver> Control<'_, D> {
         if !self.context.shows_tables || !driver.keeps_data() {
             return Answers::Complete;
         }
-        let tables = Tables { loads, dialect: driver.dialect(), parts, listener };
-        tables.show(self.rt, &self.context.stop, connection).await
+        let (rt, stop, dialect) = (self.rt, &self.context.stop, driver.dialect());
+        let answers = Tables { loads, dialect, parts, listener }.show(rt, stop, connection).await;
+        if answers == Answers::Outstanding || parts == TableParts::Structure {
+            return answers;
+        }
+        let examples = &*self.context.examples;
+        ExampleResults { examples, loads, dialect, listener }.show(rt, stop, connection).await
     }
 
     /// Prepares the main target on a connection.

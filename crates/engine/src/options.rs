@@ -7,6 +7,15 @@ use base::WallTime;
 use crate::prepare::Prepare;
 use crate::rules::Rules;
 
+/// An example of each statement of a job or part that asks the main target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobExamples {
+    /// The name of the job or part.
+    pub subject: String,
+    /// The statements with literals for their values, without those of secret parameters.
+    pub statements: Vec<String>,
+}
+
 /// The options of one run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -22,6 +31,8 @@ pub struct Options {
     pub prepare: Prepare,
     /// True if the listener gets excerpts of the loaded tables.
     pub shows_tables: bool,
+    /// The examples whose results the listener gets with them, if the run fills the tables.
+    pub examples: Vec<JobExamples>,
     /// True if `[teardown]` runs at the end.
     pub teardown: bool,
     /// The files that the workload file names.
@@ -47,6 +58,7 @@ impl Options {
             is_virtual: false,
             prepare: Prepare::Fresh,
             shows_tables: true,
+            examples: Vec::new(),
             teardown: true,
             files: PathBuf::new().into(),
             started: WallTime::EPOCH,

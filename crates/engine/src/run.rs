@@ -84,6 +84,7 @@ pub fn run<D: Driver>(
         started: options.started,
         rules: options.rules,
         shows_tables: options.shows_tables,
+        examples: options.examples.clone().into(),
         feeds,
         stop: stop.clone(),
         listener,

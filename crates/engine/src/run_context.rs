@@ -9,6 +9,7 @@ use workload::Plan;
 
 use crate::events::Listener;
 use crate::feed::InputFiles;
+use crate::options::JobExamples;
 use crate::parts::Parts;
 use crate::rules::Rules;
 use crate::stop::Stop;
@@ -29,6 +30,8 @@ pub(crate) struct RunContext<D> {
     pub(crate) rules: Rules,
     /// True if the loaded tables are shown to the listener.
     pub(crate) shows_tables: bool,
+    /// The examples whose results are shown with tables that the run has filled.
+    pub(crate) examples: Arc<[JobExamples]>,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
     /// Health of the files that jobs read and write.

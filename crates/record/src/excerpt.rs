@@ -9,6 +9,9 @@ const LONGEST_STATEMENT: usize = 400;
 /// Most rows of an excerpt.
 pub const MOST_EXCERPT_ROWS: usize = 100;
 
+/// Most lines of the results of a job, which have one for each value.
+const MOST_RESULT_LINES: usize = 500;
+
 /// Most columns of an excerpt.
 const MOST_COLUMNS: usize = 50;
 
@@ -38,16 +41,20 @@ pub enum ExcerptKind {
     Unreadable,
     /// An example of each statement of a job, with literals in place of its values.
     Examples,
+    /// The values and remarks that the examples of a job returned: number of the statement, row,
+    /// column, and value.
+    Results,
 }
 
 impl ExcerptKind {
     /// All kinds.
-    pub const ALL: [ExcerptKind; 5] = [
+    pub const ALL: [ExcerptKind; 6] = [
         ExcerptKind::Columns,
         ExcerptKind::Indexes,
         ExcerptKind::Rows,
         ExcerptKind::Unreadable,
         ExcerptKind::Examples,
+        ExcerptKind::Results,
     ];
 
     /// Returns the word in records.
@@ -58,6 +65,7 @@ impl ExcerptKind {
             ExcerptKind::Rows => "rows",
             ExcerptKind::Unreadable => "unreadable",
             ExcerptKind::Examples => "examples",
+            ExcerptKind::Results => "results",
         }
     }
 
@@ -68,10 +76,21 @@ impl ExcerptKind {
 
     fn longest_value(self) -> usize {
         match self {
-            ExcerptKind::Columns | ExcerptKind::Rows => LONGEST_VALUE,
+            ExcerptKind::Columns | ExcerptKind::Rows | ExcerptKind::Results => LONGEST_VALUE,
             ExcerptKind::Indexes | ExcerptKind::Unreadable | ExcerptKind::Examples => {
                 LONGEST_STATEMENT
             }
+        }
+    }
+
+    fn most_rows(self) -> usize {
+        match self {
+            ExcerptKind::Results => MOST_RESULT_LINES,
+            ExcerptKind::Columns
+            | ExcerptKind::Indexes
+            | ExcerptKind::Rows
+            | ExcerptKind::Unreadable
+            | ExcerptKind::Examples => MOST_EXCERPT_ROWS,
         }
     }
 }
@@ -91,7 +110,7 @@ impl Excerpt {
             subject: hide(&subject),
             kind,
             titles: titles.into_iter().take(MOST_COLUMNS).map(short).collect(),
-            rows: rows.into_iter().take(MOST_EXCERPT_ROWS).map(row).collect(),
+            rows: rows.into_iter().take(kind.most_rows()).map(row).collect(),
         }
     }
 }
@@ -125,12 +144,14 @@ mod tests {
         let long = Excerpt { rows: vec![vec![None; 1_000]; 1_000], ..shown };
         let cut = long.limited(str::to_owned);
         assert_eq!((cut.rows.len(), cut.rows[0].len()), (MOST_EXCERPT_ROWS, MOST_COLUMNS));
+        let results = Excerpt { kind: ExcerptKind::Results, rows: vec![vec![None]; 1_000], ..cut };
+        assert_eq!(results.limited(str::to_owned).rows.len(), MOST_RESULT_LINES);
     }
 
     #[test]
     fn words_of_records_do_not_change() {
         let words = ExcerptKind::ALL.map(ExcerptKind::name);
-        assert_eq!(words, ["columns", "indexes", "rows", "unreadable", "examples"]);
+        assert_eq!(words, ["columns", "indexes", "rows", "unreadable", "examples", "results"]);
         assert!(
             ExcerptKind::ALL
                 .map(|kind| ExcerptKind::from_name(kind.name()))

@@ -45,6 +45,7 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         is_virtual: args.is_virtual,
         prepare: if args.loaded { Prepare::Verify } else { Prepare::Fresh },
         shows_tables: true,
+        examples: Vec::new(),
         teardown: true,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
         files: file.files.clone(),

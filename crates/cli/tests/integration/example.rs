@@ -64,6 +64,11 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     assert_eq!(excerpt("accounts", "rows").as_array().unwrap().len(), 5);
     let example = excerpt("read", "examples")[0][1].as_str().unwrap().to_owned();
     assert!(example.starts_with("select ") && !example.contains('?'), "{example}");
+    let results = |job: &str| excerpt(job, "results");
+    assert_eq!(results("read")[0][2], "balance");
+    assert!(results("read")[0][3].as_str().unwrap().parse::<u64>().is_ok(), "{summary}");
+    assert_eq!(results("transfer")[1], serde_json::json!(["2", null, null, "writes"]));
+    assert_eq!(results("report").as_array().unwrap().len(), 1);
     // The settings are those of the measured database, and not of the empty one before.
     let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");

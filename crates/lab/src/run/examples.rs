@@ -5,31 +5,54 @@
 
 use base::{Dialect, Placeholders};
 use driver::{AnyDriver, Driver};
-use engine::Drivers;
+use engine::{Drivers, JobExamples};
 use record::{Excerpt, ExcerptKind};
 use workload::feed::{Group, Reader, Records};
-use workload::{Feed, JobOrPart, Requests, example};
+use workload::{Feed, JobTarget, Requests, example};
 
 use super::order::Order;
 
-/// Returns an example of each statement of each job and part, without the values of secret
-/// parameters.
-pub(super) fn examples(order: &Order, drivers: &Drivers<AnyDriver>) -> Vec<Excerpt> {
-    let plan = order.plan.shown();
-    let of_one = |either: JobOrPart<'_>| {
-        let requests = either.requests();
-        let dialect = drivers.of(either.job().target).dialect();
-        let rows = rows(order, requests, dialect)?;
-        let titles = ["statement", "example"].map(str::to_owned).to_vec();
-        let (subject, kind) = (either.name().to_owned(), ExcerptKind::Examples);
-        Some(Excerpt { subject, kind, titles, rows })
-    };
-    plan.jobs_and_parts().filter_map(of_one).collect()
+/// Examples of the statements of a run, without the values of secret parameters.
+pub(super) struct Examples {
+    /// Those of each job and part.
+    pub(super) excerpts: Vec<Excerpt>,
+    /// Those that may have results, because they ask the target whose tables the run fills.
+    pub(super) of_main_target: Vec<JobExamples>,
+}
+
+impl Examples {
+    /// Returns an example of each statement of each job and part.
+    pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
+        let plan = order.plan.shown();
+        let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
+        for either in plan.jobs_and_parts() {
+            let target = either.job().target;
+            let dialect = drivers.of(target).dialect();
+            let Some(rows) = rows(order, either.requests(), dialect) else { continue };
+            let subject = either.name().to_owned();
+            if target == JobTarget::Main {
+                let statements = rows.iter().map(|row| row.example.clone()).collect();
+                examples.of_main_target.push(JobExamples { subject: subject.clone(), statements });
+            }
+            let titles = ["statement", "example"].map(str::to_owned).to_vec();
+            let row = |row: Row| vec![Some(row.statement), Some(row.example)];
+            let rows = rows.into_iter().map(row).collect();
+            let kind = ExcerptKind::Examples;
+            examples.excerpts.push(Excerpt { subject, kind, titles, rows });
+        }
+        examples
+    }
+}
+
+/// A statement with its example.
+struct Row {
+    statement: String,
+    example: String,
 }
 
 /// Returns the statements with their examples; `None` if there are none, or if the file of their
 /// values cannot be read without taking a record from a request.
-fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Vec<Option<String>>>> {
+fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>> {
     if requests.statements.is_empty() {
         return None;
     }
@@ -41,7 +64,8 @@ fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Vec<
     let examples = example(requests, order.options.started, dialect, group);
     let statements = requests.statements.iter();
     let row = |(statement, example): (&workload::Statement, String)| {
-        vec![Some(statement.text(Placeholders::Question)), Some(example)]
+        let statement = statement.text(Placeholders::Question);
+        Row { statement, example }
     };
     Some(statements.zip(examples).map(row).collect())
 }

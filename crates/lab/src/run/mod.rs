@@ -14,7 +14,7 @@ use std::sync::Arc;
 use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
 use base::Nanos;
 use driver::AnyDriver;
-use engine::{Drivers, Failed, LaneOutlet, Listener, Unreachable, node_entries};
+use engine::{Drivers, Failed, LaneOutlet, Listener, Options, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
 use record::environment::LABEL;
@@ -33,7 +33,7 @@ use crate::stage::{OpenError, Stage};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
 use done::{close, conclude};
-use examples::examples;
+use examples::Examples;
 use header::header;
 use listener::RecordingListener;
 
@@ -122,8 +122,10 @@ fn record(
     };
     order.inputs.iter().for_each(|file| notes.file(file.clone()));
     order.loads.iter().for_each(|load| notes.load(load.clone()));
-    let excerpts = order.excerpts.iter().cloned().chain(examples(order, &drivers));
-    excerpts.for_each(|excerpt| notes.excerpt(excerpt));
+    order.excerpts.iter().for_each(|excerpt| notes.excerpt(excerpt.clone()));
+    let examples = Examples::of(order, &drivers);
+    examples.excerpts.into_iter().for_each(|excerpt| notes.excerpt(excerpt));
+    let options = &Options { examples: examples.of_main_target, ..options.clone() };
     for (name, value) in facts.into_iter().chain(label(order)) {
         notes.setting(name, value);
     }

@@ -38,7 +38,15 @@ impl ExcerptSection {
         for excerpt in excerpts {
             let table = ExcerptTable::of(excerpt, remarks);
             match excerpt.kind {
-                ExcerptKind::Examples => section.statements.push(table),
+                ExcerptKind::Examples => {
+                    let is_result = |it: &&Excerpt| {
+                        it.kind == ExcerptKind::Results && it.subject == excerpt.subject
+                    };
+                    let results = excerpts.iter().find(is_result);
+                    section.statements.push(table.with_results(results));
+                }
+                // They stand beside their examples.
+                ExcerptKind::Results => {}
                 ExcerptKind::Columns
                 | ExcerptKind::Indexes
                 | ExcerptKind::Rows
@@ -69,6 +77,7 @@ impl ExcerptTable {
             ExcerptKind::Indexes => format!("Indexes of {subject}"),
             ExcerptKind::Rows => format!("First rows of {subject}"),
             ExcerptKind::Unreadable => format!("{subject} could not be read"),
+            ExcerptKind::Results => format!("Results of {subject}"),
             ExcerptKind::Examples => match remarks.get(subject.as_str()) {
                 Some(remark) => format!("Examples of {subject}: {remark}"),
                 None => format!("Examples of {subject}"),
@@ -76,6 +85,16 @@ impl ExcerptTable {
         };
         let rows = rows.iter().map(row).collect();
         ExcerptTable { caption, kind: *kind, titles: titles.clone(), rows }
+    }
+
+    /// Returns the examples with a column for their results, if there are any.
+    fn with_results(mut self, results: Option<&Excerpt>) -> ExcerptTable {
+        let Some(results) = results else { return self };
+        self.titles.push("result".to_owned());
+        for (number, row) in (1_usize..).zip(&mut self.rows) {
+            row.push(result(results, &number.to_string()));
+        }
+        self
     }
 
     /// Returns the caption, which says if there are no rows.
@@ -104,13 +123,39 @@ impl ExcerptTable {
                     rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
                 vec![Line::new(name.as_str(), rest.join(" "))]
             }
-            ExcerptKind::Rows => {
+            ExcerptKind::Rows | ExcerptKind::Results => {
                 let values: Vec<String> =
                     cells.map(|(title, cell)| format!("{title} = {cell}")).collect();
                 vec![Line::new("row", values.join(", "))]
             }
         }
     }
+}
+
+/// Returns the result of a statement in words: `id = 5, name = a; id = 6, name = b; 2 of 9 rows`.
+fn result(results: &Excerpt, number: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut latest = None;
+    for line in &results.rows {
+        let [Some(of), row, column, value] = line.as_slice() else { continue };
+        if of != number {
+            continue;
+        }
+        let value = value.as_deref().unwrap_or(NULL);
+        let text = match column {
+            Some(column) => format!("{column} = {value}"),
+            None => value.to_owned(),
+        };
+        match parts.last_mut() {
+            Some(part) if row.is_some() && latest == Some(row) => {
+                part.push_str(", ");
+                part.push_str(&text);
+            }
+            _ => parts.push(text),
+        }
+        latest = Some(row);
+    }
+    parts.join("; ")
 }
 
 #[cfg(test)]
@@ -146,5 +191,30 @@ mod tests {
         assert_eq!(rows[0].heading(), "First rows of t");
         let empty = ExcerptSection::of(&[excerpt(ExcerptKind::Rows, &[])], &answers);
         assert_eq!(empty.data[0].heading(), "First rows of t: none");
+    }
+
+    #[test]
+    fn results_stand_beside_their_examples() {
+        let lines: [&[Option<&str>]; 6] = [
+            &[Some("1"), Some("1"), Some("id"), Some("5")],
+            &[Some("1"), Some("1"), Some("name"), None],
+            &[Some("1"), Some("2"), Some("id"), Some("6")],
+            &[Some("1"), None, None, Some("5 of 812 rows")],
+            &[Some("2"), None, None, Some("writes")],
+            &[Some("damaged")],
+        ];
+        let examples: [&[Option<&str>]; 3] =
+            [&[Some("a"), Some("b")], &[Some("c"), Some("d")], &[Some("e"), Some("f")]];
+        let all =
+            [excerpt(ExcerptKind::Examples, &examples), excerpt(ExcerptKind::Results, &lines)];
+        let section = ExcerptSection::of(&all, &BTreeMap::new());
+        assert_eq!(section.statements.len(), 1);
+        assert_eq!(section.statements[0].titles, ["a", "b", "result"]);
+        let results: Vec<&str> =
+            section.statements[0].rows.iter().map(|row| row[2].as_str()).collect();
+        assert_eq!(results, ["id = 5, name = NULL; id = 6; 5 of 812 rows", "writes", ""]);
+        let alone = ExcerptSection::of(&all[..1], &BTreeMap::new());
+        assert_eq!(alone.statements[0].titles, ["a", "b"], "earlier records have no results");
+        assert_eq!(ExcerptSection::of(&all[1..], &BTreeMap::new()), ExcerptSection::default());
     }
 }
