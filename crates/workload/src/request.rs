@@ -31,10 +31,20 @@ pub struct Generator {
 struct Program {
     started: WallTime,
     dialect: Dialect,
+    blanks: Blanks,
     lets: Vec<Node>,
     templates: Vec<Template>,
     think: Option<Node>,
     think_has_variables: bool,
+}
+
+/// The blanks at the ends of literals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blanks {
+    /// All are kept: they are those of every request.
+    Kept,
+    /// Those are removed that the text around the literal makes superfluous.
+    Removed,
 }
 
 /// A statement, with the expressions to evaluate for each request.
@@ -72,13 +82,13 @@ impl Generator {
     /// `dialect`. Its pauses are those of a session between its statements, or of a client between
     /// its requests.
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
-        Generator::with_pauses(&job.requests, job.think(), started, dialect)
+        Generator::with_pauses(&job.requests, job.think(), started, dialect, Blanks::Kept)
     }
 
     /// Creates the generator of a part of a mix, as [`new`](Self::new). Its pauses are those of a
     /// session.
     pub fn of_part(part: &Part, started: WallTime, dialect: Dialect) -> Generator {
-        Generator::with_pauses(&part.requests, None, started, dialect)
+        Generator::with_pauses(&part.requests, None, started, dialect, Blanks::Kept)
     }
 
     fn with_pauses(
@@ -86,6 +96,7 @@ impl Generator {
         think: Option<&Expr>,
         started: WallTime,
         dialect: Dialect,
+        blanks: Blanks,
     ) -> Generator {
         let think = requests.pause().or(think).map(|expr| expr.0.clone());
         let most_pieces = requests.statements.iter().map(|statement| statement.pieces.len()).max();
@@ -94,6 +105,7 @@ impl Generator {
         let program = Program {
             started,
             dialect,
+            blanks,
             lets: requests.lets.iter().map(|variable| variable.value.0.clone()).collect(),
             templates: templates.collect(),
             think_has_variables: think.as_ref().is_some_and(Node::has_variables),
@@ -164,7 +176,7 @@ pub fn example(
     group: Group<'_>,
 ) -> Vec<String> {
     let written = Requests { prepare: false, ..requests.clone() };
-    let mut generator = Generator::with_pauses(&written, None, started, dialect);
+    let mut generator = Generator::with_pauses(&written, None, started, dialect, Blanks::Removed);
     let mut values = Values::new();
     generator.fill(0, group, &mut values);
     let texts = values.items().iter().filter_map(|value| match value {
@@ -203,10 +215,16 @@ impl Program {
     fn write(&self, pieces: &[Piece], written: &[Datum], texts: &Values, out: &mut String) {
         let mut written = written.iter();
         let mut next = || written.next().copied().unwrap_or(Datum::Null);
-        for piece in pieces {
+        for (place, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Value(_) => next().write_literal(self.dialect, texts, out),
+                Piece::Value(_) => {
+                    let start = out.len();
+                    next().write_literal(self.dialect, texts, out);
+                    if self.blanks == Blanks::Removed {
+                        remove_blanks(start, pieces.get(place + 1), out);
+                    }
+                }
                 Piece::Splice(_) => next().splice(texts, out),
                 Piece::Quoted(_) => {
                     let start = out.len();
@@ -215,6 +233,28 @@ impl Program {
                 }
             }
         }
+    }
+}
+
+/// Removes the blanks of the literal that begins at `start` and ends `out`, where the text before
+/// it and the next piece keep it apart without them.
+fn remove_blanks(start: usize, next: Option<&Piece>, out: &mut String) {
+    let is_apart_after = match next {
+        None => true,
+        Some(Piece::Text(text)) => {
+            text.starts_with(|c: char| c.is_whitespace() || matches!(c, ',' | ')' | ';'))
+        }
+        Some(Piece::Value(_) | Piece::Splice(_) | Piece::Quoted(_)) => false,
+    };
+    if is_apart_after && out.ends_with(' ') {
+        out.pop();
+    }
+    let (before, literal) = out.split_at(start);
+    let is_negative = literal.starts_with(" -");
+    let is_apart_before = before.ends_with(|c: char| c.is_whitespace() || matches!(c, ',' | '('))
+        || before.ends_with('=') && !is_negative;
+    if is_apart_before && literal.starts_with(' ') {
+        out.remove(start);
     }
 }
 

@@ -104,6 +104,9 @@ pub(crate) fn grouped<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
     groups.into_values().collect()
 }
 
+/// The setting `server` of a simulated server.
+const SIMULATED: &str = "simulated";
+
 /// Returns what was measured, in words: the server, and the machine of the load generator. `value`
 /// returns a setting by its name. `None` if the record has none of them.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
@@ -114,7 +117,11 @@ pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<Stri
     let machine = [processors, value("host.cpu.model"), value("host.distribution")];
     let machine: Vec<String> = machine.into_iter().flatten().collect();
     let machine = (!machine.is_empty()).then(|| format!("generator on {}", machine.join(", ")));
-    let parts: Vec<String> = [value("server"), machine].into_iter().flatten().collect();
+    let server = value("server").map(|server| match server.as_str() {
+        SIMULATED => "a simulated server, no database".to_owned(),
+        _ => server,
+    });
+    let parts: Vec<String> = [server, machine].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -137,6 +144,14 @@ fn heading(group: &Group<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn simulated_server_is_said_to_be_no_database() {
+        let words =
+            |server: &str| measured_on(|name| (name == "server").then(|| server.to_owned()));
+        assert_eq!(words("simulated").unwrap(), "a simulated server, no database");
+        assert_eq!(words("PostgreSQL 17.5").unwrap(), "PostgreSQL 17.5");
+    }
 
     #[test]
     fn settings_are_grouped_by_subject() {

@@ -47,8 +47,20 @@ fn example_has_the_values_of_request_0_as_literals_and_no_secret() {
         workload::example(requests, WallTime::EPOCH, base::Dialect::Sqlite, Group::NONE)
     };
     let value = &requests(&plan, 1)[0];
-    assert_eq!(example(&plan), [format!("select  {value} ,  'hunter''2' ")]);
-    assert_eq!(example(&plan.shown()), [format!("select  {value} ,  '(secret)' ")]);
+    assert_eq!(example(&plan), [format!("select {value}, 'hunter''2'")]);
+    assert_eq!(example(&plan.shown()), [format!("select {value}, '(secret)'")]);
+}
+
+#[test]
+fn example_keeps_only_the_blanks_that_hold_a_literal_apart() {
+    let plan = plan(
+        "[job]\nlet = a: uniform(5, 5), b: uniform(-5, -5)\n\
+         query = select 1-${b}, (${a}), a=${a}, b=${b}, x${a}y where c in (${a},${b})\n",
+    );
+    let requests = &plan.jobs[0].requests;
+    let example = workload::example(requests, WallTime::EPOCH, base::Dialect::Sqlite, Group::NONE);
+    let expected = "select 1- -5, (5), a=5, b= -5, x 5 y where c in (5,-5)";
+    assert_eq!(example, [expected]);
 }
 
 #[test]
