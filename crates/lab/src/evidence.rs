@@ -233,36 +233,22 @@ fn job_evidence(
 ) -> Result<JobEvidence, RecordError> {
     let Responses { archive, account, given_up: _ } = *responses;
     let window = run.steps.intervals(run.steps.window());
+    let WindowTimes { estimates, whole, probes, course, parts } = window_times(run, responses)?;
     let mut evidence = JobEvidence {
         steps,
         window: Vec::new(),
-        estimates: estimates(run, responses)?,
-        probes: Vec::new(),
-        course: Vec::new(),
-        parts: Vec::new(),
+        estimates,
+        probes,
+        course,
+        parts,
         failures: Vec::new(),
     };
     for kind in archive.kinds(account) {
         let histogram = match kind {
-            Kind::Response => responses.of(window.clone())?,
+            Kind::Response => whole.clone(),
             other => archive.histogram(account, other, window.clone())?,
         };
         evidence.window.push((kind, histogram));
-    }
-    let probes = run.steps.probes(run.plan.probe);
-    for part in probes.chunks(probes.len().div_ceil(ROWS).max(1)) {
-        let mut merged = Kind::Response.histogram();
-        for probe in part {
-            let histogram = responses.of(run.steps.intervals(probe.clone()))?;
-            evidence.probes.push((probe.clone(), Distribution::of(&histogram)));
-            merged.add(&histogram).expect("histograms of one kind have the same bounds");
-        }
-        let whole = part[0].start..part[part.len() - 1].end;
-        evidence.course.push((whole, Distribution::of(&merged)));
-    }
-    for part in run.steps.parts() {
-        let histogram = responses.of(run.steps.intervals(part.clone()))?;
-        evidence.parts.push((part, Distribution::of(&histogram)));
     }
     for failure in archive.failures(account, window)? {
         evidence.failures.push((failure.class, failure.code, failure.count));
@@ -270,11 +256,73 @@ fn job_evidence(
     Ok(evidence)
 }
 
-/// Returns the response times of the window as estimates; each step is a batch.
-fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Responses, RecordError> {
-    analyze::Responses::of(run.steps.window(), |step| {
-        responses.of(run.steps.intervals(step..step + 1))
-    })
+/// The response times of the window, and of parts of it.
+struct WindowTimes {
+    estimates: analyze::Responses,
+    whole: Histogram<u64>,
+    probes: Vec<(Range<usize>, Distribution)>,
+    course: Vec<(Range<usize>, Distribution)>,
+    parts: Vec<(Range<usize>, Distribution)>,
+}
+
+/// Reads the response times of the window; each step is a batch of the estimates. The steps are
+/// read twice for these, and not again for the parts of the window.
+fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes, RecordError> {
+    let window = run.steps.window();
+    let probes = run.steps.probes(run.plan.probe);
+    let rows = probes.chunks(probes.len().div_ceil(ROWS).max(1));
+    let course = rows.map(|part| part[0].start..part[part.len() - 1].end).collect();
+    let mut whole = Kind::Response.histogram();
+    let mut sums = [probes, course, run.steps.parts()].map(RangeSums::new);
+    let mut next = window.start;
+    let estimates = analyze::Responses::of(window, |step| {
+        let times = responses.of(run.steps.intervals(step..step + 1))?;
+        if step == next {
+            whole.add(&times).expect("histograms of one kind have the same bounds");
+            sums.iter_mut().for_each(|sums| sums.add(step, &times));
+            next += 1;
+        }
+        Ok(times)
+    })?;
+    let [probes, course, parts] = sums.map(RangeSums::into_distributions);
+    Ok(WindowTimes { estimates, whole, probes, course, parts })
+}
+
+/// The response times of ranges of steps, which are in order and do not overlap.
+struct RangeSums {
+    ranges: Vec<Range<usize>>,
+    /// Those of the first ranges, which are complete.
+    complete: Vec<(Range<usize>, Distribution)>,
+    /// The times so far of the range after them.
+    sum: Histogram<u64>,
+}
+
+impl RangeSums {
+    fn new(ranges: Vec<Range<usize>>) -> RangeSums {
+        RangeSums { ranges, complete: Vec::new(), sum: Kind::Response.histogram() }
+    }
+
+    /// Adds the times of a step, which comes after those that were added before.
+    fn add(&mut self, step: usize, times: &Histogram<u64>) {
+        self.complete_before(step);
+        if self.ranges.get(self.complete.len()).is_some_and(|range| range.contains(&step)) {
+            self.sum.add(times).expect("histograms of one kind have the same bounds");
+        }
+    }
+
+    fn complete_before(&mut self, step: usize) {
+        while let Some(range) = self.ranges.get(self.complete.len())
+            && range.end <= step
+        {
+            self.complete.push((range.clone(), Distribution::of(&self.sum)));
+            self.sum.reset();
+        }
+    }
+
+    fn into_distributions(mut self) -> Vec<(Range<usize>, Distribution)> {
+        self.complete_before(usize::MAX);
+        self.complete
+    }
 }
 
 /// Reads the dispersions of the numbers of requests beyond the bounds of conditions on quantiles;
