@@ -18,6 +18,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use analyze::compare::{RunFigures, RunVerdict};
+use analyze::limiting::LimiterFinding;
 use analyze::{Component, Evidence, Status};
 use archive::Archive;
 use base::{Seed, Target};
@@ -48,6 +49,7 @@ fn drawn_figures(throughput: f64, verdict: RunVerdict) -> RunFigures {
         empty_success: Vec::new(),
         errors: Vec::new(),
         limiter: Component::DatabaseCpu,
+        limiter_finding: LimiterFinding::Satisfied,
         facts: Vec::new(),
     }
 }

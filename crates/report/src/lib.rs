@@ -44,13 +44,13 @@ pub use bundle::{
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::{OverlaidRun, figures, overlay_figures};
 pub use experiment::{
-    ArmFacts, ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
-    ExperimentView, FalseAlarms, JobRemarks, LoadDifference, MachineView, ObjectionView, PlanTexts,
-    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView,
-    SaturationStepView, SaturationView, SweepView, TrialView, comparison_figures, comparison_html,
-    comparison_json, comparison_markdown, comparison_text, experiment_answers, experiment_figures,
-    experiment_full_text, experiment_html, experiment_json, experiment_markdown, experiment_text,
-    two_runs,
+    ArmFacts, ArmLimiter, ArmView, CapacityView, ComparisonView, DifferenceView, EffectView,
+    ExperimentState, ExperimentView, FalseAlarms, JobRemarks, LoadDifference, MachineView,
+    ObjectionView, PlanTexts, RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView,
+    RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TrialView,
+    comparison_figures, comparison_html, comparison_json, comparison_markdown, comparison_text,
+    experiment_answers, experiment_figures, experiment_full_text, experiment_html, experiment_json,
+    experiment_markdown, experiment_text, two_runs,
 };
 pub use folder::{FolderRow, FolderView, NotesView, RowState};
 pub use history::{

@@ -16,6 +16,7 @@ use crate::empty_success::EmptySuccess;
 use crate::evidence::Evidence;
 use crate::job::{ErrorSummary, JobSummary};
 use crate::limiter::Component;
+use crate::limiting::LimiterFinding;
 use crate::slo;
 use crate::storage::StorageSize;
 use crate::summary::{ClientSummary, Summary};
@@ -45,6 +46,8 @@ pub struct RunFigures {
     pub errors: Vec<(String, ErrorSummary)>,
     /// Limiter of the run.
     pub limiter: Component,
+    /// Facts behind the limiter.
+    pub limiter_finding: LimiterFinding,
     /// Facts about the surroundings and the settings of the server: names and values.
     pub facts: Vec<(String, String)>,
 }
@@ -129,6 +132,7 @@ impl RunFigures {
                 .collect(),
             errors: errors(summary),
             limiter: summary.limiter.component,
+            limiter_finding: summary.limiter.finding.clone(),
             facts,
         };
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
@@ -349,6 +353,7 @@ impl RunFigures {
             empty_success: Vec::new(),
             errors: Vec::new(),
             limiter: Component::Unknown,
+            limiter_finding: LimiterFinding::Satisfied,
             facts: Vec::new(),
         }
     }

@@ -293,6 +293,7 @@ fn arm_view(groups: &Groups, group: &Group) -> ArmView {
         effect: effect.unwrap_or_default(),
         validity: group.validity.clone(),
         slos: slos_of(group.runs.iter().map(|run| run.run.figures.slos.as_slice())),
+        limiter: None,
     }
 }
 

@@ -16,9 +16,9 @@ use lab::experiment::{
 use lab::{OpenError, Order, RecordPlace};
 use record::environment::ASSAY;
 use report::{
-    ArmFacts, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView,
-    JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView, SaturationView, SweepView,
-    TestSuite, TrialView,
+    ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState,
+    ExperimentView, JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView, SaturationView,
+    SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
@@ -213,6 +213,9 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         effect: effect(recorded.effect(place)),
         validity: results.validity[place].clone(),
         slos: results.slos[place].clone(),
+        limiter: ArmLimiter::of(
+            results.runs.iter().filter_map(counted).filter(|it| it.0 == place).map(|it| it.1),
+        ),
     };
     let run = |run: &lab::experiment::RecordedRun| RunView {
         number: run.row.run,

@@ -155,6 +155,7 @@ mod tests {
             completed_per_s: Vec::new(),
             cpu: Vec::new(),
             limiter: Component::Unknown,
+            limiter_finding: analyze::limiting::LimiterFinding::Satisfied,
             facts: Vec::new(),
         }
     }

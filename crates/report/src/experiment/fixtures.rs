@@ -28,6 +28,7 @@ pub(super) fn experiment() -> ExperimentView {
         effect: EffectView::default(),
         validity: ArmValidity::default(),
         slos: Vec::new(),
+        limiter: None,
     };
     ExperimentView {
         ask: "?".to_owned(),

@@ -128,6 +128,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let names: Vec<&str> = view.arms.iter().map(|arm| arm.name.as_str()).collect();
     let at_points = view.sweep.iter().flat_map(|it| sweep::limiters_of_arms(it, &names));
     let limiters = limiters.chain(at_points.map(|line| Line::new("limiter", line)));
+    let evidence = lines::limiter_evidence(view).into_iter().map(|line| Line::new("", line));
+    let limiters = limiters.chain(evidence);
     let limiters = binding.chain(limiters);
     let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
     let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));

@@ -9,7 +9,7 @@ use workload::question::Scale;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
+use super::view::{ArmLimiter, ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
 use crate::note;
 use crate::number::{NONE, count};
 use crate::words;
@@ -296,6 +296,24 @@ pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     let [baseline, own] = arm.limiters.map(|component| component.name());
     let (first, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     format!("{first}: {baseline}; {name}: {own}")
+}
+
+/// Returns the evidence for the limiter of each arm. The points of a sweep and the trials of a
+/// search have limiters of their own.
+pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
+    if view.sweep.is_some() || view.capacity.is_some() {
+        return Vec::new();
+    }
+    let sentence = |arm: &ArmView| {
+        let ArmLimiter { component, because, runs, of } = arm.limiter.as_ref()?;
+        let (name, lead) = (&arm.name, words::lead(*component));
+        let share = match runs == of {
+            true => String::new(),
+            false => format!(" (in {runs} of {})", count(*of, "run")),
+        };
+        Some(format!("{name}: {lead}: {because}{share}"))
+    };
+    view.arms.iter().filter_map(sentence).collect()
 }
 
 /// Warning about arms with different limiters.

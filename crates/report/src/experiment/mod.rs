@@ -70,5 +70,6 @@ pub use sweep::SweepView;
 pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{
-    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView,
+    ArmLimiter, ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase,
+    RunView,
 };

@@ -147,6 +147,7 @@ mod tests {
             empty_success: vec![("read".to_owned(), EmptySuccess::NoRows { answers })],
             errors: errors.iter().map(error).collect(),
             limiter: Component::Unknown,
+            limiter_finding: analyze::limiting::LimiterFinding::Satisfied,
             facts: Vec::new(),
         }
     }

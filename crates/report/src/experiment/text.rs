@@ -29,6 +29,7 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
     out.labelled("bet", compared.clone().flat_map(|arm| bets(view, arm)));
     compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
+    lines::limiter_evidence(view).iter().for_each(|sentence| out.entry("", sentence));
     validity(&mut out, view);
     out.labelled("warning", view.warnings());
     out.labelled("errors", view.errors());
@@ -249,6 +250,8 @@ mod tests {
     use analyze::{CheckKind, Component, Status};
 
     use super::super::fixtures::{experiment, run_of, text_of, with_limiters};
+    use super::super::html::experiment_html;
+    use super::super::view::ArmLimiter;
     use super::*;
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
@@ -271,6 +274,20 @@ mod tests {
         assert!(text_of(&drift).contains(words), "{}", text_of(&drift));
         let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
         assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
+    }
+
+    #[test]
+    fn limiter_of_an_arm_has_its_evidence() {
+        let mut view = with_limiters([Component::NotSaturated; 2]);
+        let because = "every request was answered".to_owned();
+        let limiter = ArmLimiter { component: Component::NotSaturated, because, runs: 5, of: 6 };
+        view.arms[1].limiter = Some(limiter.clone());
+        let sentence = "tls: Not saturated: every request was answered (in 5 of 6 runs)";
+        assert_eq!(lines::limiter_evidence(&view), [sentence]);
+        assert!(text_of(&view).contains(&format!("\n           {sentence}\n")));
+        assert!(experiment_html(&view).contains(sentence));
+        view.arms[1].limiter = Some(ArmLimiter { runs: 6, ..limiter });
+        assert!(!text_of(&view).contains("of 6 runs"));
     }
 
     #[test]

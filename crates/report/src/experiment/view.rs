@@ -1,10 +1,10 @@
 //! The view of an experiment.
 
 use analyze::compare::{
-    ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
+    ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange, RunFigures,
 };
 use analyze::curve::ArmCurve;
-use analyze::{CheckKind, Status};
+use analyze::{CheckKind, Component, Status};
 use record::{Excerpt, Note};
 use workload::question::Bet;
 
@@ -16,6 +16,7 @@ use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
 use super::sweep::SweepView;
 use crate::page::ExcerptSection;
+use crate::words;
 
 /// An experiment with its results.
 #[derive(Clone, Debug)]
@@ -101,6 +102,37 @@ pub struct ArmView {
     pub validity: ArmValidity,
     /// The SLOs of its jobs.
     pub slos: Vec<ArmSlo>,
+    /// The limiter of its runs; `None` if no run counts.
+    pub limiter: Option<ArmLimiter>,
+}
+
+/// The most frequent limiter of an arm's runs, with the reason in the first run that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmLimiter {
+    /// Component that limited the result.
+    pub component: Component,
+    /// Reason in one sentence.
+    pub because: String,
+    /// Number of runs with this limiter.
+    pub runs: u64,
+    /// Number of runs that count.
+    pub of: u64,
+}
+
+impl ArmLimiter {
+    /// Returns the most frequent limiter, the first of several; `None` without runs.
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a RunFigures>) -> Option<ArmLimiter> {
+        let runs: Vec<&RunFigures> = runs.into_iter().collect();
+        let count = |limiter| runs.iter().filter(|run| run.limiter == limiter).count();
+        let run = runs.iter().rev().max_by_key(|run| count(run.limiter))?;
+        let first = runs.iter().find(|one| one.limiter == run.limiter)?;
+        Some(ArmLimiter {
+            component: first.limiter,
+            because: words::because(&first.limiter_finding),
+            runs: count(first.limiter) as u64,
+            of: runs.len() as u64,
+        })
+    }
 }
 
 /// Facts about the differences of an arm, beside their being in effect.
