@@ -5,7 +5,7 @@
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
 //! Consequences of a declared difference are not named.
 
-use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, SERVER_ID};
 use observe::environment::{Kind, Rule, differences};
 use record::INSERT_REASON_PREFIX;
 use record::environment::{UNKNOWN, known, of_database};
@@ -192,7 +192,8 @@ fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     found
 }
 
-/// Returns the differences between an arm and the baseline that hold in all of their runs.
+/// Returns the differences between an arm and the baseline that hold in all of their runs. Sizes
+/// are those at the start of a run; if data grow, those of the first runs decide, where possible.
 fn from_baseline(
     arm: usize,
     baseline: &[&RunFacts<'_>],
@@ -204,24 +205,58 @@ fn from_baseline(
     let pairs: Vec<Vec<Unequal>> = pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
     let is_everywhere =
         |name: &str| pairs.iter().all(|found| found.iter().any(|one| one.name == name));
-    let is_of_arms =
-        |one: &Unequal| one.kind != DifferenceKind::Data || is_one_sided(&one.name, baseline, own);
-    let found = unequal(first, other)
-        .into_iter()
-        .filter(|one| is_everywhere(&one.name) && is_of_arms(one) && !is_declared(one, keys));
+    let is_of_arms = |one: &Unequal| match one.kind {
+        DifferenceKind::Data if grow_apart(&one.name, baseline, own) => true,
+        DifferenceKind::Data => is_everywhere(&one.name) && is_one_sided(&one.name, baseline, own),
+        DifferenceKind::Durability | DifferenceKind::Setting | DifferenceKind::Environment => {
+            is_everywhere(&one.name)
+        }
+    };
+    let found =
+        unequal(first, other).into_iter().filter(|one| is_of_arms(one) && !is_declared(one, keys));
     let between = Between::Arms;
     let difference =
         |Unequal { kind, name, values }| UndeclaredDifference { kind, name, arm, between, values };
     found.map(difference).collect()
 }
 
+/// Returns true if a size grows from run to run, and each arm has a server of its own. Then no run
+/// of the other arm precedes the first one of an arm on its data: both begin as loaded.
+fn grow_apart(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
+    let servers = [baseline, own].map(|runs| only_server_of(name, runs));
+    let is_apart = matches!(servers, [Some(here), Some(there)] if here != there);
+    let grows = |runs: &[&RunFacts<'_>]| match runs {
+        [first, .., last] => {
+            let differs = unequal(first, last).iter().any(|one| one.name == name);
+            differs && size_of(name, last) > size_of(name, first)
+        }
+        [] | [_] => false,
+    };
+    is_apart && (grows(baseline) || grows(own))
+}
+
+fn size_of(name: &str, run: &RunFacts<'_>) -> Option<f64> {
+    known(run.facts, name)?.parse().ok()
+}
+
+/// Returns the identity of the server that a fact of these runs is about; `None` if it is not known
+/// or they had several. One that is restarted before each run counts as several.
+fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
+    let target = name.strip_suffix(of_database(name)?)?;
+    let identity = format!("{target}{SERVER_ID}");
+    let mut all = runs.iter().map(|run| known(run.facts, &identity));
+    let first = all.next()?;
+    first.filter(|_| all.all(|other| other == first))
+}
+
 /// Returns true if a size is larger in one arm than in the other in all rounds. Data that grow from
 /// run to run differ between any two runs, but the arms take turns in being first.
 fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
-    let size = |run: &RunFacts<'_>| known(run.facts, name)?.parse::<f64>().ok();
     let mut orders = own.iter().flat_map(|run| {
         let of_round = baseline.iter().filter(|other| other.round == run.round);
-        of_round.filter_map(move |other| size(other)?.partial_cmp(&size(run)?))
+        let order =
+            move |other: &&RunFacts<'_>| size_of(name, other)?.partial_cmp(&size_of(name, run)?);
+        of_round.filter_map(order).filter(|order| order.is_ne())
     });
     let Some(first) = orders.next() else { return true };
     orders.all(|order| order == first)
@@ -475,6 +510,36 @@ mod tests {
         // The second arm always has less.
         let expected = ["data database.size_bytes: 1400, 300"];
         assert_eq!(found([(1, 0), (0, 0), (1, 1), (0, 1), (1, 2), (0, 2)]), expected);
+    }
+
+    /// Two arms on servers of their own, whose tables grow with each run.
+    #[test]
+    fn data_that_grow_are_compared_as_they_were_before_the_first_runs() {
+        let found = |baseline: [&str; 3], own: [&str; 3], servers: [&str; 2]| {
+            let all: Vec<_> = (baseline.into_iter().map(|bytes| (servers[0], bytes)))
+                .chain(own.into_iter().map(|bytes| (servers[1], bytes)))
+                .map(|(server, bytes)| {
+                    facts(&[("database.server_id", server), ("database.size_bytes", bytes)])
+                })
+                .collect();
+            let run = |(index, facts)| RunFacts { arm: index / 3, round: index as u32 % 3, facts };
+            let runs: Vec<RunFacts<'_>> =
+                all.iter().map(Vec::as_slice).enumerate().map(run).collect();
+            reported(&of_arm(0, 1, &runs, &[]))
+        };
+        let none = Vec::<String>::new();
+        let first = ["data database.size_bytes: 1000, 1300"];
+        // A run adds as much as the arms differ by, or more in one of them.
+        let grown = ["1000", "1300", "1600"];
+        assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
+        assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);
+        assert_eq!(found(grown, ["1010", "2000", "3000"], ["x", "y"]), none);
+        // On one server, or an unknown one, the first runs of the arms follow each other.
+        assert_eq!(found(grown, ["1300", "1200", "1900"], ["x", "x"]), none);
+        assert_eq!(found(grown, ["1300", "1200", "1900"], ["unknown", "y"]), none);
+        // The server cleaned up after the first run.
+        let same = ["1000", "1000", "1000"];
+        assert_eq!(found(same, ["1300", "1000", "1000"], ["x", "y"]), none);
     }
 
     #[test]
