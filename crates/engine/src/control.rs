@@ -8,7 +8,7 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
-use crate::excerpts::{Answers, TableParts, Tables};
+use crate::excerpts::{Answers, ShownTable, Tables};
 use crate::loading::{self, Loaded};
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
@@ -22,8 +22,6 @@ pub(crate) enum Prepared {
     Interrupted {
         /// True if everything was set up that teardown undoes.
         setup_done: bool,
-        /// True if a statement was given up whose answer is still outstanding on the connection.
-        is_answer_outstanding: bool,
         /// The tables that were filled.
         loaded: Vec<Loaded>,
     },
@@ -38,6 +36,16 @@ enum StatementProgress {
     StoppedBetween,
     /// The user ended the run within one of them, which was given up.
     StoppedWithin,
+}
+
+impl StatementProgress {
+    /// Returns the answers on the connection after it.
+    fn answers(self) -> Answers {
+        match self {
+            StatementProgress::AllRan | StatementProgress::StoppedBetween => Answers::Complete,
+            StatementProgress::StoppedWithin => Answers::Outstanding,
+        }
+    }
 }
 
 /// The context of the control phases.
@@ -62,43 +70,77 @@ impl<D: Driver> Control<'_, D> {
             return Ok(Prepared::Ready(Vec::new()));
         }
         let mut connection = self.reach().await.map_err(before)?;
-        let prepared = self.prepare_on(&mut connection).await;
-        let answers = match prepared {
-            Ok(Prepared::Ready(_)) => {
-                let (loads, parts) = (&self.plan().loads, TableParts::StructureAndRows);
-                self.show_tables(&mut connection, loads, parts).await
+        match self.prepare_on(&mut connection).await {
+            Ok((prepared, answers)) => {
+                leave(connection, answers).await;
+                Ok(prepared)
             }
-            Ok(Prepared::Interrupted { is_answer_outstanding: true, .. }) => Answers::Outstanding,
-            Ok(Prepared::Interrupted { .. }) | Err(_) => Answers::Complete,
-        };
-        leave(connection, answers).await;
-        prepared
+            Err(failed) => {
+                connection.close().await;
+                Err(failed)
+            }
+        }
     }
 
-    /// Shows tables of the main target to readers, and results of examples. Comes last on its
-    /// connection: late answers then reach no other statement, and no further connection takes the
+    /// Shows tables of the main target to readers. Comes last on its connection, but for results of
+    /// examples: late answers then reach no other statement, and no further connection takes the
     /// turn of a client.
     async fn show_tables(
         &self,
         connection: &mut D::Connection,
-        loads: &[Load],
-        parts: TableParts,
+        shown: &[ShownTable<'_>],
     ) -> Answers {
-        let (driver, listener) = (self.driver(), &*self.context.listener);
-        if !self.context.shows_tables || !driver.keeps_data() {
+        if !self.shows_tables() {
             return Answers::Complete;
         }
-        let (rt, stop, dialect) = (self.rt, &self.context.stop, driver.dialect());
-        let answers = Tables { loads, dialect, parts, listener }.show(rt, stop, connection).await;
-        if answers == Answers::Outstanding || parts == TableParts::Structure {
-            return answers;
+        let (driver, listener) = (self.driver(), &*self.context.listener);
+        let tables = Tables { shown, dialect: driver.dialect(), listener };
+        tables.show(self.rt, &self.context.stop, connection).await
+    }
+
+    /// Shows results of examples that read only tables whose rows are all of the run.
+    async fn show_examples(
+        &self,
+        connection: &mut D::Connection,
+        shown: &[ShownTable<'_>],
+    ) -> Answers {
+        if !self.shows_tables() {
+            return Answers::Complete;
         }
-        let examples = &*self.context.examples;
-        ExampleResults { examples, loads, dialect, listener }.show(rt, stop, connection).await
+        let (dialect, listener) = (self.driver().dialect(), &*self.context.listener);
+        let tables: Vec<&str> = shown.iter().filter_map(ShownTable::with_rows).collect();
+        let (examples, tables) = (&*self.context.examples, tables.as_slice());
+        let results = ExampleResults { examples, tables, dialect, listener };
+        results.show(self.rt, &self.context.stop, connection).await
+    }
+
+    fn shows_tables(&self) -> bool {
+        self.context.shows_tables && self.driver().keeps_data()
+    }
+
+    /// Returns the tables to show after they are filled; `None` if the user ends the run. A
+    /// connection whose answer does not arrive in time is replaced.
+    async fn tables_before_loads(
+        &self,
+        connection: &mut D::Connection,
+    ) -> Result<Option<Vec<ShownTable<'_>>>, Failed> {
+        let (loads, stop) = (&self.plan().loads, &self.context.stop);
+        if !self.shows_tables() {
+            return Ok(Some(Vec::new()));
+        }
+        let tables = ShownTable::before(loads, self.rt, stop, connection).await;
+        if tables.is_some() || stop.is_asked() {
+            return Ok(tables);
+        }
+        std::mem::replace(connection, self.connect().await?).abandon();
+        Ok(Some(ShownTable::structures(loads)))
     }
 
     /// Prepares the main target on a connection.
-    async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, PrepareError> {
+    async fn prepare_on(
+        &self,
+        connection: &mut D::Connection,
+    ) -> Result<(Prepared, Answers), PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         for load in &self.plan().loads {
             loading::check(self.driver(), load).map_err(before)?;
@@ -108,30 +150,36 @@ impl<D: Driver> Control<'_, D> {
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
-        let interrupted = |reached, setup_done, loaded| {
-            let is_answer_outstanding = reached == StatementProgress::StoppedWithin;
-            Prepared::Interrupted { setup_done, is_answer_outstanding, loaded }
+        let interrupted = |reached: StatementProgress, setup_done, loaded| {
+            Ok((Prepared::Interrupted { setup_done, loaded }, reached.answers()))
         };
         match setup.map_err(before)? {
             StatementProgress::AllRan => self.context.listener.on_event(&RunEvent::SetupDone),
-            reached => return Ok(interrupted(reached, false, Vec::new())),
+            reached => return interrupted(reached, false, Vec::new()),
         }
+        let Some(tables) = self.tables_before_loads(connection).await.map_err(after)? else {
+            return interrupted(StatementProgress::StoppedWithin, true, Vec::new());
+        };
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(loading::fill(self.rt, self.context, load).await.map_err(after)?);
             if self.context.stop.is_asked() {
-                return Ok(interrupted(StatementProgress::StoppedBetween, true, loaded));
+                return interrupted(StatementProgress::StoppedBetween, true, loaded);
             }
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
         match indexed.map_err(after)? {
             StatementProgress::AllRan => {}
-            reached => return Ok(interrupted(reached, true, loaded)),
+            reached => return interrupted(reached, true, loaded),
         }
         // Setup may have changed settings, and loads have made the database larger.
         self.report_settings(connection).await;
         self.report_facts(connection).await;
-        Ok(Prepared::Ready(loaded))
+        let answers = match self.show_tables(connection, &tables).await {
+            Answers::Complete => self.show_examples(connection, &tables).await,
+            Answers::Outstanding => Answers::Outstanding,
+        };
+        Ok((Prepared::Ready(loaded), answers))
     }
 
     /// Checks that every table has the expected rows, in place of setup and loads.
@@ -154,8 +202,8 @@ impl<D: Driver> Control<'_, D> {
         let verified = self.verify_on(&mut connection, counted);
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(Ok(())) => {
-                let parts = TableParts::Structure;
-                let answers = self.show_tables(&mut connection, counted, parts).await;
+                let tables = ShownTable::structures(counted);
+                let answers = self.show_tables(&mut connection, &tables).await;
                 leave(connection, answers).await;
                 Ok(())
             }

@@ -7,7 +7,6 @@ use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Error, Table};
 use record::{Excerpt, ExcerptKind};
 use rt::{Rt, within};
-use workload::Load;
 
 use crate::events::{Listener, RunEvent};
 use crate::excerpts::Answers;
@@ -28,7 +27,8 @@ const COLUMNS: usize = 10;
 /// The examples of a run, whose results are shown to a listener.
 pub(crate) struct ExampleResults<'a> {
     pub(crate) examples: &'a [JobExamples],
-    pub(crate) loads: &'a [Load],
+    /// Tables that were empty before the run filled them.
+    pub(crate) tables: &'a [&'a str],
     pub(crate) dialect: Dialect,
     pub(crate) listener: &'a dyn Listener,
 }
@@ -48,7 +48,7 @@ impl ExampleResults<'_> {
         for job in self.examples {
             let mut results = Results::default();
             for (number, text) in (1..).zip(&job.statements) {
-                if let Some(refusal) = refusal(text, self.loads) {
+                if let Some(refusal) = refusal(text, self.tables) {
                     results.remark(number, refusal.to_string());
                     continue;
                 }
@@ -150,12 +150,8 @@ mod tests {
 
     use driver::{PreparedId, Work};
     use rt::run_virtual;
-    use workload::Overrides;
 
     use super::*;
-
-    const FILE: &str = "duration = 1s\n[load t]\nrows = 1\ncolumns = id: row()\n\
-                        [read]\nquery = select 1\nconcurrency = 1\n";
 
     /// A session that keeps what it is asked, and answers `limit` clauses late.
     struct Session {
@@ -204,14 +200,12 @@ mod tests {
 
     /// Returns what was asked, the shown remarks and the number of shown values.
     fn shown(statements: &[&str]) -> (Vec<String>, Vec<String>, usize, Answers) {
-        let (plan, found) = workload::plan(FILE, &Overrides::default());
-        let loads = plan.unwrap_or_else(|| panic!("{found:?}")).loads;
         let statements = statements.iter().map(|text| (*text).to_owned()).collect();
         let examples = [JobExamples { subject: "read".to_owned(), statements }];
         let listener = Shown::default();
         let results = ExampleResults {
             examples: &examples,
-            loads: &loads,
+            tables: &["t"],
             dialect: Dialect::Postgres,
             listener: &listener,
         };

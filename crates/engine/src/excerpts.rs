@@ -19,7 +19,7 @@ const ROWS: usize = 5;
 /// The parts of a table that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableParts {
-    /// Its columns and indexes: the rows are not those of this run, and may be confidential.
+    /// Its columns and indexes: some rows are not those of this run, and may be confidential.
     Structure,
     /// Its first rows too.
     StructureAndRows,
@@ -34,11 +34,55 @@ pub(crate) enum Answers {
     Outstanding,
 }
 
+/// A table to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShownTable<'a> {
+    table: &'a str,
+    parts: TableParts,
+}
+
+impl<'a> ShownTable<'a> {
+    /// Returns the tables of loads without their rows.
+    pub(crate) fn structures(loads: &'a [Load]) -> Vec<ShownTable<'a>> {
+        let structure = |load: &'a Load| ShownTable {
+            table: load.table.as_str(),
+            parts: TableParts::Structure,
+        };
+        loads.iter().map(structure).collect()
+    }
+
+    /// Returns its name if its rows are shown.
+    pub(crate) fn with_rows(&self) -> Option<&'a str> {
+        (self.parts == TableParts::StructureAndRows).then_some(self.table)
+    }
+
+    /// Returns the tables that loads are about to fill: with their rows if they are empty, because
+    /// all rows are then those of the run. `None` if a table is not answered in time, or the run is
+    /// ended: an answer is then outstanding.
+    pub(crate) async fn before(
+        loads: &'a [Load],
+        rt: &Rt,
+        stop: &Stop,
+        connection: &mut impl Connection,
+    ) -> Option<Vec<ShownTable<'a>>> {
+        let ends = rt.now() + TIMEOUT;
+        let mut tables = ShownTable::structures(loads);
+        for shown in &mut tables {
+            let sql = format!("select 1 from {} limit 1", shown.table);
+            let found = within(rt, ends.since(rt.now()), connection.query_text(&sql));
+            // The load itself reports a table that cannot be read.
+            if unless_ended(found, rt, stop).await??.is_ok_and(|found| found.rows.is_empty()) {
+                shown.parts = TableParts::StructureAndRows;
+            }
+        }
+        Some(tables)
+    }
+}
+
 /// Tables of one target, to be shown to a listener.
 pub(crate) struct Tables<'a> {
-    pub(crate) loads: &'a [Load],
+    pub(crate) shown: &'a [ShownTable<'a>],
     pub(crate) dialect: Dialect,
-    pub(crate) parts: TableParts,
     pub(crate) listener: &'a dyn Listener,
 }
 
@@ -52,23 +96,23 @@ impl Tables<'_> {
         connection: &mut impl Connection,
     ) -> Answers {
         let ends = rt.now() + TIMEOUT;
-        for (place, load) in self.loads.iter().enumerate() {
-            let shown = within(rt, ends.since(rt.now()), self.show_one(connection, &load.table));
+        for (place, &one) in self.shown.iter().enumerate() {
+            let shown = within(rt, ends.since(rt.now()), self.show_one(connection, one));
             let Some(shown) = unless_ended(shown, rt, stop).await else {
                 return Answers::Outstanding;
             };
             match shown {
                 Some(Ok(())) => {}
                 Some(Err(error)) if !error.class().ends_connection() => {
-                    self.unreadable(&load.table, error.to_string());
+                    self.unreadable(one.table, error.to_string());
                 }
                 unanswered => {
                     let why = match unanswered {
                         Some(Err(error)) => error.to_string(),
                         _ => format!("no answer within {TIMEOUT}"),
                     };
-                    let rest = &self.loads[place..];
-                    rest.iter().for_each(|load| self.unreadable(&load.table, why.clone()));
+                    let rest = &self.shown[place..];
+                    rest.iter().for_each(|rest| self.unreadable(rest.table, why.clone()));
                     return Answers::Outstanding;
                 }
             }
@@ -76,9 +120,13 @@ impl Tables<'_> {
         Answers::Complete
     }
 
-    async fn show_one(&self, connection: &mut impl Connection, table: &str) -> Result<(), Error> {
+    async fn show_one(
+        &self,
+        connection: &mut impl Connection,
+        ShownTable { table, parts }: ShownTable<'_>,
+    ) -> Result<(), Error> {
         for (kind, sql) in queries(self.dialect, table) {
-            if kind == ExcerptKind::Rows && self.parts == TableParts::Structure {
+            if kind == ExcerptKind::Rows && parts == TableParts::Structure {
                 continue;
             }
             let Table { columns, rows, is_cut } = connection.query_text(&sql).await?;
@@ -179,14 +227,17 @@ fn of_sqlite(table: &str) -> (String, String) {
     )
 }
 
-/// Returns a text as a literal. A backslash is one in SQLite, and elsewhere begins an escape.
+/// Returns a text as a literal that has the same value in all modes of a session. Statements of
+/// `[setup]` may have changed `sql_mode`, which decides if MySQL takes a backslash for an escape.
 fn literal(dialect: Dialect, text: &str) -> String {
-    let text = text.replace('\'', "''");
-    let doubled = || text.replace('\\', r"\\");
+    let quoted = || text.replace('\'', "''");
     match dialect {
-        Dialect::Sqlite => format!("'{text}'"),
-        Dialect::Mysql => format!("'{}'", doubled()),
-        Dialect::Postgres => format!("E'{}'", doubled()),
+        Dialect::Sqlite => format!("'{}'", quoted()),
+        Dialect::Mysql => {
+            let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+            format!("_utf8mb4 x'{digits}'")
+        }
+        Dialect::Postgres => format!("E'{}'", quoted().replace('\\', r"\\")),
     }
 }
 
@@ -231,7 +282,7 @@ mod tests {
         for dialect in Dialect::ALL {
             let expected = match dialect {
                 Dialect::Sqlite => r"'it''s\'",
-                Dialect::Mysql => r"'it''s\\'",
+                Dialect::Mysql => "_utf8mb4 x'697427735c'",
                 Dialect::Postgres => r#"E'"it''s\\"'"#,
             };
             for (kind, sql) in queries(dialect, r#""it's\""#) {

@@ -222,7 +222,7 @@ async fn before<D: Driver>(
 async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
-        Ok(Prepared::Interrupted { setup_done, loaded, is_answer_outstanding: _ }) => {
+        Ok(Prepared::Interrupted { setup_done, loaded }) => {
             let reason = control.context.stop.reason();
             (Ok(NextPhase::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }

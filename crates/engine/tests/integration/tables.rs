@@ -28,7 +28,7 @@ enum Answer {
     Never,
 }
 
-/// A server with tables of three rows.
+/// A server with tables of three rows: before a load, `a` is empty, and `b` has rows.
 #[derive(Clone)]
 struct Server {
     answer: Answer,
@@ -75,6 +75,10 @@ impl Connection for Session {
         if sql.contains("count(*)") {
             return Ok(Table { rows: vec![vec![Some("3".to_owned())]], ..Table::default() });
         }
+        let rows = match sql {
+            "select 1 from b limit 1" => vec![vec![Some("1".to_owned())]],
+            _ => Vec::new(),
+        };
         match self.server.answer {
             Answer::After(span) => self.rt.sleep(span).await,
             Answer::Cut => return Ok(Table { is_cut: true, ..Table::default() }),
@@ -83,7 +87,7 @@ impl Connection for Session {
                 pending::<()>().await;
             }
         }
-        Ok(Table::default())
+        Ok(Table { rows, ..Table::default() })
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
@@ -115,6 +119,11 @@ impl Listener for Shown {
 
 /// Runs the workload on tables that exist. Returns the excerpts, and the server.
 fn shown(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
+    prepared(answer, Options { prepare: Prepare::Verify, ..options })
+}
+
+/// Prepares the tables and runs the workload. Returns the excerpts, and the server.
+fn prepared(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
     let (plan, found) = workload::plan(WORKLOAD, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{found:?}"));
     let totals = Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]);
@@ -123,7 +132,6 @@ fn shown(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
     let (stop, opened, abandoned) = (Stop::default(), Arc::default(), Arc::default());
     let server = Server { answer, stop: stop.clone(), opened, abandoned };
     let listener = Arc::new(Shown::default());
-    let options = Options { prepare: Prepare::Verify, ..options };
     let drivers = Drivers::only(server.clone());
     run(&plan, drivers, &options, outlet, &stop, Arc::clone(&listener) as _).expect("a run");
     let shown = std::mem::take(&mut *listener.0.lock().expect("no panic"));
@@ -143,6 +151,32 @@ fn rows_of_tables_that_the_run_has_not_loaded_are_not_read() {
     assert_eq!(server.abandoned.load(Ordering::Relaxed), 0);
     let opened = server.opened.lock().expect("no panic").len();
     assert_eq!(opened, 2, "a control connection and that of the client, with its turn");
+}
+
+#[test]
+fn rows_of_a_loaded_table_are_read_only_if_all_are_of_the_run() {
+    let (shown, _) = prepared(Answer::After(Nanos::ZERO), virtually(1));
+    let expected = [
+        entry("a", ExcerptKind::Columns, None),
+        entry("a", ExcerptKind::Indexes, None),
+        entry("a", ExcerptKind::Rows, None),
+        entry("b", ExcerptKind::Columns, None),
+        entry("b", ExcerptKind::Indexes, None),
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn table_that_is_not_answered_before_its_load_is_filled_over_another_connection() {
+    let (shown, server) = prepared(Answer::After(Nanos::from_millis(1_900)), virtually(1));
+    let expected = [
+        entry("a", ExcerptKind::Columns, None),
+        entry("a", ExcerptKind::Unreadable, Some("no answer within 2s")),
+        entry("b", ExcerptKind::Unreadable, Some("no answer within 2s")),
+    ];
+    assert_eq!(shown, expected);
+    // The connection that looked for rows, and the one that read the tables.
+    assert_eq!(server.abandoned.load(Ordering::Relaxed), 2);
 }
 
 #[test]
