@@ -262,6 +262,18 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
 }
 
 #[test]
+fn interrupt_in_a_statement_after_a_run_is_noted() {
+    let after = format!("after = create table mark (x)\nafter = {SLOW}\n");
+    let workload = format!("{LITE}query = drop table mark\n");
+    let place = place(&workload, &format!("{ARMS}{after}"));
+    let ran = interrupted(&place, "run 1 of", is_marked);
+    let words = "with: an interrupt ended `after` before all of it was done";
+    assert_says(&ran, &[words]);
+    let noted = format!("select count(*) from note where text = '{words}'");
+    assert_eq!(number(&place.at("r.assay"), &noted), 1);
+}
+
+#[test]
 fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
     let workload = LITE.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));

@@ -32,12 +32,21 @@ pub(super) enum HookPoint {
 
 impl HookPoint {
     /// Returns the key of the file.
-    fn key(self) -> &'static str {
+    pub(super) fn key(self) -> &'static str {
         match self {
             HookPoint::Before => "before-command",
             HookPoint::After => "after-command",
         }
     }
+}
+
+/// The end of statements or programs around a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HookEnd {
+    /// All of them ran.
+    AllRan,
+    /// The user ended the experiment before or while they ran.
+    Interrupted,
 }
 
 /// The commands of an experiment.
@@ -77,15 +86,23 @@ impl Commands {
     ///
     /// # Errors
     /// A command fails or takes too long, or its password file cannot be written.
-    pub(super) fn run(&self, arm: &Arm, hook: HookPoint, stage: &Stage) -> Result<(), Problem> {
+    pub(super) fn run(
+        &self,
+        arm: &Arm,
+        hook: HookPoint,
+        stage: &Stage,
+    ) -> Result<HookEnd, Problem> {
         for text in arm.commands(hook == HookPoint::Before) {
             if self.is_interrupted(hook) {
-                return Ok(());
+                return Ok(HookEnd::Interrupted);
             }
-            self.run_one(text, hook, stage)
-                .map_err(|reason| Problem::Command { key: hook.key(), reason })?;
+            let end = self.run_one(text, hook, stage);
+            match end.map_err(|reason| Problem::Command { key: hook.key(), reason })? {
+                HookEnd::AllRan => {}
+                HookEnd::Interrupted => return Ok(HookEnd::Interrupted),
+            }
         }
-        Ok(())
+        Ok(HookEnd::AllRan)
     }
 
     fn is_interrupted(&self, hook: HookPoint) -> bool {
@@ -95,15 +112,15 @@ impl Commands {
         }
     }
 
-    fn run_one(&self, text: &str, hook: HookPoint, stage: &Stage) -> Result<(), String> {
+    fn run_one(&self, text: &str, hook: HookPoint, stage: &Stage) -> Result<HookEnd, String> {
         let access = Access::to(stage)
             .map_err(|error| format!("cannot write the password file for `{text}`: {error}"))?;
         let until = Monotonic.now() + self.limit;
         let is_late = || Monotonic.now() > until;
         let is_given_up = || self.is_interrupted(hook) || is_late();
         match self.programs.run_once(text, &access.variables, &is_given_up) {
-            Ok(()) => Ok(()),
-            Err(_) if self.is_interrupted(hook) => Ok(()),
+            Ok(()) => Ok(HookEnd::AllRan),
+            Err(_) if self.is_interrupted(hook) => Ok(HookEnd::Interrupted),
             Err(error) if error.class() == base::Class::Timeout => {
                 Err(format!("`{text}` did not end within {}", self.limit))
             }
@@ -217,6 +234,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use base::Target;
     use engine::Options;
     use rustix::process::{Pid, test_kill_process_group};
@@ -252,8 +271,8 @@ mod tests {
         assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
     }
 
-    /// Returns an arm whose command writes its process group and the path of its password file to
-    /// `said`, and then hangs.
+    /// Returns an arm whose command before a run writes its process group and the path of its
+    /// password file to `said`, and then hangs.
     fn hanging(said: &Path) -> Arm {
         let workload = "duration = 1s\n[read]\nquery = select 1\n";
         let plan = workload::plan(workload, &Overrides::default()).0.unwrap();
@@ -270,6 +289,35 @@ mod tests {
             before: Vec::new(),
             after: Vec::new(),
         }
+    }
+
+    #[test]
+    fn second_interrupt_ends_a_command_after_a_run_and_is_no_failure_of_it() {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-commands-test").unwrap();
+        let said = folder.path().join("said");
+        let mut arm = hanging(&said);
+        let Difference::BeforeCommand(text) = arm.differences.remove(0) else { panic!() };
+        arm.differences.push(Difference::AfterCommand(text));
+        let target = Target::parse("sqlite:").unwrap();
+        let stage = Stage::open(&arm.plan, &target, &Options::in_real_time()).unwrap();
+        let stop = Stop::default();
+        let commands = Commands::new(std::env::temp_dir(), stop.clone());
+        let is_running = AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                stop.interrupt();
+                while !said.exists() && is_running.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                stop.interrupt_at_once();
+            });
+            let end = commands.run(&arm, HookPoint::After, &stage);
+            is_running.store(false, Ordering::Relaxed);
+            assert_eq!(end.unwrap(), HookEnd::Interrupted);
+        });
+        assert!(said.exists(), "the first interrupt leaves the command alone");
+        let end = commands.run(&arm, HookPoint::After, &stage).unwrap();
+        assert_eq!(end, HookEnd::Interrupted, "nothing is run after it");
     }
 
     #[test]

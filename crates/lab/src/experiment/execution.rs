@@ -158,7 +158,9 @@ impl<'a> Execution<'a> {
         }
         let made = self.servers.before(place).and_then(|()| make(self));
         // It undoes what was done before the run, however that ended, also after an interrupt.
-        match (made, self.servers.after(place)) {
+        let after = self.servers.after(place);
+        after.interrupted.iter().for_each(|sentence| self.warn(sentence));
+        match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
             (made, Err(error)) => {
                 self.warn(&with_causes(&error));

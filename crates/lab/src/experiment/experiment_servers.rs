@@ -15,7 +15,7 @@ use workload::question::{Arm, Restore, VariedLoad};
 
 use super::arm_point::ArmPointId;
 use super::canary;
-use super::commands::{Commands, HookPoint};
+use super::commands::{Commands, HookEnd, HookPoint};
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
@@ -57,6 +57,17 @@ struct AuxiliaryResult {
     excerpts: Vec<Excerpt>,
     /// The failures of a teardown.
     failures: Vec<TeardownFailure>,
+}
+
+/// The key of the statements after a run.
+const AFTER: &str = "after";
+
+/// The end of the statements and programs after a run.
+pub(super) struct AfterRun {
+    /// The first failure.
+    pub(super) result: Result<(), ExperimentError>,
+    /// A sentence for each key whose statements or programs the user ended.
+    pub(super) interrupted: Vec<String>,
 }
 
 impl<'a> ExperimentServers<'a> {
@@ -234,19 +245,21 @@ impl<'a> ExperimentServers<'a> {
 
     /// Runs the statements of `after` as a run does its teardown: all of them, each within
     /// `stall-timeout`.
-    fn undo(&self, place: ArmPointId) -> Result<(), ExperimentError> {
+    fn undo(&self, place: ArmPointId) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(place);
         if arm.after.is_empty() {
-            return Ok(());
+            return Ok(HookEnd::AllRan);
         }
+        let stop = self.stop_of_teardown();
         let undone = self.run_auxiliary(place, |order| {
             order.plan.setup.clear();
             order.plan.teardown.clone_from(&arm.after);
-            order.stop = self.stop_of_teardown();
+            order.stop = stop.clone();
         });
         match undone?.failures.into_iter().next() {
-            Some(first) => Err(ExperimentError::of(arm, first.of_key("after"))),
-            None => Ok(()),
+            Some(first) => Err(ExperimentError::of(arm, first.of_key(AFTER))),
+            None if stop.is_asked() => Ok(HookEnd::Interrupted),
+            None => Ok(HookEnd::AllRan),
         }
     }
 
@@ -329,13 +342,22 @@ impl<'a> ExperimentServers<'a> {
 
     /// Runs the statements and the programs after a run of an arm, the programs also if a statement
     /// failed.
-    pub(super) fn after(&self, place: ArmPointId) -> Result<(), ExperimentError> {
-        let statements = self.undo(place);
-        let programs = self.command(place, HookPoint::After);
-        statements.and(programs)
+    pub(super) fn after(&self, place: ArmPointId) -> AfterRun {
+        let ends = [
+            (AFTER, self.undo(place)),
+            (HookPoint::After.key(), self.command(place, HookPoint::After)),
+        ];
+        let is_interrupted = |end: &Result<HookEnd, _>| matches!(end, Ok(HookEnd::Interrupted));
+        let ended = ends.iter().filter(|(_, end)| is_interrupted(end)).map(|(key, _)| {
+            let arm = self.arm_point(place);
+            format!("{arm}: an interrupt ended `{key}` before all of it was done")
+        });
+        let interrupted = ended.collect();
+        let [(_, statements), (_, programs)] = ends;
+        AfterRun { result: statements.and(programs).map(drop), interrupted }
     }
 
-    fn command(&self, place: ArmPointId, hook: HookPoint) -> Result<(), ExperimentError> {
+    fn command(&self, place: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(place);
         let run = self.commands.run(arm, hook, self.servers.stage(place));
         run.map_err(|problem| ExperimentError::of(arm, problem))
