@@ -39,7 +39,7 @@ pub use reader::{
     RangeHistogram, SeriesReadings,
 };
 pub use recorder::{LiveView, Notes, Recorder, RecorderOutlet};
-pub use review::add_note;
+pub use review::{add_note, check_note};
 pub use spool::{
     FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
     WriteFailure, Written,

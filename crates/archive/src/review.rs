@@ -5,6 +5,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
+use nix::unistd::{AccessFlags, access};
 use record::Note;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
@@ -15,6 +16,14 @@ use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
 use crate::reviewer_note::{self, MOST_NOTES};
 
+/// Checks that a record takes a reviewer's note. Nothing is written.
+///
+/// # Errors
+/// As [`add_note`], but for the number of notes.
+pub fn check_note(path: &Path) -> Result<(), RecordError> {
+    open_to_note(path).map(drop)
+}
+
 /// Adds a reviewer's note to a record, in one transaction that is flushed to the disk. Several
 /// programs may do so at once.
 ///
@@ -22,13 +31,7 @@ use crate::reviewer_note::{self, MOST_NOTES};
 /// The file is not a record or is damaged; it cannot be written; its run or experiment still goes
 /// on; or it has as many notes as it may have.
 pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
-    check_writable(path)?;
-    check_ended(path)?;
-    let file = File::open(path).map_err(|cause| unwritable(path, cause))?;
-    // An experiment that goes on has locked its record.
-    if let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
-        return Err(RecordError::new(path, RecordErrorKind::InUse));
-    }
+    let file = open_to_note(path)?;
     let written = connect(path)
         .map_err(Failure::from)
         .and_then(|mut connection| write(&mut connection, note));
@@ -43,16 +46,35 @@ pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
     })
 }
 
-/// Refuses a record that its owner has made read-only, also if the rights of this process are
-/// beyond that.
-fn check_writable(path: &Path) -> Result<(), RecordError> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
-            Err(RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)))
-        }
-        // Another fault is reported by the reader.
-        Ok(_) | Err(_) => Ok(()),
+/// Opens the file of a record that takes a note, and locks it against an experiment.
+fn open_to_note(path: &Path) -> Result<File, RecordError> {
+    check_writable(path)?;
+    check_ended(path)?;
+    let file = File::open(path).map_err(|cause| unwritable(path, cause))?;
+    // An experiment that goes on has locked its record.
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Err(RecordError::new(path, RecordErrorKind::InUse)),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
+}
+
+/// Refuses a record if it or its folder cannot be written: a journal is made beside it. One that
+/// its owner has made read-only is refused also if the rights of this process are beyond that.
+fn check_writable(path: &Path) -> Result<(), RecordError> {
+    // Another fault is reported by the reader.
+    let Ok(file) = fs::metadata(path) else { return Ok(()) };
+    if !file.is_file() {
+        return Ok(());
+    }
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    let folder = parent.unwrap_or(Path::new("."));
+    let is_read_only = |path: &Path| fs::metadata(path).is_ok_and(|it| it.permissions().readonly());
+    if is_read_only(path) || is_read_only(folder) {
+        return Err(RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)));
+    }
+    let rights = AccessFlags::W_OK;
+    let allowed = access(path, rights).and_then(|()| access(folder, rights));
+    allowed.map_err(|cause| unwritable(path, std::io::Error::from(cause)))
 }
 
 /// Refuses what is not an intact record, and the record of a run that has no end. Runs that go on
@@ -206,6 +228,7 @@ mod tests {
         let writer = ExperimentWriter::create(&path, &[], &[]).unwrap();
         writer.add_note(WallTime(1), "teardown failed").unwrap();
         assert_eq!(kind(&path), RecordErrorKind::InUse);
+        assert_eq!(*check_note(&path).unwrap_err().kind(), RecordErrorKind::InUse);
         drop(writer);
         add_note(&path, &note("repeated on db2")).unwrap();
         let own = Note { at: WallTime(1), author: None, text: "teardown failed".to_owned() };
@@ -225,6 +248,26 @@ mod tests {
         fs::set_permissions(&path, rights).unwrap();
         assert_eq!(kind(&path), RecordErrorKind::NoNote(NoteRefusal::Unwritable));
         assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn record_in_a_read_only_folder_is_left_alone() {
+        let place = Place::new("in-read-only");
+        let path = run(&place, true);
+        check_note(&path).unwrap();
+        let folder = path.parent().unwrap();
+        let set = |read_only| {
+            let mut rights = fs::metadata(folder).unwrap().permissions();
+            rights.set_readonly(read_only);
+            fs::set_permissions(folder, rights).unwrap();
+        };
+        set(true);
+        let checked = check_note(&path).map_err(|error| error.kind().clone());
+        let added = kind(&path);
+        set(false);
+        let refused = RecordErrorKind::NoNote(NoteRefusal::Unwritable);
+        assert_eq!((checked, added), (Err(refused.clone()), refused));
+        assert!(notes(&path).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind};
 use base::WallTime;
 use record::Note;
-use report::{FolderRow, FolderView, NotesView};
+use report::{FolderRow, FolderView, NoteForm, NotesView};
 use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures};
@@ -51,9 +51,16 @@ impl RecordedPages {
     }
 
     fn notes(&self, name: &str) -> Result<Response, Response> {
-        let notes = notes_of(&self.path(name)?).map_err(|error| unreadable(&error))?;
-        let author = self.takes_notes.then(user::name);
-        let view = NotesView { file: name.to_owned(), notes, author };
+        let path = self.path(name)?;
+        let notes = notes_of(&path).map_err(|error| unreadable(&error))?;
+        let form = match self.takes_notes {
+            true => match archive::check_note(&path) {
+                Ok(()) => NoteForm::Offered { author: user::name() },
+                Err(error) => NoteForm::Refused { reason: error.to_string() },
+            },
+            false => NoteForm::Omitted,
+        };
+        let view = NotesView { file: name.to_owned(), notes, form };
         Ok(Response::page_with_form(report::notes_html(&view)))
     }
 

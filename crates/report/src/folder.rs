@@ -4,6 +4,8 @@ use analyze::Status;
 use base::WallTime;
 use record::Note;
 
+use crate::note;
+
 /// The records of a folder, or those among them that were searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderView {
@@ -32,8 +34,25 @@ pub struct NotesView {
     pub file: String,
     /// Notes, in the order in which they were made.
     pub notes: Vec<Note>,
-    /// Name that the form proposes as that of the author; `None` if no note may be added.
-    pub author: Option<String>,
+    /// The form for another one.
+    pub form: NoteForm,
+}
+
+/// The form of a page of notes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoteForm {
+    /// It proposes this name as that of the author.
+    Offered {
+        /// Name.
+        author: String,
+    },
+    /// The server takes no notes.
+    Omitted,
+    /// The record takes no note, for this reason.
+    Refused {
+        /// Reason.
+        reason: String,
+    },
 }
 
 /// A file of a folder.
@@ -51,7 +70,7 @@ pub struct FolderRow {
     pub state: RowState,
     /// Answer in sentences, or the reason why there is none.
     pub headline: String,
-    /// Notes of reviewers, in words.
+    /// Notes of reviewers, in words and whole.
     pub notes: Vec<String>,
 }
 
@@ -112,15 +131,25 @@ impl RowState {
 }
 
 impl FolderRow {
-    /// Returns true if the row has all of these words, in any case.
+    /// Returns true if the row has all of these words, in any case. A tag is found as a whole: that
+    /// of a longer name is another one.
     pub fn has_all(&self, words: &[String]) -> bool {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();
         let state = self.state.word();
-        let notes = self.notes.join(" ");
-        let cells = [&self.file, &self.title, &started, label, state, &self.headline, &notes];
+        let cells = [&self.file, &self.title, &started, label, state, &self.headline];
         let cells = cells.map(str::to_lowercase);
-        words.iter().all(|word| cells.iter().any(|cell| cell.contains(&word.to_lowercase())))
+        let notes = self.notes.join(" ").to_lowercase();
+        words.iter().all(|word| {
+            let word = word.to_lowercase();
+            let is_noted = match note::tag(&word) {
+                Some(wanted) => {
+                    notes.split_whitespace().any(|word| note::tag(word) == Some(wanted))
+                }
+                None => notes.contains(&word),
+            };
+            is_noted || cells.iter().any(|cell| cell.contains(&word))
+        })
     }
 }
 
@@ -137,7 +166,10 @@ mod tests {
             label: Some("v1.7".to_owned()),
             state: RowState::Judged(Status::Suspect),
             headline: "tls: throughput −12 %".to_owned(),
-            notes: vec!["2026-11-22, ann: The kernel was new #kernel".to_owned()],
+            notes: vec![
+                format!("2026-11-22, ann: The kernel was new {} #kernel-6, later", "x".repeat(900)),
+                "2026-11-23, bob: #Tuned.".to_owned(),
+            ],
         };
         let has = |text: &str| {
             row.has_all(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
@@ -149,10 +181,14 @@ mod tests {
             "2026-11-21",
             "V1.7 suspect",
             "throughput 01",
-            "#Kernel ann",
+            "#Kernel-6 ann",
+            "#kernel-6, #tuned later",
+            "kernel-",
         ] {
             assert!(has(text), "{text}");
         }
-        assert!(!has("tls valid") && !has("v1.8"));
+        for text in ["tls valid", "v1.8", "#kernel", "#kernel-61", "#tun", "#the"] {
+            assert!(!has(text), "{text}");
+        }
     }
 }

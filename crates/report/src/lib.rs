@@ -52,7 +52,7 @@ pub use experiment::{
     experiment_answers, experiment_figures, experiment_full_text, experiment_html, experiment_json,
     experiment_markdown, experiment_text, two_runs,
 };
-pub use folder::{FolderRow, FolderView, NotesView, RowState};
+pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RowState};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,

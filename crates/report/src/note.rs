@@ -17,10 +17,15 @@ pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the notes of reviewers in words, for the list of a folder.
+/// Returns the notes of reviewers in words, whole, for the list of a folder and its search.
 pub fn listed_notes(notes: &[Note]) -> Vec<String> {
-    let of_reviewers = notes.iter().filter(|note| note.author.is_some());
-    of_reviewers.map(|note| shortened(&sentence(note))).collect()
+    notes.iter().filter(|note| note.author.is_some()).map(sentence).collect()
+}
+
+/// Returns the tag that a word of a note is: `#disk` of `#disk,`.
+pub(crate) fn tag(word: &str) -> Option<&str> {
+    let tag = word.trim_end_matches(|last: char| !last.is_alphanumeric());
+    (tag.len() > 1 && tag.starts_with('#')).then_some(tag)
 }
 
 /// Returns a note in words: its time, its author if it is a reviewer's, and its text.
@@ -40,7 +45,8 @@ fn document(note: &Note) -> Value {
     json!({ "at": note.at.to_string(), "author": note.author, "text": note.text })
 }
 
-fn shortened(text: &str) -> String {
+/// Returns a text in at most [`MOST_CHARACTERS`], and a mark if it is cut.
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -52,6 +58,22 @@ mod tests {
     use base::WallTime;
 
     use super::*;
+
+    #[test]
+    fn words_that_begin_with_a_hash_are_tags_without_their_punctuation() {
+        for (word, expected) in [
+            ("#disk", Some("#disk")),
+            ("#disk,", Some("#disk")),
+            ("#a-b_c.d).", Some("#a-b_c.d")),
+            ("#été", Some("#été")),
+            ("#", None),
+            ("#--", None),
+            ("a#b", None),
+            ("", None),
+        ] {
+            assert_eq!(tag(word), expected, "{word}");
+        }
+    }
 
     #[test]
     fn latest_notes_are_shown_and_the_others_counted() {

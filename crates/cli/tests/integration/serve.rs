@@ -253,6 +253,14 @@ fn notes_that_cannot_be_added_are_refused() {
     );
     served.send(&foreign).expect(403, &["another site"]);
     assert_eq!(fs::read(place.at("records/r.assay")).unwrap(), before);
+    // The record of a killed run takes none, and its page offers none.
+    fs::copy(place.at("records/r.assay"), place.at("records/killed.assay")).unwrap();
+    let killed = rusqlite::Connection::open(place.at("records/killed.assay")).unwrap();
+    killed.execute_batch("delete from seal; delete from meta where key like 'ended%'").unwrap();
+    drop(killed);
+    let page = served.get("notes/killed.assay").expect(200, &["No note can be added: the run of"]);
+    assert!(!page.body.contains("<form method=\"post\""), "{}", page.body);
+    served.add_note("killed.assay", "text=x&author=ann").expect(409, &["has not ended"]);
     let reader = Served::start(&place, "records", &["--read-only"]);
     assert!(!reader.get("").expect(200, &[]).body.contains("notes/r.assay"));
     assert!(!reader.get("notes/r.assay").expect(200, &[]).body.contains("<form method=\"post\""));

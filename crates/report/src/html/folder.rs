@@ -9,6 +9,7 @@ use super::document::{Document, Section, class, shown};
 use super::file::encoded;
 use super::style::PageKind;
 use crate::folder::{FolderRow, FolderView, RowState};
+use crate::note;
 use crate::number::count;
 use crate::page::Tone;
 
@@ -133,13 +134,8 @@ fn search_link(text: &str) -> String {
 fn notes(row: &FolderRow, takes_notes: bool) -> String {
     let mut out = String::from("<td class=\"text\">");
     let earlier = row.notes.len().saturating_sub(MOST_NOTES);
-    for note in &row.notes[earlier..] {
-        let words = note.split(' ').map(|word| match word.strip_prefix('#') {
-            Some(rest) if rest.contains(char::is_alphanumeric) => search_link(word),
-            Some(_) | None => shown(word),
-        });
-        let words = words.collect::<Vec<String>>().join(" ");
-        let _ = write!(out, "<p class=\"note\"><bdi>{words}</bdi></p>");
+    for text in &row.notes[earlier..] {
+        let _ = write!(out, "<p class=\"note\"><bdi>{}</bdi></p>", note_with_links(text));
     }
     let link = match (row.state.has_page(), takes_notes, row.notes.is_empty()) {
         (false, _, _) | (true, false, true) => None,
@@ -153,6 +149,17 @@ fn notes(row: &FolderRow, takes_notes: bool) -> String {
     }
     out.push_str("</td>");
     out
+}
+
+/// Returns the beginning of a note, with links for its tags. A word that is cut is none.
+fn note_with_links(text: &str) -> String {
+    let begun = note::shortened(text);
+    let cut = (begun != text).then(|| begun.split(' ').count() - 1);
+    let words = begun.split(' ').enumerate().map(|(place, word)| match note::tag(word) {
+        Some(tag) if cut != Some(place) => search_link(tag) + &shown(&word[tag.len()..]),
+        Some(_) | None => shown(word),
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// Returns the value of a field that a browser sends back as it is, which [`shown`] does not keep:
@@ -238,12 +245,21 @@ mod tests {
             "href=\"./?q=%22%3E%3Cb%3E&amp;page=2\"",
             "<a href=\"./?q=%22%3E%3Cimg%20src=x%3E\"><bdi>&quot;&gt;&lt;img src=x&gt;</bdi></a>",
             "<p class=\"note\"><bdi>ann: &lt;script&gt;note <a href=\"./?q=%23tag\">\
-             <bdi>#tag</bdi></a> # <a href=\"./?q=%23%3Cb%3E\"><bdi>#&lt;b&gt;</bdi></a></bdi></p>",
+             <bdi>#tag</bdi></a> # <a href=\"./?q=%23%3Cb\"><bdi>#&lt;b</bdi></a>&gt;</bdi></p>",
             "href=\"notes/a%22%3Cb%3E%26.assay\"",
             "form-action 'self'\"",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }
+    }
+
+    #[test]
+    fn long_note_is_cut_and_a_cut_word_is_no_tag() {
+        let whole = note_with_links(&format!("ann: #tag. {}", "x".repeat(300)));
+        assert!(whole.contains("<bdi>#tag</bdi></a>. xxx") && whole.ends_with("xxx"), "{whole}");
+        let cut = note_with_links(&format!("ann: #tag {} #{}", "x".repeat(300), "y".repeat(300)));
+        assert!(cut.ends_with("yyy…"), "{cut}");
+        assert_eq!(cut.matches("<a ").count(), 1, "{cut}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use record::Note;
 use super::document::{Document, Section, shown};
 use super::file::encoded;
 use super::style::PageKind;
-use crate::folder::NotesView;
+use crate::folder::{NoteForm, NotesView};
 use crate::note;
 use crate::page::Line;
 
@@ -29,8 +29,12 @@ pub fn notes_html(view: &NotesView) -> String {
             true => out.paragraph("There are no notes yet."),
             false => out.lines(&view.notes.iter().map(line).collect::<Vec<Line>>()),
         }
-        if let Some(author) = &view.author {
-            out.markup(&form(author));
+        match &view.form {
+            NoteForm::Offered { author } => out.markup(&form(author)),
+            NoteForm::Omitted => {}
+            NoteForm::Refused { reason } => {
+                out.paragraph(&format!("No note can be added: {reason}."));
+            }
         }
     });
     out.into_text("Made by assay. Notes are only added; a second one corrects the first.")
@@ -59,15 +63,16 @@ mod tests {
 
     use super::*;
 
-    fn view(file: &str, author: Option<&str>) -> NotesView {
+    fn view(file: &str, form: NoteForm) -> NotesView {
         let by = Some("<img>".to_owned());
         let note = Note { at: WallTime(0), author: by, text: "<script>x".to_owned() };
-        NotesView { file: file.to_owned(), notes: vec![note], author: author.map(str::to_owned) }
+        NotesView { file: file.to_owned(), notes: vec![note], form }
     }
 
     #[test]
     fn texts_of_notes_are_no_markup_of_their_page() {
-        let page = notes_html(&view("a/<b>.assay", Some("\"><b>")));
+        let form = NoteForm::Offered { author: "\"><b>".to_owned() };
+        let page = notes_html(&view("a/<b>.assay", form));
         for markup in ["<script", "<img", "<b>"] {
             assert!(!page.contains(markup), "{markup}: {page}");
         }
@@ -85,7 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn page_without_an_author_has_no_form() {
-        assert!(!notes_html(&view("r.assay", None)).contains("<form"));
+    fn page_on_which_no_note_can_be_added_has_no_form_and_the_reason() {
+        assert!(!notes_html(&view("r.assay", NoteForm::Omitted)).contains("<form"));
+        let refused = NoteForm::Refused { reason: "`<b>` is read-only".to_owned() };
+        let page = notes_html(&view("r.assay", refused));
+        assert!(!page.contains("<form") && !page.contains("<b>"), "{page}");
+        assert!(page.contains("No note can be added: `&lt;b&gt;` is read-only."), "{page}");
     }
 }
