@@ -20,6 +20,8 @@ struct ErrorDetails {
     message: Box<str>,
     /// The server, if its target has several.
     node: NodeId,
+    /// True if the message has the address of the server.
+    names_server: bool,
 }
 
 impl Error {
@@ -33,7 +35,8 @@ impl Error {
             Cow::Borrowed(_) => message,
             Cow::Owned(changed) => changed.into(),
         };
-        Error(Box::new(ErrorDetails { class, code, message, node: NodeId::default() }))
+        let (node, names_server) = (NodeId::default(), false);
+        Error(Box::new(ErrorDetails { class, code, message, node, names_server }))
     }
 
     /// Creates the error of a lost or refused connection.
@@ -46,27 +49,38 @@ impl Error {
         Error::new(Class::Statement, Code::new("url"), message)
     }
 
-    /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
-    pub(crate) fn as_disconnect(&self) -> Error {
-        Error::new(Class::Disconnect, self.code(), self.message())
+    /// Creates the error of a connection whose message has the address of the server.
+    #[cold]
+    pub(crate) fn disconnect_naming_server(message: impl Into<Box<str>>) -> Error {
+        let mut error = Error::disconnect(message);
+        error.0.names_server = true;
+        error
     }
 
-    /// Returns the same error with `place` in front of the message, unless the message contains it
-    /// already.
+    /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
+    pub(crate) fn as_disconnect(&self) -> Error {
+        Error(Box::new(ErrorDetails { class: Class::Disconnect, ..(*self.0).clone() }))
+    }
+
+    /// Returns the same error with the address of the server in front of the message, unless the
+    /// message has it already.
     #[cold]
-    pub(crate) fn with_source(self, place: &impl fmt::Display) -> Error {
-        let place = place.to_string();
-        match self.message().contains(&place) {
-            true => self,
-            false => Error::new(self.class(), self.code(), format!("{place}: {}", self.message())),
+    pub(crate) fn with_server(mut self, address: &impl fmt::Display) -> Error {
+        if !self.0.names_server {
+            self.0.message = format!("{address}: {}", self.message()).into();
+            self.0.names_server = true;
         }
+        self
     }
 
     /// Returns the error to report when the transaction cannot be rolled back after this one, for
     /// the reason `why`. It is a disconnect: a session stuck in a transaction is unusable.
     pub(crate) fn without_rollback(&self, why: &str) -> Error {
         let first = self.message();
-        Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
+        let both = format!("{first}, and the transaction cannot be rolled back: {why}");
+        let mut disconnect = Error::disconnect(both);
+        disconnect.0.names_server = self.0.names_server;
+        disconnect
     }
 
     /// Returns the same error, attributed to this server of its target.
@@ -105,15 +119,40 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The error of a connection, whose message has the address, or of a URL.
 impl From<net::Error> for Error {
     #[cold]
     fn from(error: net::Error) -> Error {
-        Error::new(error.class(), error.code(), error.message())
+        let mut own = Error::new(error.class(), error.code(), error.message());
+        own.0.names_server = true;
+        own
     }
 }
 
 impl From<OptionError> for Error {
     fn from(error: OptionError) -> Error {
         Error::url(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_of_the_server_is_added_once() {
+        let of_server = Error::new(Class::Statement, Code::new("42P01"), "no table on db1:5432");
+        let named = of_server.with_server(&"db1:5432");
+        assert_eq!(named.message(), "db1:5432: no table on db1:5432");
+        assert_eq!(named.clone().with_server(&"db1:5432"), named);
+        let stuck = named.without_rollback("gone").with_server(&"db1:5432");
+        let words =
+            "db1:5432: no table on db1:5432, and the transaction cannot be rolled back: gone";
+        assert_eq!((stuck.class(), stuck.message()), (Class::Disconnect, words));
+        let lost = net::Error::disconnect("db1:5432 closed the connection");
+        let lost = Error::from(lost).as_disconnect().with_server(&"db1:5432");
+        assert_eq!(lost.message(), "db1:5432 closed the connection");
+        let junk = Error::disconnect_naming_server("db1:5432 does not speak SQL");
+        assert_eq!(junk.clone().with_server(&"db1:5432"), junk);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) const TELLING: &str = "tell its settings";
 /// Builds the error of a connection whose earlier statement was not waited for: the next statement
 /// could take that answer for its own.
 pub(crate) fn owes_an_answer(address: &Address) -> Error {
-    Error::disconnect(format!(
+    Error::disconnect_naming_server(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
     ))
 }
@@ -45,6 +45,17 @@ pub(crate) struct Kind {
     pub(crate) passwords: PasswordFile,
     /// Names of the options that only its URLs have.
     pub(crate) options: &'static [&'static str],
+}
+
+/// A login that a server refuses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RefusedLogin<'a> {
+    /// The message.
+    pub(crate) words: &'a str,
+    /// The remedy; may be empty.
+    pub(crate) remedy: &'a str,
+    /// True if the password is wrong or missing.
+    pub(crate) is_of_password: bool,
 }
 
 /// The servers of a URL, and the login for them.
@@ -339,7 +350,8 @@ impl Service {
     }
 
     /// Formats the server's refusal: the server, the login, its message, and a remedy.
-    pub(crate) fn refusal(&self, address: &Address, words: &str, remedy: &str) -> String {
+    pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
+        let RefusedLogin { words, remedy, is_of_password } = *refused;
         let user = &self.user;
         let database = match &self.database {
             Some(database) => format!(", database `{database}`"),
@@ -348,7 +360,7 @@ impl Service {
         let kind = self.kind;
         let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
         let ignored = match &self.ignored {
-            Some(why) if words.contains("password") => format!("; {why}"),
+            Some(why) if is_of_password => format!("; {why}"),
             Some(_) | None => String::new(),
         };
         format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}{ignored}")

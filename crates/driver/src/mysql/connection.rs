@@ -61,7 +61,7 @@ impl Connection for MysqlConnection {
             false => self.roll_back(error, &mut work.reply).await,
             true => self.roll_chain_back(error, &mut work.reply).await,
         };
-        Err(ended.with_source(self.line.channel.address()))
+        Err(ended.with_server(self.line.channel.address()))
     }
 
     async fn await_session(&mut self) -> Result<(), Error> {

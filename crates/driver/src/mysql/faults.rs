@@ -132,6 +132,11 @@ fn of_state(state: Option<[u8; 5]>) -> Class {
     }
 }
 
+/// Returns true if a login is refused with this code because of its password.
+pub(super) fn is_of_password(code: u16) -> bool {
+    matches!(code, 1045 | 1698)
+}
+
 /// Returns the remedy for a login that is refused with this code.
 pub(super) fn remedy(code: u16) -> &'static str {
     match code {
@@ -161,7 +166,7 @@ pub(super) fn junk(address: &Address, error: &WireError) -> Error {
 /// Builds the same error from a description.
 #[cold]
 pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
-    Error::disconnect(format!("{address} does not speak MySQL's protocol: {why}"))
+    Error::disconnect_naming_server(format!("{address} does not speak MySQL's protocol: {why}"))
 }
 
 /// Builds the error of a wrong number of values for a statement.

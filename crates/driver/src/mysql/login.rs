@@ -14,7 +14,7 @@ use wire_mysql::{
 use super::config::{ServiceConfig, TrustedKey};
 use super::faults;
 use crate::Error;
-use crate::service::{AwaitedGreeting, LOGIN, Service};
+use crate::service::{AwaitedGreeting, LOGIN, RefusedLogin, Service};
 
 /// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
 /// is a key of a few kilobytes.
@@ -133,7 +133,12 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
 fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
     let (class, code) = faults::meaning_in_login(refusal);
     let words = faults::words(refusal);
-    Error::new(class, code, service.refusal(address, &words, faults::remedy(refusal.code)))
+    let refused = RefusedLogin {
+        words: &words,
+        remedy: faults::remedy(refusal.code),
+        is_of_password: faults::is_of_password(refusal.code),
+    };
+    Error::new(class, code, service.refusal(address, &refused))
 }
 
 /// Builds the error of a login that this client cannot complete.

@@ -56,7 +56,7 @@ impl Connection for PostgresConnection {
             Ok(()) => Ok(()),
             Err(error) => {
                 let error = self.roll_back(error, &mut work.reply).await;
-                Err(error.with_source(self.channel.address()))
+                Err(error.with_server(self.channel.address()))
             }
         }
     }

@@ -72,6 +72,16 @@ pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
     report.message.contains("max_client_conn")
 }
 
+/// Returns true if a login is refused because of its password. pgbouncer has one code for all of
+/// its refusals, and only its message tells them apart.
+pub(super) fn is_of_password(code: &str, words: &str) -> bool {
+    match code {
+        "28P01" => true,
+        "08P01" => words.contains("password"),
+        _ => false,
+    }
+}
+
 /// Returns the remedy for a login that is refused with this code and message.
 pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     match code {
@@ -108,13 +118,15 @@ fn remedy_of_rules(words: &str) -> &'static str {
 /// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn junk(address: &Address, error: &WireError) -> Error {
-    Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
+    Error::disconnect_naming_server(format!(
+        "{address} does not speak PostgreSQL's protocol: {error}"
+    ))
 }
 
 /// Builds the error of a COPY that the server completed before it requested data.
 #[cold]
 pub(super) fn took_no_data(address: &Address) -> Error {
-    Error::disconnect(format!(
+    Error::disconnect_naming_server(format!(
         "{address} does not speak PostgreSQL's protocol: CommandComplete without CopyInResponse"
     ))
 }

@@ -17,7 +17,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::service::{LOGIN, Service};
+use crate::service::{LOGIN, RefusedLogin, Service};
 
 /// State that a driver shares with its sessions.
 #[derive(Clone, Debug)]
@@ -164,7 +164,9 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             (Class::Statement, Code::new("login"), error.to_string(), "")
         }
     };
-    Error::new(class, code, service.refusal(address, &words, remedy))
+    let is_of_password = faults::is_of_password(code.as_str(), &words);
+    let refused = RefusedLogin { words: &words, remedy, is_of_password };
+    Error::new(class, code, service.refusal(address, &refused))
 }
 
 /// Time to wait for the end of a session before its cancellation is repeated. Doubles each time.

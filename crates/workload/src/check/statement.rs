@@ -452,16 +452,18 @@ fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     let text = source.text();
     let behind = text[at + 1..].trim();
     let error = source.part(at..at + 1).error("found a `;` in a statement");
+    // A statement around the runs of an arm has a key of its own, by which messages name it.
+    let key = error.option.as_deref().unwrap_or("`query`").to_owned();
     if behind.is_empty() {
-        return error.help("remove it: each `query` is one statement");
+        return error.help(format!("remove it: each {key} is one statement"));
     }
     if text[..at].ends_with(char::is_whitespace) {
-        return error.help(
+        return error.help(format!(
             "a statement is literal to the end of its line: write a comment on a line of its own,\n\
-             and a second statement as a second `query`",
-        );
+             and a second statement as a second {key}"
+        ));
     }
-    error.help("write the second statement as a second `query`")
+    error.help(format!("write the second statement as a second {key}"))
 }
 
 fn unclosed(source: Excerpt<'_>, open: SyntaxContext) -> Diagnostic {

@@ -37,10 +37,9 @@ pub(super) fn statements(
     file.sections.push(Section { name: "setup".to_owned(), span: Span::default(), entries });
     let (plan, found) = check(&file, &context.overrides.of_whole_file(), context.folder);
     for one in found.into_iter().filter(|one| one.severity == Severity::Error) {
-        let help = one.help.map(|help| help.replace("`query`", &option));
         let foreign = one.option.filter(|name| **name != *option);
         // Every arm reads `restore`.
-        sink.error_once(Diagnostic { option: foreign, span, help, ..one });
+        sink.error_once(Diagnostic { option: foreign, span, ..one });
     }
     plan.map_or_else(Vec::new, |plan| plan.setup)
 }
