@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
+use super::appendix_json;
 use super::capacity::CapacityView;
 use super::capacity_json;
 use super::remarks::RemarkOf;
@@ -68,6 +69,8 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "saturate": view.saturation.as_ref().map(saturation_json::saturation),
         "capacity": view.capacity.as_ref().map(capacity_json::capacity),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
+        "facts": appendix_json::facts(view),
+        "plan": appendix_json::plan(view),
     });
     if let Some(document) = document.as_object_mut() {
         document.extend(sweep_json::fields(view));
@@ -152,6 +155,7 @@ pub(super) fn arm(arm: &ArmView) -> Value {
         "suspect": validity.suspect.len(),
         "invalid": validity.invalid.len(),
         "slo": arm.slos.iter().map(slo).collect::<Vec<Value>>(),
+        "limiter": arm.limiter.as_ref().map(appendix_json::limiter),
     })
 }
 

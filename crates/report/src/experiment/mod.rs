@@ -9,6 +9,7 @@
 mod alarms;
 mod appendix;
 mod appendix_html;
+mod appendix_json;
 mod arm_facts;
 mod capacity;
 mod capacity_json;
