@@ -298,22 +298,30 @@ pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     format!("{first}: {baseline}; {name}: {own}")
 }
 
-/// Returns the evidence for the limiter of each arm. The points of a sweep and the trials of a
-/// search have limiters of their own.
+/// Returns the evidence for the limiter of each arm, once for arms that share it. The points of a
+/// sweep and the trials of a search have limiters of their own.
 pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
     if view.sweep.is_some() || view.capacity.is_some() {
         return Vec::new();
     }
-    let sentence = |arm: &ArmView| {
+    let of_arm = |arm: &ArmView| {
         let ArmLimiter { component, because, runs, of } = arm.limiter.as_ref()?;
-        let (name, lead) = (&arm.name, words::lead(*component));
+        let lead = words::lead(*component);
         let share = match runs == of {
             true => String::new(),
             false => format!(" (in {runs} of {})", count(*of, "run")),
         };
-        Some(format!("{name}: {lead}: {because}{share}"))
+        Some(format!("{lead}: {because}{share}"))
     };
-    view.arms.iter().filter_map(sentence).collect()
+    let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
+    for arm in &view.arms {
+        let Some(evidence) = of_arm(arm) else { continue };
+        match shared.iter_mut().find(|(_, known)| *known == evidence) {
+            Some((names, _)) => names.push(&arm.name),
+            None => shared.push((vec![&arm.name], evidence)),
+        }
+    }
+    shared.iter().map(|(names, evidence)| format!("{}: {evidence}", names.join(", "))).collect()
 }
 
 /// Warning about arms with different limiters.
