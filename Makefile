@@ -101,8 +101,7 @@ selftest-full:
 	@scripts/setup test
 	cargo build --release --locked -p bench -p cli
 	target/release/assay selftest --real
-	target/release/trust
-	target/release/trust real
+	target/release/trust; code=$$?; target/release/trust real && exit $$code
 
 # An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
 # minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300 TARGETS="workload script plan"`.
