@@ -82,36 +82,23 @@ impl<D: Driver> Control<'_, D> {
         }
     }
 
-    /// Shows tables of the main target to readers. Comes last on its connection, but for results of
-    /// examples: late answers then reach no other statement, and no further connection takes the
-    /// turn of a client.
-    async fn show_tables(
-        &self,
-        connection: &mut D::Connection,
-        shown: &[ShownTable<'_>],
-    ) -> Answers {
+    /// Shows readers tables of the main target, and results of examples that read only tables whose
+    /// rows are all of the run. Comes last on its connection: late answers then reach no other
+    /// statement, and no further connection takes the turn of a client.
+    async fn show(&self, connection: &mut D::Connection, shown: &[ShownTable<'_>]) -> Answers {
         if !self.shows_tables() {
             return Answers::Complete;
         }
-        let (driver, listener) = (self.driver(), &*self.context.listener);
-        let tables = Tables { shown, dialect: driver.dialect(), listener };
-        tables.show(self.rt, &self.context.stop, connection).await
-    }
-
-    /// Shows results of examples that read only tables whose rows are all of the run.
-    async fn show_examples(
-        &self,
-        connection: &mut D::Connection,
-        shown: &[ShownTable<'_>],
-    ) -> Answers {
-        if !self.shows_tables() {
-            return Answers::Complete;
+        let (stop, listener) = (&self.context.stop, &*self.context.listener);
+        let dialect = self.driver().dialect();
+        match (Tables { shown, dialect, listener }).show(self.rt, stop, connection).await {
+            Answers::Complete => {}
+            Answers::Outstanding => return Answers::Outstanding,
         }
-        let (dialect, listener) = (self.driver().dialect(), &*self.context.listener);
-        let tables: Vec<&str> = shown.iter().filter_map(ShownTable::with_rows).collect();
-        let (examples, tables) = (&*self.context.examples, tables.as_slice());
+        let filled: Vec<&str> = shown.iter().filter_map(ShownTable::with_rows).collect();
+        let (examples, tables) = (&*self.context.examples, filled.as_slice());
         let results = ExampleResults { examples, tables, dialect, listener };
-        results.show(self.rt, &self.context.stop, connection).await
+        results.show(self.rt, stop, connection).await
     }
 
     fn shows_tables(&self) -> bool {
@@ -175,10 +162,7 @@ impl<D: Driver> Control<'_, D> {
         // Setup may have changed settings, and loads have made the database larger.
         self.report_settings(connection).await;
         self.report_facts(connection).await;
-        let answers = match self.show_tables(connection, &tables).await {
-            Answers::Complete => self.show_examples(connection, &tables).await,
-            Answers::Outstanding => Answers::Outstanding,
-        };
+        let answers = self.show(connection, &tables).await;
         Ok((Prepared::Ready(loaded), answers))
     }
 
@@ -203,7 +187,7 @@ impl<D: Driver> Control<'_, D> {
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(Ok(())) => {
                 let tables = ShownTable::structures(counted);
-                let answers = self.show_tables(&mut connection, &tables).await;
+                let answers = self.show(&mut connection, &tables).await;
                 leave(connection, answers).await;
                 Ok(())
             }

@@ -103,7 +103,7 @@ impl OrderError {
     pub fn remedy(&self) -> &'static str {
         match self {
             OrderError::NoCondition => "write an `slo`, such as `slo = p99(JOB) < 30ms`",
-            OrderError::First { .. } => "write a `first` above 0; a whole number of clients",
+            OrderError::First { .. } => "write a `first` above 0, and a whole number of clients",
             OrderError::FirstAboveHighest { .. } => "write a smaller `first` or a larger `highest`",
             OrderError::Confirmations { .. } => "write more confirmations",
             OrderError::BudgetTooShort { .. } => "write a larger `budget` or a shorter `trial`",
