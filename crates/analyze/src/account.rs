@@ -1,4 +1,4 @@
-//! Counts that a server kept by itself, beside the answers that the client received.
+//! Counters that the server itself kept, to compare with the answers that the client received.
 
 use record::{Counts, Metric};
 

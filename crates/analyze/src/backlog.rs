@@ -10,8 +10,8 @@
 //! give false alarms.
 //!
 //! If a job has a varying rate, the number of open requests varies with it, even at a constant
-//! response time: by Little's law it is the rate times the response time. Of a backlog that grows
-//! with its rate, only the growth beyond that of the rate counts.
+//! response time: by Little's law it is the rate times the response time. If the backlog grows
+//! together with the rate, only the growth beyond that of the rate counts.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -20,9 +20,9 @@ use workload::{Arrival, Job, Schedule};
 pub(crate) struct Trend {
     /// Growth over the window in requests, by a straight line through the block means.
     pub(crate) growth: f64,
-    /// Growth in its own standard errors.
+    /// Growth divided by its standard error.
     pub(crate) t: f64,
-    /// Growth that may be chance, in standard errors.
+    /// Value of `t` up to which the growth may be chance.
     pub(crate) limit: f64,
 }
 
@@ -52,14 +52,14 @@ const MATERIAL_SHARE: f64 = 0.005;
 /// Number of requests below which a growth is immaterial.
 const MATERIAL_COUNT: f64 = 10.0;
 
-/// Factor of √(n b) above which a growth is more than the random walk of a queue. A queue at
-/// exactly its capacity moves by √(2 n b) in one standard deviation while n requests arrive, b at
-/// once, with exponential service times (the variances of arrivals and of departures are both n,
-/// times b for bursts).
+/// Factor of √(n b) above which a growth is more than the random walk of a queue. While n requests
+/// arrive in bursts of b, the length of a queue at exactly its capacity has a standard deviation of
+/// √(2 n b), if service times are exponential (the variances of arrivals and of departures are both
+/// n, times b for bursts).
 const RANDOM_WALK: f64 = 2.0;
 
-/// Lower bound of a rate, as a fraction of the mean rate. When hardly anything arrives any more,
-/// the remaining open requests say nothing about the rate.
+/// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
+/// remaining open requests say nothing about the rate.
 const LOWEST_RATE: f64 = 0.1;
 
 /// Returns the trend of the backlog at the ends of the window's intervals; `None` if there are too
@@ -68,7 +68,7 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
     block_means(backlog).map(|means| line(&means))
 }
 
-/// Returns the trend of the backlog of a varying rate: the smaller of the actual trend and that of
+/// Returns the trend of the backlog at a varying rate: the smaller of the actual trend and that of
 /// the backlog scaled to the mean rate at the same response times. `arrivals` covers the same
 /// intervals and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
@@ -138,7 +138,7 @@ fn line(means: &[f64]) -> Trend {
     Trend { growth: slope * n, t, limit: SIGNIFICANT[means.len() - INTERVALS] }
 }
 
-/// t of a perfect line.
+/// Value of t for points that lie exactly on a line, where the standard error is 0.
 const PERFECT: f64 = 1e6;
 
 impl Arrivals {

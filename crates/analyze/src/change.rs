@@ -7,7 +7,7 @@ pub(crate) struct Step {
     pub(crate) place: usize,
     /// Change relative to the mean before it.
     pub(crate) by: f64,
-    /// Change in its own standard errors.
+    /// Change divided by its standard error.
     pub(crate) t: f64,
 }
 
@@ -33,5 +33,5 @@ pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
     Step { place, by, t }
 }
 
-/// t of a perfect step.
+/// Value of t for a step without scatter, where the standard error is 0.
 pub(crate) const PERFECT: f64 = 1e6;

@@ -30,7 +30,7 @@ pub enum CheckKind {
     Balance,
     /// The number of due requests matches the schedules.
     Rate,
-    /// The same in each second.
+    /// The number of due requests matches the schedules in each second.
     EachSecond,
     /// Every due request was sent.
     Achieved,
@@ -99,7 +99,7 @@ pub enum Domain {
 }
 
 impl Domain {
-    /// Returns the word for it in documents.
+    /// Returns the name of this domain in documents.
     pub fn name(self) -> &'static str {
         match self {
             Domain::Instrument => "instrument",

@@ -1,15 +1,15 @@
-//! A counter of the server beside the number of the client.
+//! Comparison of a counter of the server with the client's own number.
 
-/// A counter of the server beside the client's number.
+/// A counter of the server, compared with the client's own number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// Counter.
     pub counter: Counter,
     /// Number that the server counted.
     pub server: f64,
-    /// Number that Assay's own sessions caused beside the requests, at least and at most.
+    /// Minimum and maximum number that Assay's own sessions caused in addition to the requests.
     pub own: [f64; 2],
-    /// Number that requests caused, at least and at most.
+    /// Minimum and maximum number that the requests caused.
     pub requests: [f64; 2],
 }
 

@@ -71,7 +71,7 @@ impl PhaseName {
     pub const ALL: [PhaseName; 4] =
         [PhaseName::Before, PhaseName::During, PhaseName::Between, PhaseName::After];
 
-    /// Returns the word for it in documents and texts.
+    /// Returns the name of this phase in documents and texts.
     pub fn name(self) -> &'static str {
         match self {
             PhaseName::Before => "before",

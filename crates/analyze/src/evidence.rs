@@ -48,7 +48,7 @@ pub struct Evidence {
     pub client: Vec<ClientSample>,
     /// Tables that were filled.
     pub loads: Vec<LoadEvidence>,
-    /// Observations beside the requests; empty in virtual time.
+    /// Observations other than the requests; empty in virtual time.
     pub observed: Vec<Observed>,
     /// Sources that could not be observed, each with the reason.
     pub unseen: Vec<(String, String)>,
@@ -159,12 +159,13 @@ impl Evidence {
         self.steps.end()
     }
 
-    /// Returns the observations of a metric of a part here, if there are any.
+    /// Returns the observations of a metric of this host or of the main target, if there are any.
     pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
         observed(&self.observed, part, metric)
     }
 
-    /// Returns the observations of a part here under a name of the server's, if there are any.
+    /// Returns the observations of this host or of the main target under a name that the server
+    /// gives, if there are any.
     pub fn observed_named(&self, part: &Part, name: &str) -> Option<&Observed> {
         let component = part.to_string();
         self.observed.iter().find(|it| it.component == component && it.metric == name)
@@ -182,7 +183,7 @@ impl Evidence {
 }
 
 impl LoadEvidence {
-    /// Returns the observations of a metric of a part here, if there are any.
+    /// Returns the observations of a metric of this host or of the main target, if there are any.
     pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
         observed(&self.observed, part, metric)
     }

@@ -320,18 +320,18 @@ pub struct CeilingUse {
     pub headroom: Headroom,
 }
 
-/// Service time of an empty statement beside that of a job.
+/// Service time of an empty statement, compared with that of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
     /// Name of the job.
     pub job: String,
     /// Service time of an empty statement at p50, in nanoseconds.
     pub ns: f64,
-    /// The same as a fraction of the job's service time at p50.
+    /// That time as a fraction of the job's service time at p50.
     pub share: f64,
 }
 
-/// Cost and resolution of the clock beside the shortest service time at p50.
+/// Cost and resolution of the clock, compared with the shortest service time at p50.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockCost {
     /// Cost of a reading, in nanoseconds.
@@ -345,7 +345,7 @@ pub struct ClockCost {
 /// Steps of the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WallClock {
-    /// It went as the monotonic clock did.
+    /// It advanced together with the monotonic clock.
     Steady,
     /// It was set, or the machine was suspended.
     Set {
@@ -416,7 +416,7 @@ pub enum WarmUp {
         /// Relative difference of the second half of the run from the first.
         by: f64,
     },
-    /// The run was steady from its begin.
+    /// The run was steady from the start.
     SteadyAtOnce,
     /// The warm-up has an end.
     Found {

@@ -1,11 +1,11 @@
-//! A series of values observed beside the requests.
+//! A series of observed values.
 
 use std::ops::Range;
 
 use base::Nanos;
 use record::Metric;
 
-/// A series of values observed beside the requests.
+/// A series of observed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     /// Observed component: `host`, `generator`, a thread.

@@ -9,7 +9,7 @@ pub enum Obstacle {
     NoJob,
     /// Time was simulated.
     VirtualTime,
-    /// The record has no observations beside the requests.
+    /// The record has nothing but the requests: there are no observations.
     NothingObserved,
     /// Jobs or requests that a check cannot judge.
     Jobs(JobObstacle),
@@ -70,7 +70,7 @@ pub enum JobObstacle {
         /// Number of parts.
         parts: usize,
     },
-    /// No closed job has clients that only ask and pause for a known time.
+    /// No closed job has clients whose only pauses are of a known length.
     NoBusyClients,
     /// No job has an expected number of rows.
     NoExpectedRows,
@@ -136,7 +136,7 @@ pub enum CounterObstacle {
     CutOff,
     /// The server was restarted, or its counters were reset, during the run.
     CountersReset,
-    /// The server has no counter that is known here.
+    /// The server has none of the counters that this program knows.
     NoKnownCounter,
     /// The counter of the server does not grow.
     CounterStands,

@@ -1,10 +1,10 @@
 //! Side effects of one job on all others.
 //!
 //! An intermittent job divides the window into the time before it was active, during its activity,
-//! and after it; a timetable also has the time between. The other jobs' figures in each of these
-//! [`Phase`]s, with their intervals, show its cost to them. A [`Change`] is reported only if two
-//! intervals lie well apart. It says that the figures differ; it is for the reader, who knows of
-//! other events at the time, to conclude that the job is the reason.
+//! and after it; a timetable also has the times between its requests. The other jobs' figures in
+//! each of these [`Phase`]s, with their intervals, show its cost to them. A [`Change`] is reported
+//! only if two intervals lie well apart. It says that the figures differ; it is for the reader, who
+//! knows of other events at the time, to conclude that the job is the reason.
 //!
 //! The resolution is that of the record's scalars, which count by seconds (in runs of more than
 //! half an hour by [`Steps`](crate::Steps)): a step in which the job had a request in flight at any
@@ -39,8 +39,8 @@ pub struct SideEffects {
     pub job: String,
     /// True if the cause is background work of the database.
     pub is_background: bool,
-    /// Length of the longest step of the window, in seconds: the error of the division. For
-    /// background work at least the time between two samples.
+    /// Length of the longest step of the window, in seconds: the precision with which its phases
+    /// are divided. For background work at least the time between two samples.
     pub resolution_s: f64,
     /// Phase that the others are compared with: the first one without the job that is long enough
     /// for intervals, or if there is none, the first without the job.
@@ -281,7 +281,7 @@ impl Figure {
         is_multiple || to.differs_from(from)
     }
 
-    /// Returns the word for it in documents and texts.
+    /// Returns the name of this figure in documents and texts.
     pub fn name(self) -> &'static str {
         match self {
             Figure::Throughput => "throughput",

@@ -9,7 +9,7 @@ use workload::question::{SaturateQuestion, Saturated};
 use crate::check::Status;
 use crate::compare::RunFigures;
 
-/// Most repetitions of a step that the load generator or the machine made INVALID.
+/// Maximum number of repetitions of a step that the load generator or the machine made INVALID.
 const MOST_REPETITIONS: usize = 2;
 
 /// A run at one value of the load.
@@ -69,9 +69,9 @@ pub enum NextSaturationStep {
     },
     /// The load is found.
     Found(Saturation),
-    /// The load generator or the machine failed in every attempt at this step, from 0.
+    /// The load generator or the machine failed in every attempt at a step.
     InstrumentFailed {
-        /// Number of the step.
+        /// Number of the step, from 0.
         step: usize,
     },
     /// A run does not have the quantity of the condition.

@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 /// The size of a database or a table when the jobs had ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StorageSize {
-    /// Bytes by the server's account.
+    /// Bytes as the server reports them.
     pub logical: f64,
     /// Bytes that are allocated on the disk.
     pub allocated: f64,

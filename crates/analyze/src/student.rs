@@ -50,7 +50,8 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     front * beta_fraction(x, a, b)
 }
 
-/// Most terms of a continued fraction; it converges in some root of `a` terms.
+/// Maximum number of terms of a continued fraction; it converges in a number of terms of the order
+/// of the root of `a`.
 const MOST_TERMS: u32 = 10_000;
 
 /// Evaluates the continued fraction of the incomplete beta function (the same handbook, 26.5.8)

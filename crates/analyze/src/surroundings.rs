@@ -20,7 +20,7 @@ impl Route {
     /// All routes.
     pub const ALL: [Route; 4] = [Route::Null, Route::Postgres, Route::Mysql, Route::Sqlite];
 
-    /// Returns the word for it in records, documents and reports.
+    /// Returns the name of this route in records, documents and reports.
     pub fn name(self) -> &'static str {
         match self {
             Route::Null => "null",

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use crate::distribution::Distribution;
 use crate::steps::Steps;
 
-/// Most columns of a course.
+/// Maximum number of columns of a course.
 pub const MOST_COLUMNS: usize = 360;
 
 /// Number of classes of times per decade.

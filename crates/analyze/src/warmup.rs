@@ -91,8 +91,8 @@ pub(crate) fn varies(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Returns true if a job asks through the whole span, and not only now and then. Unlike an
-/// intermittent job, one that begins with the span or ends after it does so.
+/// Returns true if a job sends requests through the whole span, and not only now and then. Unlike
+/// an intermittent job, one that begins with the span or ends after it does so.
 pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start

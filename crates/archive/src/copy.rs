@@ -7,10 +7,11 @@ use std::path::Path;
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
 use crate::open::{Opened, open, open_experiment};
 
-/// Copies a record, of a run or an experiment, to a new file, byte by byte. What a killed writer
-/// left half done is rolled back before, and no writer changes the record meanwhile, so the copy
-/// needs no journal beside it. A program that writes the record waits for the copy a few seconds,
-/// and then fails: copy only records that are complete.
+/// Copies a record, of a run or an experiment, to a new file, byte by byte.
+///
+/// Changes that a killed writer left incomplete are rolled back first. No writer changes the record
+/// during the copy, so the copy needs no journal. A program that writes the record waits a few
+/// seconds for the copy, and then fails: copy only records that are complete.
 ///
 /// # Errors
 /// The file is not a record or is damaged, or the copy exists or cannot be written.

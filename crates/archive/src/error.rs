@@ -28,7 +28,7 @@ pub enum RecordErrorKind {
     CannotWrite,
     /// Another process continues the experiment of this record.
     InUse,
-    /// The record takes no note of a reviewer.
+    /// A reviewer's note cannot be added to the record.
     NoNote(NoteRefusal),
     /// The recorder's thread panicked.
     Crashed,
@@ -40,7 +40,7 @@ pub enum RecordErrorKind {
     NotAFile,
     /// The file cannot be read.
     CannotRead,
-    /// A file of another kind, in words.
+    /// A file of another kind, which the text describes.
     NotARecord(&'static str),
     /// A compressed file, as a published bundle is.
     Compressed,
@@ -57,7 +57,7 @@ pub enum RecordErrorKind {
     SingleRun,
     /// The experiment has no run with this number.
     NoRun(u32),
-    /// The trials of a search that another version of Assay would have continued otherwise.
+    /// The recorded trials of a search are not those that this version of Assay would make.
     OtherSearch,
     /// A record with damaged content; the text says where.
     Damaged(String),
@@ -65,14 +65,14 @@ pub enum RecordErrorKind {
     Output,
 }
 
-/// The reason why a record takes no note of a reviewer.
+/// The reason why a reviewer's note cannot be added to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteRefusal {
     /// Its run has not ended, or was killed.
     NotEnded,
     /// The file or its folder cannot be written.
     Unwritable,
-    /// It has this many notes, and may have no more.
+    /// It has the maximum number of notes, which is this.
     Many(u32),
 }
 
@@ -218,7 +218,7 @@ impl Error for RecordError {
     }
 }
 
-/// An error before it is known in which file.
+/// An error without the path of the record.
 #[derive(Debug)]
 pub(crate) enum RowError {
     /// An error of SQLite.

@@ -31,7 +31,7 @@ pub struct ExperimentWriter {
     _lock: Option<File>,
 }
 
-/// The content of an experiment's record beside the rows of its runs.
+/// The content of an experiment's record without the rows of its runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExperimentContent {
     /// Facts about the experiment, by key.
@@ -65,7 +65,7 @@ impl ExperimentContent {
         RecordError::new(path, RecordErrorKind::Damaged(what))
     }
 
-    /// Returns the error that the trials of a search are not those that this version would ask for.
+    /// Returns the error that the trials of a search are not those that this version would make.
     pub fn of_another_search(path: &Path) -> RecordError {
         RecordError::new(path, RecordErrorKind::OtherSearch)
     }
@@ -89,11 +89,11 @@ fn content(of: &Connection) -> Result<ExperimentContent, RowError> {
     Ok(content)
 }
 
-/// Highest number of a round, a place in it and an attempt at it that a record may have.
+/// Largest number of a round, a place in it and an attempt at it that a record may have.
 const MOST: u32 = 100_000;
 
-/// Checks what every writer of runs keeps to: their numbers are consecutive, and one run at most
-/// counts for a place in a round.
+/// Checks the rules that every writer of runs observes: their numbers are consecutive, and at most
+/// one run counts for a place in a round.
 fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
@@ -152,7 +152,8 @@ impl ExperimentWriter {
         &self.path
     }
 
-    /// Moves the rows of a run in from its own record, in one transaction, and removes that.
+    /// Moves the rows of a run from its own record to this one, in one transaction, and removes its
+    /// own record.
     ///
     /// # Errors
     /// The record cannot be written; the run's own record then stays.
@@ -209,7 +210,7 @@ impl ExperimentWriter {
         self.written(|to| facts.iter().try_for_each(|(key, value)| v2::write_fact(to, key, value)))
     }
 
-    /// Removes a fact; one that is not there is not missed.
+    /// Removes a fact, if it exists.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -252,8 +253,8 @@ impl ExperimentWriter {
     }
 }
 
-/// Locks the record of an experiment against other writers; `None` if the file cannot be opened
-/// for writing. A file system without locks has none.
+/// Locks the record of an experiment against other writers; `None` if the file cannot be opened for
+/// writing. On a file system without locks, nothing is locked.
 fn lock(path: &Path) -> Result<Option<File>, RecordError> {
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(None) };
     match file.try_lock() {

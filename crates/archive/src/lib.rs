@@ -1,4 +1,4 @@
-//! The files of a run: the `.assay` record, and those beside it.
+//! The files of a run: the `.assay` record, and the files next to it.
 //!
 //! A [`Recorder`] adds up the lanes of a run in a thread of its own and writes the record, a SQLite
 //! database with one run. An [`Archive`] reads it, and says why a file cannot be read; [`export`]

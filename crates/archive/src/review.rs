@@ -16,10 +16,10 @@ use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
 use crate::reviewer_note::{self, MOST_NOTES};
 
-/// Checks that a record takes a reviewer's note. Nothing is written.
+/// Checks that a reviewer's note can be added to a record. Nothing is written.
 ///
 /// # Errors
-/// As [`add_note`], but for the number of notes.
+/// As [`add_note`]; the number of notes is not checked.
 pub fn check_note(path: &Path) -> Result<(), RecordError> {
     open_to_note(path).map(drop)
 }
@@ -46,7 +46,7 @@ pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
     })
 }
 
-/// Opens the file of a record that takes a note, and locks it against an experiment.
+/// Opens a record to which a note can be added, and locks it against a running experiment.
 fn open_to_note(path: &Path) -> Result<File, RecordError> {
     check_writable(path)?;
     check_ended(path)?;
@@ -58,8 +58,9 @@ fn open_to_note(path: &Path) -> Result<File, RecordError> {
     }
 }
 
-/// Refuses a record if it or its folder cannot be written: a journal is made beside it. One that
-/// its owner has made read-only is refused also if the rights of this process are beyond that.
+/// Refuses a record if it or its folder cannot be written: a journal is created next to it. A
+/// record that its owner has made read-only is refused even if this process has the right to write
+/// it.
 fn check_writable(path: &Path) -> Result<(), RecordError> {
     // Another fault is reported by the reader.
     let Ok(file) = fs::metadata(path) else { return Ok(()) };
@@ -77,8 +78,8 @@ fn check_writable(path: &Path) -> Result<(), RecordError> {
     allowed.map_err(|cause| unwritable(path, std::io::Error::from(cause)))
 }
 
-/// Refuses what is not an intact record, and the record of a run that has no end. Runs that go on
-/// look like those that were killed.
+/// Refuses a file that is not an intact record, and the record of a run that has no end. A run in
+/// progress looks like one that was killed.
 fn check_ended(path: &Path) -> Result<(), RecordError> {
     match Archive::open(path) {
         Ok(archive) if archive.end().is_none() => {

@@ -10,7 +10,7 @@ use crate::error::RowError;
 /// The table. SQLite keeps the text of the statement exactly as written.
 const CREATE: &str = include_str!("reviewer_note.sql");
 
-/// Most notes of a record.
+/// Maximum number of notes in a record.
 pub(crate) const MOST_NOTES: u32 = 1_000;
 
 /// Creates the table if there is none; returns the number of its notes.

@@ -51,8 +51,8 @@ pub enum Severity {
 pub struct Diagnostic {
     /// The severity, which decides if the run can start.
     pub severity: Severity,
-    /// The option that the problem is about, in backquotes, if it came with none of the text:
-    /// `--set rate=1`.
+    /// The command-line option that the problem is about, in backquotes, such as `--set rate=1`;
+    /// `None` if the problem is in the text.
     pub option: Option<Box<str>>,
     /// The problem, in one sentence without a final period.
     pub message: String,
@@ -105,7 +105,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns the message, behind the option that it is about.
+    /// Returns the message, preceded by the option that it is about.
     pub fn sentence(&self) -> String {
         match &self.option {
             Some(option) => format!("{option}: {}", self.message),
@@ -200,9 +200,9 @@ impl Excerpt {
     }
 }
 
-/// Replaces the passwords of the URLs in a text by as many asterisks, which keeps carets in their
-/// column. A password may contain characters that are not allowed in one: everything before the
-/// last `@` of a word counts as a login.
+/// Replaces each byte of the passwords in the URLs of a text by an asterisk, which keeps carets in
+/// their column. A password may contain characters that are not allowed in one: everything before
+/// the last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;

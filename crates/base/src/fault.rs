@@ -92,7 +92,7 @@ impl Code {
     /// The code of a request that returned or changed an unexpected number of rows.
     pub const ROWS: Code = Code::literal("rows");
 
-    /// The code of a request with more rows than a results file accepts of one request.
+    /// The code of a request that returned more rows than a results file accepts per request.
     pub const RESULTS: Code = Code::literal("results");
 
     /// Makes a code from a text, cut at a character boundary if it is too long.

@@ -24,7 +24,7 @@ impl Default for Seed {
     }
 }
 
-/// One sequence of independent random numbers, addressed by number.
+/// One sequence of independent random numbers, addressed by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     key: u64,
@@ -38,7 +38,7 @@ impl Stream {
         Stream { key: mix(job_key.wrapping_add(GAMMA) ^ hash(place)) }
     }
 
-    /// Returns the random numbers for number `n`: as many as the value at `n` needs.
+    /// Returns a generator of as many random numbers as the value at index `n` needs.
     #[inline]
     pub fn draw(&self, n: u64) -> Draw {
         Draw { state: mix(self.key ^ n.wrapping_mul(GAMMA)) }

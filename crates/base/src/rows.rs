@@ -1,7 +1,7 @@
 //! A buffer for the rows that statements return.
 //!
 //! A driver that is asked for rows copies values into this buffer unchanged. They are converted to
-//! text later, where nothing is measured any more.
+//! text later, outside of the measurement.
 
 /// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::wanted).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Rows {
         self.bytes.extend_from_slice(number);
     }
 
-    /// Ends the present row.
+    /// Ends the current row.
     pub fn end_row(&mut self) {
         if self.is_overfull || self.bytes.len() >= Rows::LIMIT {
             return self.overflow();
@@ -130,7 +130,7 @@ impl Rows {
         self.bytes.len()
     }
 
-    /// Returns the present end of the buffer.
+    /// Returns the current end of the buffer.
     pub fn mark(&self) -> RowMark {
         RowMark { bytes: self.bytes.len(), rows: self.rows }
     }

@@ -8,8 +8,8 @@ pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
 /// The longest pause between two attempts.
 pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
-/// The pause of a client without arrivals after its request was refused a connection. Without it
-/// the client would ask again at once for as long as it is refused.
+/// The pause of a client of a closed job after its request was refused a connection. Without a
+/// pause the client would send refused requests in a tight loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackOff(Nanos);
 

@@ -1,4 +1,4 @@
-//! Numbers of the clients of one job on one lane.
+//! Counts of the clients of one job on one lane, by state.
 //!
 //! A client is in one of three states ([`ClientStatus`]), and each change of state is one method:
 //!
@@ -26,7 +26,7 @@ pub(crate) enum ClientStatus {
     Disconnected,
 }
 
-/// Numbers of the clients of one job on one lane, by [`ClientStatus`].
+/// Counts of the clients of one job on one lane, by [`ClientStatus`].
 #[derive(Debug)]
 pub(crate) struct ClientCounts {
     /// Clients in any state.
@@ -111,13 +111,13 @@ impl ClientCounts {
         self.connected.set(self.connected.get() + 1);
     }
 
-    /// Counts out a client that ends in a state.
+    /// Stops counting a client that ends in a state.
     pub(crate) fn left(&self, status: ClientStatus) {
         self.take_from(status);
         self.running.set(self.running.get() - 1);
     }
 
-    /// Takes a client from those in a state, to be counted elsewhere.
+    /// Removes one client from the count of a state.
     ///
     /// # Panics
     /// If no client is in that state.

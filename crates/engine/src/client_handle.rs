@@ -39,7 +39,7 @@ impl ClientHandle {
         self.pause_ends.set(Stamp::NEVER);
     }
 
-    /// Ends the present pause at `at`, unless it ends earlier.
+    /// Ends the current pause at `at`, unless it ends earlier.
     pub(crate) fn end_pause_by(&self, at: Stamp) {
         if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
             self.pause_ends.set(at);

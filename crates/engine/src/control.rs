@@ -39,7 +39,7 @@ enum StatementProgress {
 }
 
 impl StatementProgress {
-    /// Returns the answers on the connection after it.
+    /// Returns the state of the connection's answers after it.
     fn answers(self) -> Answers {
         match self {
             StatementProgress::AllRan | StatementProgress::StoppedBetween => Answers::Complete,
@@ -82,9 +82,10 @@ impl<D: Driver> Control<'_, D> {
         }
     }
 
-    /// Shows readers tables of the main target, and results of examples that read only tables whose
-    /// rows are all of the run. Comes last on its connection: late answers then reach no other
-    /// statement, and no further connection takes the turn of a client.
+    /// Sends the listener excerpts of the main target's tables, and results of examples that read
+    /// only tables filled by this run. It must be the last use of its connection: a late answer
+    /// then cannot be taken for that of another statement, and no second connection takes the place
+    /// of a client's.
     async fn show(&self, connection: &mut D::Connection, shown: &[ShownTable<'_>]) -> Answers {
         if !self.shows_tables() {
             return Answers::Complete;

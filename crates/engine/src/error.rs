@@ -30,7 +30,7 @@ pub enum Failed {
     },
     /// A file that a job reads or writes cannot be opened.
     File {
-        /// The job, as a whole.
+        /// The location of the job.
         place: Location,
         /// The path, as it is written in the workload file.
         path: PathBuf,

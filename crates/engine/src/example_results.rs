@@ -18,10 +18,10 @@ use crate::waits::unless_ended;
 /// Time for the results of all examples.
 const TIMEOUT: Nanos = Nanos::from_secs(1);
 
-/// Most rows of a result that are shown.
+/// Maximum number of rows of a result that are shown.
 const ROWS: usize = 5;
 
-/// Most columns of a result that are shown.
+/// Maximum number of columns of a result that are shown.
 const COLUMNS: usize = 10;
 
 /// The examples of a run, whose results are shown to a listener.
@@ -157,7 +157,8 @@ mod tests {
 
     use super::*;
 
-    /// A session that keeps what it is asked, and answers `limit` clauses late.
+    /// A session that stores the statements it receives, and answers those with a `limit` clause
+    /// late.
     struct Session {
         rt: Rt,
         asked: Vec<String>,
@@ -202,7 +203,8 @@ mod tests {
         }
     }
 
-    /// Returns what was asked, the shown remarks and the number of shown values.
+    /// Returns the statements that were sent, the shown remarks, the number of shown values, and
+    /// the state of the answers.
     fn shown(statements: &[&str]) -> (Vec<String>, Vec<String>, usize, Answers) {
         let statements = statements.iter().map(|text| (*text).to_owned()).collect();
         let examples = [JobExamples { subject: "read".to_owned(), statements }];

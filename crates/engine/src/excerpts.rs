@@ -21,7 +21,7 @@ const ROWS: usize = 5;
 pub(crate) enum TableParts {
     /// Its columns and indexes: some rows are not those of this run, and may be confidential.
     Structure,
-    /// Its first rows too.
+    /// Its columns, indexes and first rows.
     StructureAndRows,
 }
 

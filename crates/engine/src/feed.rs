@@ -2,9 +2,9 @@
 //!
 //! Each lane gets the groups of records of its requests, in their order, in blocks that are reused:
 //! the thread fills one, the lane takes its groups without touching memory that others use, and the
-//! thread reuses the block when its last request has ended. A lane never waits for the file: a
-//! group that has not been read is [`Next::Pending`] and asked for again later. Only in virtual
-//! time, where the wall clock does not count, does it wait.
+//! thread reuses the block when its last request has ended. A lane never waits for the file: while
+//! a group has not been read, the lane gets [`Next::Pending`] and tries again later. Only in
+//! virtual time, where the wall clock does not count, does it wait.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 pub(crate) struct LaneFeed {
     /// Messages of the thread that reads the file.
     messages: Receiver<Message>,
-    /// The block from which groups are taken at present.
+    /// The block from which groups are currently taken.
     block: Option<Arc<Records>>,
     /// Index of the next group in the block.
     at: usize,
@@ -56,7 +56,7 @@ enum Message {
     Block(Arc<Records>),
     End,
     Failed(String),
-    /// No lane reads any more, or the wait was ended.
+    /// No lane reads from the file any longer, or the wait was ended.
     GivenUp,
 }
 
@@ -69,7 +69,7 @@ struct Observations {
     unusual_end: OnceLock<String>,
 }
 
-/// A remark on a file that is no fault but worth reporting.
+/// An observation about a file that is not an error but worth reporting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRemark {
     /// The account of the job or part with the file.
@@ -434,7 +434,7 @@ fn deal(file: File, feed: &Feed, channels: &mut [LaneChannel]) -> Result<Option<
     }
 }
 
-/// Returns the doubt that the end of a pipe leaves.
+/// Returns a description of the end of a pipe if its last record may be incomplete or was not used.
 fn unusual_end(reader: &Reader<File>, per_group: usize) -> Option<String> {
     let left_over = reader.left_over();
     match (left_over, reader.is_cut_off()) {

@@ -18,7 +18,7 @@ use crate::parts::Parts;
 /// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
 const REQUESTS_PER_CALL: u64 = 4_096;
 
-/// Time after which a file that had no input yet is asked again.
+/// Time after which a file that had no input yet is tried again.
 pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
 
 /// The constant settings of a gate.
@@ -69,7 +69,7 @@ struct DueArrival {
 struct Awaited {
     /// The arrival; `None` if its time comes from the file as well.
     arrival: Option<Arrival>,
-    /// Time at which to ask the file again.
+    /// Time at which to try the file again.
     again: Stamp,
 }
 
@@ -100,7 +100,7 @@ impl Gate {
         gate
     }
 
-    /// Returns when the next arrival is due or its file is to be asked again; [`Stamp::NEVER`] when
+    /// Returns when the next arrival is due or its file is to be tried again; [`Stamp::NEVER`] when
     /// the schedule is over.
     pub(crate) fn next_due(&self) -> Stamp {
         if self.is_held_back() {
@@ -241,7 +241,7 @@ impl Gate {
         }
     }
 
-    /// Asks the file again. After the end of the schedule, gives up the arrivals that wait for the
+    /// Tries the file again. After the end of the schedule, gives up the arrivals that wait for the
     /// file.
     #[cold]
     fn ask_again(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {

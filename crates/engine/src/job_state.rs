@@ -47,7 +47,7 @@ pub(crate) struct JobState {
 }
 
 impl JobState {
-    /// Returns the present queue length, requests in flight and connections.
+    /// Returns the current queue length, requests in flight and connections.
     pub(crate) fn gauge(&self) -> Gauge {
         let waiting = self.gate.as_ref().map_or(0, |gate| gate.borrow().waiting());
         Gauge {

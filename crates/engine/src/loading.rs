@@ -223,8 +223,8 @@ impl LoadProgress {
         }
     }
 
-    /// Returns counters of which one changes as long as the load makes progress. Generated rows
-    /// count, because they are generated when there is room to send them.
+    /// Returns the counters of progress; at least one of them changes while the load makes
+    /// progress. Generated rows count, because they are generated when there is room to send them.
     fn counters(&self) -> (u64, u64, u32, u32) {
         (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
     }

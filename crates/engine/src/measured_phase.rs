@@ -197,9 +197,10 @@ fn conclude(
 
 /// Returns the targets that were unreachable at the end.
 ///
-/// A target is lost if it refused a client and answered no request afterwards; or, where its
-/// sessions end one after another and some still answer meanwhile, if none was left at the end and
-/// a client was refused after the last answer. A lane with idle clients cannot tell either way.
+/// A target is lost if it refused a client and answered no request afterwards. A target whose
+/// sessions end one after another may still answer some requests in between; it is lost if no
+/// session was left at the end and a client was refused after the last answer. Lanes whose clients
+/// are idle do not change the result.
 fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
     let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {

@@ -211,7 +211,7 @@ impl<D: Driver> Opening<D> {
         }
     }
 
-    /// Opens the ordered connections one after the other until none is left.
+    /// Opens the requested connections one after the other until none is left.
     async fn work(&self, context: &RunContext<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !context.stop.is_asked() {
             let Some((id, client)) = self.to_open.borrow_mut().next() else {

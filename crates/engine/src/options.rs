@@ -1,4 +1,4 @@
-//! The options of one run, beside its plan.
+//! The options of one run that are not part of its plan.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use base::WallTime;
 use crate::prepare::Prepare;
 use crate::rules::Rules;
 
-/// An example of each statement of a job or part that asks the main target.
+/// Examples of the statements of a job or part that uses the main target, one for each statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobExamples {
     /// The name of the job or part.

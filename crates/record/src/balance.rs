@@ -91,8 +91,8 @@ pub struct Failure {
     pub accepted: bool,
 }
 
-/// The largest number of rows that is counted, which is the largest integer of a record. Servers
-/// may report any number: larger ones, and larger sums, are counted as this.
+/// Largest number of rows that is counted: the largest integer that a record can hold. A server may
+/// report any number; larger numbers and larger sums are counted as this one.
 pub const MAX_ROWS: u64 = i64::MAX as u64;
 
 /// Returns the sum of two numbers of rows, limited to [`MAX_ROWS`].

@@ -1,8 +1,8 @@
 //! Names of observed components in records.
 //!
-//! The samplers that write the names and the checks that look them up both take them from here. A
-//! component of another host than the load generator's, or of another target than the main one, has
-//! the name of that in front: `db1/disk sda`.
+//! The samplers that write the names and the checks that look them up use the same list. The name
+//! of a component of another host than the load generator's, or of another target than the main
+//! one, begins with that host or target: `db1/disk sda`.
 
 use std::fmt;
 

@@ -1,18 +1,18 @@
 //! Excerpts: small tables of text in a record for its readers. Nothing is computed from them.
 
-/// Most characters of a value.
+/// Maximum number of characters in a value.
 const LONGEST_VALUE: usize = 80;
 
-/// Most characters of a statement.
+/// Maximum number of characters in a statement.
 const LONGEST_STATEMENT: usize = 400;
 
-/// Most rows of an excerpt.
+/// Maximum number of rows in an excerpt.
 pub const MOST_EXCERPT_ROWS: usize = 100;
 
-/// Most lines of the results of a job, which have one for each value.
+/// Maximum number of lines in the results of a job; each value takes one line.
 const MOST_RESULT_LINES: usize = 500;
 
-/// Most columns of an excerpt.
+/// Maximum number of columns in an excerpt.
 const MOST_COLUMNS: usize = 50;
 
 /// A small table of text about a job or a loaded table.
@@ -20,7 +20,7 @@ const MOST_COLUMNS: usize = 50;
 pub struct Excerpt {
     /// The job, the part of a mix, or the table.
     pub subject: String,
-    /// Its kind.
+    /// Kind of its content.
     pub kind: ExcerptKind,
     /// Titles of the columns.
     pub titles: Vec<String>,
@@ -57,7 +57,7 @@ impl ExcerptKind {
         ExcerptKind::Results,
     ];
 
-    /// Returns the word in records.
+    /// Returns the name of this kind in records.
     pub fn name(self) -> &'static str {
         match self {
             ExcerptKind::Columns => "columns",
@@ -69,7 +69,7 @@ impl ExcerptKind {
         }
     }
 
-    /// Returns the kind with this word.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<ExcerptKind> {
         ExcerptKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -120,8 +120,8 @@ impl Pace {
     }
 }
 
-/// The URL of a target as text, without its password. It is created from a parsed
-/// [`Target`], as empty, or by the reader of a record.
+/// The URL of a target as text, without its password. It is made from a parsed [`Target`], from the
+/// text in a record, or empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
@@ -136,7 +136,7 @@ impl TargetText {
         &self.0
     }
 
-    /// Returns the text that a record holds, for its reader: it was written from such a text.
+    /// Wraps a text that was read from a record. Records contain only URLs without passwords.
     pub fn recorded(text: String) -> TargetText {
         TargetText(text)
     }
@@ -154,7 +154,7 @@ impl fmt::Display for TargetText {
     }
 }
 
-/// The facts of a run that its record holds beside the measurements.
+/// The facts of a run that its record holds in addition to the measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFacts {
     /// Path of the record.

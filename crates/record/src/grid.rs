@@ -6,7 +6,8 @@ use base::Nanos;
 /// 2.5 s makes the first interval half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Time by which the first whole second would begin before time zero, in nanoseconds.
+    /// Time from the start of the first whole second to time zero, in nanoseconds. The first
+    /// interval is shorter by this time.
     pad: u64,
     warmup: Nanos,
     /// Seconds per histogram row; 0 for a run of unknown length, whose rows become longer as it
@@ -19,7 +20,7 @@ pub type Interval = u32;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The number of histogram rows, those of two hours, from which on rows are longer than an
+/// Number of one-second histogram rows, two hours of them, beyond which a row covers more than one
 /// interval.
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 

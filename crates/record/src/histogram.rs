@@ -41,7 +41,7 @@ impl Histograms {
         u64::from(time > HIGHEST)
     }
 
-    /// Returns the times of a kind for changing.
+    /// Returns a mutable reference to the times of a kind.
     #[inline]
     pub fn times_mut(&mut self, kind: Kind) -> &mut Times {
         match kind {

@@ -63,7 +63,7 @@ pub struct Settled(());
 pub struct RequestEnd<'a> {
     /// Its outcome.
     pub outcome: Outcome,
-    /// A and S, if the first byte was sent.
+    /// Times A and S; `None` if no byte was sent.
     pub sent: Option<Dispatch>,
     /// D: time when the last byte of the last answer was read, or the request was given up.
     pub done: Stamp,
@@ -114,9 +114,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. Later ends are counted in the intervals after it, even if it is in the
-/// middle of one: a window that ends with the schedule counts ends within it exactly, to the
-/// nanosecond.
+/// The end of the schedule. Requests that end later are counted in the intervals after it, even if
+/// the schedule ends in the middle of an interval. A window that ends with the schedule therefore
+/// counts exactly the requests that end within it.
 #[derive(Clone, Copy, Debug)]
 struct AfterSchedule {
     end: Stamp,

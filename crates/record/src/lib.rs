@@ -4,10 +4,10 @@
 //! counts and histograms of one second make a [`Cell`], which is delivered once per interval
 //! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
-//! Beside the requests, a record has observations of [`ObservedComponent`]s, and facts about the
-//! run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and tables, and
-//! the names of [`environment`]. The
-//! observations are [`metric`]s, one table for samplers and judgements.
+//! In addition to the requests, a record has observations of [`ObservedComponent`]s, and facts
+//! about the run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and
+//! tables, and the names of [`environment`]. The observations are [`metric`]s, one table for
+//! samplers and judgements.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*

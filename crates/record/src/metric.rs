@@ -15,13 +15,13 @@ pub struct Metric {
     pub name: &'static str,
     /// Unit of its values; empty for a fraction or a number.
     pub unit: &'static str,
-    /// Course of its values.
+    /// Behaviour of its values over time.
     pub kind: MetricKind,
     /// Meaning of its values, for the documentation.
     pub meaning: &'static str,
 }
 
-/// The course of a metric's values.
+/// The behaviour of a metric's values over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// A sum that only grows, unless it is reset.

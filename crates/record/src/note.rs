@@ -17,14 +17,14 @@ pub struct Note {
     pub text: String,
 }
 
-/// The error of a text or a name that is no part of a note.
+/// Reason why a text or a name cannot be part of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteError {
     /// The text has no letters.
     Empty,
     /// The text is too long.
     TooLong {
-        /// Its characters.
+        /// Number of its characters.
         characters: usize,
     },
     /// The text has characters that a terminal acts on.

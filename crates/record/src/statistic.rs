@@ -1,16 +1,16 @@
 //! The statistics of database servers that are judged: one table with the view, name and meaning of
 //! each.
 //!
-//! Samplers record every number of a view under the view's name and the server's own name of the
+//! Samplers record every number of a view under the view's name and the server's own name for the
 //! number. Judgements look up the ones here by constants, so a misspelt name does not compile, and
 //! samplers take the names of the views from here. `docs/record.md` lists [`VIEWS`].
 
-/// A statistic with a name of the server's.
+/// A statistic under the name that the server gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistic {
     /// Name in records: the view, a point, and the server's name.
     pub name: &'static str,
-    /// The server's name of it, in lower case.
+    /// The server's own name for it, in lower case.
     pub own_name: &'static str,
     /// Unit of its values; empty for a number.
     pub unit: &'static str,

@@ -135,7 +135,7 @@ impl EndCounts {
     }
 }
 
-/// A marker in place of the service time of a failed statement that others follow.
+/// Marker in place of the service time of a statement that failed and was followed by others.
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {

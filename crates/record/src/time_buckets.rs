@@ -11,8 +11,8 @@ const FIRST: i32 = -40;
 /// Number of boundaries, up to 2^(24/2) s, which is more than an hour.
 const BOUNDARIES: usize = 65;
 
-/// Numbers of times by powers of √2 of a second: the buckets of Prometheus' native histograms with
-/// schema 1.
+/// Counts of times in buckets bounded by powers of √2 of a second: the buckets of Prometheus'
+/// native histograms with schema 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeBuckets {
     counts: [u64; BOUNDARIES],

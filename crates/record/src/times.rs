@@ -10,12 +10,12 @@ use hdrhistogram::Histogram;
 
 use crate::kind::{HIGHEST, Kind};
 
-/// The bucket boundaries of a kind: the first 2 × `half` buckets are a nanosecond wide, the next
-/// `half` two nanoseconds, the next four, ….
+/// The bucket boundaries of a kind. With h = 2^`half`, the first 2h buckets are one nanosecond
+/// wide, the next h buckets two nanoseconds, the next h four, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Binary logarithm of half the number of buckets that divide one power of two: that half is
-    /// the power of two that is at least ten to the number of digits.
+    /// Binary logarithm of the number of buckets per power of two, which is the smallest power of
+    /// two that is at least ten to the number of digits.
     half: u32,
 }
 

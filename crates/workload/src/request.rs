@@ -43,7 +43,7 @@ struct Program {
 enum Blanks {
     /// All are kept: they are those of every request.
     Kept,
-    /// Those are removed that the text around the literal makes superfluous.
+    /// Blanks are removed where the text around the literal makes them superfluous.
     Removed,
 }
 

@@ -10,27 +10,29 @@ use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
 use super::trial::{Measure, OwnLimit, Phase, Trial};
 
-/// Logarithm of the largest ratio, in either direction, at which a trial says where the boundary
-/// is.
+/// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
+/// trial helps to locate the boundary.
 const INFORMATIVE: f64 = 1.39;
 
-/// Fewest trials that a fit is narrowed to.
+/// Minimum number of trials that a fit keeps when it is narrowed.
 const FEWEST_NEAR: usize = 6;
 
 /// Number of times that a fit is narrowed to the trials near its crossing.
 const NARROWED: u32 = 3;
 
-/// Distance from the bound, in standard errors, of values that are in the wrong order. Pairs of
-/// values near the boundary are many, and the errors of short trials are themselves uncertain.
+/// Distance from the bound, in standard errors, beyond which two values in the wrong order are an
+/// inversion. It is large because there are many pairs of values near the boundary, and because the
+/// errors of short trials are themselves uncertain.
 const INVERTED: f64 = 4.0;
 
-/// Probability of chance below which a curve or a drift is believed.
+/// Probability of chance below which a curve or a drift is considered real.
 const BELIEVED: f64 = 0.01;
 
-/// Probability of chance below which the crossing is that of a curve.
+/// Probability of chance below which the crossing is taken from a curve instead of a line.
 const CURVED: f64 = 0.05;
 
-/// Largest distance of the crossing of a curve from that of the line.
+/// Largest distance between the crossings of the curve and of the line, as a difference of
+/// logarithms, at which that of the curve is used.
 const MOVED: f64 = 0.05;
 
 /// Smallest drift of the capacity that matters, as a fraction of it.
@@ -39,7 +41,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the generator's own is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Smallest ratio of a busy server's mean service time to that of a quiet trial.
+/// Ratio of the mean service time to that of a quiet trial from which a server counts as busy.
 const BUSY: f64 = 2.0;
 
 /// The boundary of one condition.
@@ -51,7 +53,7 @@ pub(super) struct ConditionBoundary {
     pub(super) crossing: Crossing,
     /// Dispersion of its counts.
     pub(super) dispersion: f64,
-    /// Probability with which chance makes the trials as curved as they are.
+    /// Probability that chance alone makes the trials this curved.
     p_of_curve: f64,
     /// True if the trials are curved and no curve crosses the bound near the line's crossing.
     pub(super) is_uncertain: bool,

@@ -80,8 +80,8 @@ impl Bracket {
     }
 
     /// Narrows the gap between the largest value that did not fail and a value that the generator
-    /// cannot produce, until a value fails or the gap is narrow. Returns what keeps the gap from
-    /// being narrowed further; nothing if a value failed.
+    /// cannot produce, until a value fails or the gap is narrow. Returns the reason why the gap
+    /// cannot be narrowed further, or nothing if a value failed.
     pub(super) fn approach(
         &mut self,
         replay: &mut Replay<'_>,

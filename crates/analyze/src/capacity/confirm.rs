@@ -23,43 +23,46 @@ pub(super) struct Confirmed {
 /// Number of values that are tried: the first one and three steps down.
 const MOST_ATTEMPTS: u32 = 4;
 
-/// Factor of the first step down where the slope is unknown, as it is at a cliff: those of real
-/// servers move by several percent within minutes. The next one is twice as large: the first was
+/// Factor of the first step down where the slope is unknown, as at a cliff. Cliffs of real servers
+/// move by several percent within minutes. Each further step is larger, because the one before was
 /// too small.
 const STEP_DOWN: f64 = 0.95;
 
-/// Limits of the step down where the slope is known.
+/// Smallest step down where the slope is known, as a factor.
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
-/// Bound of the mean, as a fraction of what is allowed, that a step down aims at.
+/// Ratio of the upper bound of the mean measure to the allowed one that a step down aims at.
 const AIMED: f64 = 0.85;
 
 /// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
 /// bound, and the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
-/// Fraction of what an overloaded server still carried that a step down aims at, and the largest
-/// such step.
+/// Fraction of the load that an overloaded server still carried that a step down aims at.
 const BELOW_CARRIED: f64 = 0.98;
 const LARGEST_RETREAT: f64 = 0.85;
 
-/// Fraction of the estimate at which the confirmation begins at least, unless a lower value is
-/// needed to have a chance: an interval may be wide, and the confirmation protects by itself.
+/// Lowest fraction of the estimate at which the confirmation starts, unless only a lower value is
+/// likely to be confirmed. A wide interval would start lower, but the confirmation itself protects
+/// from a value that is too high.
 const LOWEST_START: f64 = 0.96;
 
-/// The same if the scatter of the trials makes higher values unlikely to be confirmed.
+/// Lowest fraction of the estimate at which the confirmation starts if the scatter of the trials
+/// makes higher values unlikely to be confirmed.
 const LOWEST_PROMISING: f64 = 0.945;
 
-/// Standard errors below what is allowed at which a mean is likely to be confirmed: 2.57 of the
-/// bound (Student's t with 5 degrees of freedom), and some for the scatter of the mean itself.
+/// Distance of a mean below the allowed measure, in standard errors, at which it is likely to be
+/// confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for the
+/// scatter of the mean itself.
 const PROMISING: f64 = 3.8;
 
-/// Share of the time that is left which an attempt takes, unless it is the last one. The rest is
-/// for the next attempts.
+/// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
+/// the next attempts.
 const SHARE: f64 = 0.5;
 
-/// The same of the last one: the warm-ups may grow a little.
+/// Share of the remaining time that the last attempt takes: the warm-ups may become a little
+/// longer.
 const LAST_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the requests that judge a value.
@@ -121,9 +124,9 @@ pub(super) fn confirm_at(
     Ok(Confirmed { irregular, ..Confirmed::default() })
 }
 
-/// Returns the fraction of the estimate at which the trials of one attempt are likely to confirm
-/// the value: where the bound of their mean lies below what is allowed, at the scatter that the
-/// search saw.
+/// Returns the fraction of the estimate at which one attempt is likely to confirm the value. There
+/// the upper bound of the mean of its trials lies below the allowed measure, if they scatter like
+/// those of the search.
 fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
@@ -136,10 +139,12 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     (-margin).exp().max(LOWEST_PROMISING)
 }
 
-/// Returns the factor of the next lower value: as far down as the bound of the mean lies above what
-/// is allowed, by the slope of the search. After an overload, the value lies below what the server
-/// still carried: a boundary without a slope is a cliff, and those of real servers move by several
-/// percent within minutes. A trial far beyond its bound is on the far side of one.
+/// Returns the factor from a value that was not confirmed to the next lower one.
+///
+/// With a known slope, it lowers the upper bound of the mean measure to [`AIMED`]. After an
+/// overload, the next value lies below the load that the server still carried. Without a slope the
+/// boundary is a cliff, and the step has a fixed size; it is larger if a trial is so far beyond its
+/// bound that it lies on the far side of the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
         trials.iter().filter(|trial| overload(order, trial).is_some()).collect();

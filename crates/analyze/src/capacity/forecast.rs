@@ -10,10 +10,10 @@ use super::order::{CapacityOrder, OrderError};
 pub struct Forecast {
     /// Longest time of all trials: the budget and the hold.
     pub time: Nanos,
-    /// Most trials within the budget.
+    /// Maximum number of trials within the budget.
     pub trials: u64,
-    /// Most requests, if the capacity is the expected one; `None` if the concurrency is varied, as
-    /// their number is then unknown.
+    /// Maximum number of requests, if the capacity is the expected one; `None` if the concurrency
+    /// is varied, as the number is then unknown.
     pub requests: Option<u64>,
 }
 

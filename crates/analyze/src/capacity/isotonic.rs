@@ -1,4 +1,4 @@
-//! The isotonic fit beside the regression.
+//! The isotonic fit, with which the regression is compared.
 //!
 //! It assumes only that the share beyond the bound does not fall as the value grows. Neighbours in
 //! the wrong order are pooled (pool adjacent violators; Barlow, Bartholomew, Bremner and Brunk,

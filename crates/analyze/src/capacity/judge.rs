@@ -8,15 +8,15 @@ use super::outcome::{FailReason, InvalidReason, TrialOutcome};
 use super::trial::{Counted, Measure, Trial};
 use crate::student::critical_t;
 
-/// Distance of a measure from its bound, in standard errors, beyond which it is decided: chance
-/// exceeds it once in 160 trials at the bound.
+/// Distance of a measure from its bound, in standard errors, beyond which it is decided. Exactly at
+/// the bound, chance exceeds it in one of 160 trials.
 pub(super) const DECIDED: f64 = 2.5;
 
 /// Fraction of the offered requests that must be answered.
 const ACHIEVED: f64 = 0.99;
 
-/// Factor between a measure and its bound on each side of a cliff, at least; where requests are
-/// refused, it is enough below.
+/// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
+/// refused, only the side below the cliff must have it.
 pub(super) const JUMP: f64 = 30.0;
 
 /// Least number of requests beyond its bound that a condition must allow in all trials of a
@@ -161,8 +161,8 @@ fn pooled(measures: &[Measure]) -> Option<Counted> {
 }
 
 /// Returns true if independent trials at one value confirm it: none was overloaded, and the upper
-/// 97.5 % bound of the mean of each measure is below what is allowed. At the true capacity, nominal
-/// 95 % accepted 8 % of the values in simulation, so the bound is that of 97.5 %.
+/// 97.5 % bound of the mean of each measure is below what is allowed. In simulations at the true
+/// capacity, a nominal 95 % bound accepted 8 % of the values, so the 97.5 % bound is used.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
     carried && (0..order.conditions.len()).all(|position| is_below(order, position, trials))

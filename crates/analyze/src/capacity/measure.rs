@@ -23,12 +23,12 @@ use crate::summary::Summary;
 /// Half the width of a 95 % interval in standard errors, for many batches.
 const TWO_SIDED_95: f64 = 1.96;
 
-/// Share of the response time that requests wait for a connection, from which on the connections
-/// are what limits.
+/// Share of the response time spent waiting for a connection from which the connections are the
+/// limit.
 const WAITING: f64 = 0.5;
 
-/// Minimum number of requests beyond a bound whose scatter over the window says how they are
-/// correlated.
+/// Minimum number of requests beyond a bound from whose scatter over the window their correlation
+/// is estimated.
 const FEWEST_EXCEEDANCES: u64 = 10;
 
 /// Returns the factor by which correlation raises the variance of the number of times that reach a
@@ -215,8 +215,7 @@ fn failed(job: &JobSummary) -> Measure {
     }
 }
 
-/// Returns the number of times per independent time, from the interval of the quantile that is
-/// closest to this one.
+/// Returns the ratio of measured to independent times at the reported quantile closest to this one.
 fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     let all = Quantile::ALL.iter().zip(&job.estimates.quantiles_ns);
     let distance = |quantile: &Quantile| ((1.0 - quantile.fraction) / (1.0 - q)).ln().abs();

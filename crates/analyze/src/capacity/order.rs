@@ -55,7 +55,7 @@ pub enum OrderError {
     },
     /// Too few confirmations.
     Confirmations {
-        /// Number that was asked for.
+        /// Requested number.
         confirmations: u32,
     },
     /// The budget does not cover one trial of the search and its share for the confirmation.
@@ -74,18 +74,18 @@ impl CapacityOrder {
     /// Default number of trials that confirm a value.
     pub const CONFIRMATIONS: u32 = 6;
 
-    /// Version of the search: a larger one asks for other trials after the same ones, so that the
-    /// record of an earlier one cannot be continued.
+    /// Version of the search method. Another version would request other trials after the recorded
+    /// ones, so a record can be continued only with the method that began it.
     pub const METHOD: u32 = 3;
 
-    /// Smallest and largest share of the budget that is kept for the confirmation.
+    /// Smallest and largest share of the budget that is reserved for the confirmation.
     const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];
 
-    /// Attempts to confirm a value, each with the shortest trials, for which time is kept: a cliff
-    /// of a real server moves, and its upper edge often fails.
+    /// Number of attempts to confirm a value, each with the shortest trials, for which time is
+    /// reserved. The cliff of a real server moves, and the values just below it often fail.
     const ATTEMPTS: f64 = 2.0;
 
-    /// Returns the share of the budget that is kept for the confirmation.
+    /// Returns the share of the budget that is reserved for the confirmation.
     pub fn confirmation_share(&self) -> f64 {
         let [least, most] = CapacityOrder::CONFIRMATION_SHARES;
         let attempt = self.cost(self.trial).as_secs_f64() * f64::from(self.confirmations);

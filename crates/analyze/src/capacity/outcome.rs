@@ -7,7 +7,8 @@ pub enum TrialOutcome {
     Pass,
     /// A condition does not hold beyond chance, or the load exceeds the capacity.
     Fail(FailReason),
-    /// The measure of a condition is within chance of its bound. It moves no bound.
+    /// The measure of a condition is within chance of its bound. Such a trial changes neither end
+    /// of the bracket.
     Undecided {
         /// Position of the condition that is closest to its bound.
         condition: usize,
@@ -63,7 +64,7 @@ pub enum InvalidReason {
 }
 
 impl TrialOutcome {
-    /// Returns the word for it in records and documents.
+    /// Returns the name of this reason in records and documents.
     pub fn name(&self) -> &'static str {
         match self {
             TrialOutcome::Pass => "pass",
@@ -75,7 +76,7 @@ impl TrialOutcome {
 }
 
 impl FailReason {
-    /// Returns the word for it in records and documents.
+    /// Returns the name of this reason in records and documents.
     pub fn name(&self) -> &'static str {
         match self {
             FailReason::Condition { .. } => "condition",

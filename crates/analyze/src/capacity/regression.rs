@@ -1,4 +1,4 @@
-//! Regression of what conditions judge on the value of the varied key.
+//! Regression of the measures of conditions on the value of the varied key.
 //!
 //! The number of requests beyond a bound is fitted by a quasi-Poisson regression with a logarithmic
 //! link: ln E(count / total) = a + b x, with a variance of φ times the mean, where φ is Pearson's
@@ -35,7 +35,7 @@ pub(super) enum Response {
     LogRatio(f64),
 }
 
-/// Terms of the regression beside the intercept.
+/// Terms of the regression besides the intercept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Terms {
     /// x.
@@ -55,7 +55,7 @@ pub(super) struct Fit {
     covariance: [[f64; 3]; 3],
     /// Degrees of freedom of the residuals.
     freedom: f64,
-    /// Pearson's dispersion; of values the variance of their logarithms.
+    /// Pearson's dispersion; for values, the variance of their logarithms.
     pub(super) dispersion: f64,
 }
 
@@ -156,7 +156,7 @@ impl Fit {
         (slope > 0.0 && is_finite).then_some(Crossing { x, error, half_width, slope })
     }
 
-    /// Returns the probability with which chance makes the third term as large as it is.
+    /// Returns the probability that chance alone makes the third term this large.
     pub(super) fn p_of_third(&self) -> f64 {
         let error = self.covariance[2][2].sqrt();
         match error > 0.0 {
@@ -255,8 +255,8 @@ fn normal_equations(
     (matrix, right)
 }
 
-/// Returns Pearson's statistic. A dispersion below that of independent requests is chance, so each
-/// count contributes at least its share of it through the floor of the sum.
+/// Returns Pearson's statistic, at least the degrees of freedom if the points are counts. A smaller
+/// value would mean less scatter than that of independent requests, which is chance.
 fn dispersion(points: &[Point], terms: Terms, coefficients: [f64; 3]) -> f64 {
     let mut has_counts = false;
     let squares = points.iter().map(|point| {

@@ -9,14 +9,14 @@ const ERROR: f64 = 0.02;
 
 /// Compares the result of a search with the one that it repeats.
 ///
-/// A confirmed value contradicts a search in which a value that is not larger did not hold in its
-/// hold, or which missed a lower bound, also if the estimates agree.
+/// Even if the estimates agree, a confirmed value contradicts a search whose final trial failed at
+/// this value or a smaller one, or that missed a lower bound.
 ///
-/// Two estimates of smooth boundaries agree if their intervals overlap, each widened to ±2 % of its
-/// estimate at least. At other boundaries, and where an estimate is missing, the ranges from the
-/// confirmed value up to the smallest one that failed must overlap, each widened by 2 %. Without
-/// two ranges the results agree if all values passed in both, or all failed; and a confirmed value
-/// contradicts a search in which all values fail.
+/// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
+/// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
+/// value to the smallest one that failed must overlap, each widened by 2 %. Without two such
+/// ranges, the results agree if all values passed in both searches, or all failed in both; they
+/// contradict each other if one confirmed a value and all values of the other failed.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
     if refutes(first, second) || refutes(second, first) {
         return RepetitionOutcome::Contradicts;

@@ -47,10 +47,10 @@ const FIRST: f64 = 0.25;
 /// Maximum number of invalid trials at one value.
 pub(super) const MOST_INVALID: u32 = 3;
 
-/// Largest distance of values with about the same relaxation time, as a logarithm.
+/// Largest distance of values with about the same relaxation time, as a difference of logarithms.
 const ABOUT: f64 = 0.03;
 
-/// Fewest trials that the search's share of the budget is divided into.
+/// Minimum number of trials that the search's share of the budget is divided into.
 const FEWEST_TRIALS: f64 = 12.0;
 
 impl<'a> Replay<'a> {
@@ -255,9 +255,10 @@ pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Returns true if a longer trial tells more than the next value. A job with few requests may have
-/// none in a short one. While the value is doubled, a larger one follows whether a value is known
-/// to pass or only seems to: few requests at a low rate seldom decide.
+/// Returns true if a longer trial at the same value tells more than a trial at the next value. A
+/// job with few requests may have none in a short trial. While the value is being doubled, a trial
+/// that seems to pass is not repeated, because the next value is larger either way, and few
+/// requests at a low rate seldom decide.
 fn is_open(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {
         TrialOutcome::Undecided { distance, .. } => phase != Phase::Bracket || *distance > 0.0,

@@ -10,7 +10,7 @@ use super::trial::{OwnLimit, Phase};
 pub enum Step {
     /// A trial to run.
     Run(TrialRequest),
-    /// The result; no trial is needed any more.
+    /// The result; no further trial is needed.
     Done(Box<Capacity>),
 }
 
@@ -57,7 +57,8 @@ pub struct Capacity {
     pub irregular: Vec<Irregular>,
     /// Outcome of every trial, in the order in which they ran.
     pub trials: Vec<JudgedTrial>,
-    /// Estimate of the isotonic fit beside the regression; `None` if it has no crossing.
+    /// Estimate by the isotonic fit, for comparison with that of the regression; `None` if it has
+    /// no crossing.
     pub isotonic: Option<f64>,
     /// Time that all trials took.
     pub took: Nanos,
@@ -88,11 +89,11 @@ pub struct JudgedTrial {
 pub enum Boundary {
     /// Gradually.
     Smooth,
-    /// At once, between two neighbouring values.
+    /// Abruptly, between two neighbouring values.
     Cliff,
     /// A larger value passes while a smaller one fails.
     NonMonotone,
-    /// Unknown: no value failed, or all of them did, or the search ended before it knew.
+    /// Unknown: no value failed, or all of them did, or the search ended too early.
     NotReached,
 }
 
@@ -174,7 +175,7 @@ pub enum Irregular {
 }
 
 impl Boundary {
-    /// Returns the word for it in records and documents.
+    /// Returns the name of this class in records and documents.
     pub fn name(self) -> &'static str {
         match self {
             Boundary::Smooth => "smooth",
@@ -186,7 +187,7 @@ impl Boundary {
 }
 
 impl Irregular {
-    /// Returns the words for it in records and documents.
+    /// Returns the name of this irregularity in records and documents.
     pub fn name(&self) -> &'static str {
         match self {
             Irregular::GeneratorLimited { .. } => "generator-limited",

@@ -39,10 +39,10 @@ pub(super) struct Steepness {
 /// Distance of the outer values of a round from its center, as a fraction of it.
 const FIRST_SPAN: f64 = 0.06;
 
-/// The same where the boundary is shallow.
+/// Largest such distance, where the boundary is shallow.
 const WIDEST: f64 = 0.1;
 
-/// The same where the boundary is steep.
+/// Smallest such distance, where the boundary is steep.
 const NARROWEST: f64 = 0.01;
 
 /// Logarithm of the ratio that the outer values of a round should have.
@@ -66,13 +66,13 @@ const LENGTH: f64 = 2.0;
 /// Ratio of the ends of a bracket between which a cliff lies.
 const CLIFF: f64 = 1.005;
 
-/// The same of a bracket that could not be narrowed to that.
+/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF`].
 const STEEP: f64 = 1.05;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
 const NEAR: f64 = 0.12;
 
-/// Half of the width of the interval, as a logarithm, from which on the regression is not used.
+/// Half-width of the interval, as a logarithm, above which the regression is not used.
 const USELESS: f64 = 0.15;
 
 /// Largest ratio of neighbouring whole numbers whose jump is called a cliff.
@@ -374,9 +374,10 @@ impl<'a> Rounds<'_, 'a> {
         })
     }
 
-    /// Returns the boundary by the order of the outcomes alone, if the regression has none: between
-    /// the largest value that passes and the smallest that fails above it. A jump of the measures
-    /// across a narrow gap is a cliff, even if the search ended early; a wider one is not known.
+    /// Returns the boundary by the order of the outcomes alone, if the regression has none. It lies
+    /// between the largest value that passes and the smallest that fails above it. A jump of the
+    /// measures across a narrow gap is a cliff, even if the search ended early. The class of a
+    /// wider gap is unknown.
     fn by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;

@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(capacity.boundary, Boundary::NotReached, "{capacity:?}");
     }
 
-    /// So few requests that come in bursts decide nothing, and a longer trial would cost time.
+    /// Few requests in bursts decide nothing, and a longer trial would cost time.
     #[test]
     fn low_rates_without_slow_requests_are_tried_once() {
         let order = CapacityOrder { trial: Nanos::from_secs(2), ..order() };

@@ -7,7 +7,7 @@ use base::Nanos;
 pub struct Trial {
     /// Value of the varied key: requests per second, or clients.
     pub value: f64,
-    /// Phase of the search that asked for it.
+    /// Phase of the search that requested it.
     pub phase: Phase,
     /// Length of its window.
     pub window: Nanos,
@@ -112,7 +112,7 @@ impl Counted {
 }
 
 impl Phase {
-    /// Returns the word for it in records and documents.
+    /// Returns the name of this phase in records and documents.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Bracket => "bracket",

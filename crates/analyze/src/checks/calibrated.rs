@@ -82,7 +82,7 @@ impl CheckInput<'_> {
         })
     }
 
-    /// Returns the meaning of the load generator having enough time to spare, or too little.
+    /// Returns the consequence of the load generator having enough time to spare, or too little.
     pub(super) fn headroom(&self, has_enough: bool) -> Headroom {
         match (has_enough, self.whole_jobs().any(|account| self.has_schedule(account))) {
             (true, _) => Headroom::Enough,
@@ -91,7 +91,7 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the load of the run on its threads if they can make no more.
+    /// Returns the load of the run on its threads if they had reached their limit.
     pub(crate) fn limited_by_its_threads(&self) -> Option<CeilingUse> {
         self.used().filter(|used| used.share >= CEILING_LIMITS)
     }

@@ -45,7 +45,8 @@ pub(crate) struct Lane<'a> {
 }
 
 impl CheckInput<'_> {
-    /// Returns the reason why there are no observations beside the requests; `None` if there are.
+    /// Returns the reason why nothing but the requests was observed; `None` if there are
+    /// observations.
     pub(super) fn reason_not_observed(&self) -> Option<Obstacle> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
             (true, _) => Some(Obstacle::VirtualTime),

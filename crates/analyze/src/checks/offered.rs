@@ -53,8 +53,9 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the standard normal quantile that the largest of `of` numbers exceeds, on either side,
-/// as seldom as one number exceeds the quantile whose square is given.
+/// Returns the limit for the largest of `of` standard normal numbers. It is exceeded, on either
+/// side, with the same probability with which a single number exceeds the quantile whose square is
+/// given.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }

@@ -287,7 +287,8 @@ fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     }
 }
 
-/// Returns the significance of the cycles of a run in which the server wrote this many bytes.
+/// Returns the conclusiveness of the checkpoint cycles of a run in which the server wrote this many
+/// bytes of log.
 fn coverage(cycles: Cycles, written_bytes: f64) -> Coverage {
     if written_bytes < LITTLE_LOG {
         Coverage::NothingToWrite

@@ -43,7 +43,7 @@ impl<'a> CheckInput<'a> {
         judged.found(Status::Suspect, Finding::Outage(finding))
     }
 
-    /// Returns the earliest beginning of an outage that is `meant`.
+    /// Returns the earliest beginning of an outage that satisfies `meant`.
     fn first_refusal(&self, meant: impl Fn(&Event) -> bool) -> Option<&Event> {
         let events = self.evidence.events.iter();
         let began = events.filter(|event| event.kind == EventKind::OutageBegan && meant(event));

@@ -33,14 +33,14 @@ pub struct Design {
 pub struct Terms<'a> {
     /// Bets on every arm against its baseline.
     pub bets: &'a [Bet],
-    /// Metrics that are judged beside those of the bets. Without bets and metrics, the throughput
-    /// of each job is judged.
+    /// Metrics that are judged in addition to those of the bets. Without bets and metrics, the
+    /// throughput of each job is judged.
     pub metrics: &'a [RunMetric],
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,
 }
 
-/// The runs of an arm beside those of its baseline.
+/// The runs of an arm and those of its baseline.
 #[derive(Clone, Debug)]
 pub struct ArmSample<'a> {
     /// Index of the baseline.

@@ -10,7 +10,7 @@ use super::paired::Paired;
 pub enum Conclusion {
     /// The whole interval lies beyond the smallest change that matters, on the better side.
     Better,
-    /// The same on the worse side.
+    /// The whole interval lies beyond the smallest change that matters, on the worse side.
     Worse,
     /// The whole interval lies within twice the smallest change that matters, on both sides.
     Equivalent,
@@ -48,7 +48,7 @@ pub fn conclude(
 }
 
 impl Conclusion {
-    /// Returns the word for it in documents.
+    /// Returns the name of this conclusion in documents.
     pub fn name(self) -> &'static str {
         match self {
             Conclusion::Better => "better",

@@ -23,7 +23,7 @@ pub struct CpuShare {
     pub user: f64,
     /// Share used in the kernel, 0 to 1.
     pub system: f64,
-    /// Number of processors that it may use.
+    /// Number of processors that the component may use.
     pub processors: f64,
 }
 

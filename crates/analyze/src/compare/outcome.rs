@@ -37,7 +37,7 @@ pub fn judge_bet(range: ChangeRange, paired: &Paired, alpha: f64) -> BetOutcome 
 }
 
 impl BetOutcome {
-    /// Returns the word for it in documents.
+    /// Returns the name of this outcome in documents.
     pub fn name(self) -> &'static str {
         match self {
             BetOutcome::Held => "held",

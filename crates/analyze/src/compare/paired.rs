@@ -1,8 +1,8 @@
 //! The change of a metric over pairs of runs.
 //!
 //! The two runs of a pair follow each other, so that slow drift of the machine is the same for both
-//! and leaves their difference. Differences of logarithms make a change a factor: it is the same
-//! whichever arm is the baseline, and its spread does not grow with the values. Their mean has
+//! and cancels in their difference. Differences of logarithms make a change a factor: it is the
+//! same whichever arm is the baseline, and its spread does not grow with the values. Their mean has
 //! Student's t distribution under normal errors.
 //!
 //! With counterbalanced rounds (AB·BA by coin) the effect of the order is fitted as well: each
@@ -64,7 +64,8 @@ pub struct Paired {
     order_effect: Option<f64>,
 }
 
-/// Most pairs that are called for; above, the effect is too small for this noise.
+/// Maximum number of pairs that is recommended. If more would be needed, the effect is too small
+/// for this noise.
 pub(super) const MOST_PAIRS: u32 = 10_000;
 
 impl Paired {

@@ -71,7 +71,7 @@ pub fn judge_regression(limit: f64, interval: Option<ChangeInterval>) -> Regress
 }
 
 impl RegressionOutcome {
-    /// Returns the word for it in documents.
+    /// Returns the name of this outcome in documents.
     pub fn name(self) -> &'static str {
         match self {
             RegressionOutcome::Exceeded => "exceeded",

@@ -36,7 +36,7 @@ pub enum RepetitionOutcome {
 }
 
 impl RepetitionOutcome {
-    /// Returns the word for it in documents.
+    /// Returns the name of this outcome in documents.
     pub fn name(self) -> &'static str {
         match self {
             RepetitionOutcome::Holds => "holds",

@@ -9,7 +9,7 @@
 use super::figures::RunVerdict;
 use crate::check::{CheckKind, Status};
 
-/// Most repetitions of one round.
+/// Maximum number of repetitions of one round.
 pub const MOST_REPEATS: u32 = 2;
 
 /// The state of a round after all of its runs.

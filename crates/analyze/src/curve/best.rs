@@ -71,9 +71,9 @@ impl BestPoint {
 
 /// Compares the best point of a sweep with that of its repetition, by indices of the same values.
 ///
-/// The answer holds if the best point of each sweep is, in the other one, the best or not worse
-/// than it, and is contradicted if both are shown to be worse in the other one. It is undecided
-/// between, and where a sweep has no best point or makes no claim about others.
+/// The answer holds if the best point of each sweep is, in the other sweep, the best or not worse
+/// than the best. It is contradicted if each is shown to be worse in the other sweep. Otherwise it
+/// is undecided, as it is if a sweep has no best point or makes no claim about others.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;

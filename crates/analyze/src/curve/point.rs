@@ -71,7 +71,7 @@ impl CurvePoint<'_> {
     /// of `alpha`, by Student's t over the repeats. Metrics that are compared by ratio are averaged
     /// by their logarithms, like the changes of [`crate::compare`].
     ///
-    /// The runs are not judged: the mean of INVALID runs is one as well.
+    /// The runs are not judged: INVALID runs have a mean as well.
     ///
     /// # Errors
     /// The reason why there is no mean.

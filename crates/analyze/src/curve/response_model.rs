@@ -39,7 +39,7 @@ pub struct ResponseModel {
     pub points: Vec<ModelPoint>,
 }
 
-/// A prediction beside the measured response time.
+/// A predicted response time and the measured one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelPoint {
     /// Index of the point.

@@ -8,13 +8,13 @@
 
 use crate::linear::{invert, multiply};
 
-/// Most steps of one solution.
+/// Maximum number of steps of one solution.
 const MOST_STEPS: u32 = 40;
 
-/// Most halvings of one step.
+/// Maximum number of halvings of one step.
 const MOST_HALVINGS: u32 = 30;
 
-/// Smallest part of the squares by which a step must reduce them.
+/// Smallest relative reduction of the sum of squares for which a step is made.
 const SMALLEST_GAIN: f64 = 1e-12;
 
 /// Smallest relative pivot of equations that determine the parameters. The rows of one step may

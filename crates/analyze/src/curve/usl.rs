@@ -20,19 +20,19 @@ use super::point::{CurvePoint, Interval, Unusable};
 use super::solver::{Row, Solution, solve};
 use crate::student::{critical_t, upper_f};
 
-/// Fewest different numbers of clients.
+/// Minimum number of different numbers of clients.
 const FEWEST_LEVELS: usize = 5;
 
-/// The smallest number of clients must not exceed this.
+/// Largest value that the smallest number of clients may have.
 const LARGEST_FIRST: f64 = 4.0;
 
-/// The largest throughput must be at least so many times the smallest one.
+/// Minimum ratio of the largest throughput to the smallest one.
 const SMALLEST_GAIN: f64 = 1.25;
 
 /// Largest root mean square deviation of the points from the curve.
 const LARGEST_DEVIATION: f64 = 0.10;
 
-/// Number of parameters.
+/// Number of parameters of the law: λ, σ and κ.
 const PARAMETERS: f64 = 3.0;
 
 /// Error probability of the test that the points deviate by more than the repeats scatter.

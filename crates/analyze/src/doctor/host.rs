@@ -17,11 +17,11 @@ pub(super) const CHECKS: [Check<()>; 8] = [
     ("timer", |all, ()| timer(all)),
 ];
 
-/// Most bytes of swap that may be in use: pages that have not been needed for long.
+/// Maximum number of bytes in swap: pages that have not been needed for long.
 const SWAPPED: u64 = 16 << 20;
 
-/// Fewest open files that suffice for a growing run. A run raises the soft limit by itself, so the
-/// hard limit counts.
+/// Minimum number of open files for a run whose connections grow in number. A run raises the soft
+/// limit by itself, so the hard limit counts.
 const FEWEST_FILES: u64 = 4_096;
 
 /// Largest share of the processors that other programs may use.

@@ -16,11 +16,11 @@ use base::{Draw, Seed, Stream};
 /// Error probability of one series: that a series without a change has a change point.
 pub const SIGNIFICANCE: f64 = 0.01;
 
-/// Fewest values between two change points, and before the first and after the last.
+/// Minimum number of values between two change points, and before the first and after the last.
 pub const SHORTEST_SEGMENT: usize = 4;
 
-/// Fewest values of a series in which a clear change is significant. Of fewer, too many random
-/// orders divide into the same two sets.
+/// Minimum number of values in a series in which a clear change is significant. With fewer, too
+/// many random orders divide into the same two sets.
 pub const FEWEST_VALUES: usize = 12;
 
 /// Number of random orders. The smallest possible probability is 1/500.
@@ -30,7 +30,7 @@ const PERMUTATIONS: u32 = 499;
 /// (4 + 1)/(499 + 1) is 1 %.
 const MOST_AS_LARGE: u32 = 4;
 
-/// Most values of a series; the time grows with the square of their number.
+/// Maximum number of values in a series; the time grows with the square of their number.
 pub const LONGEST_SERIES: usize = 400;
 
 /// A change point of a series.
@@ -74,7 +74,7 @@ struct Split {
 }
 
 /// Returns the division with the largest divergence. The second side may end before the part does
-/// (κ of the paper): a change that is followed by one back is not hidden by it.
+/// (κ in the paper), so that a change is found even if a later one reverses it.
 fn best_split(values: &[f64]) -> Option<Split> {
     let distances = Distances::of(values);
     let n = values.len();
@@ -126,9 +126,9 @@ fn shuffle(values: &mut [f64], mut draw: Draw) {
 
 /// Sums of the distances between values.
 struct Distances {
-    /// For each number of values, the sum of the distances between all of the first ones.
+    /// Element n is the sum of the distances between all pairs of the first n values.
     among_first: Vec<f64>,
-    /// For each value and number, the sum of its distances to the first ones.
+    /// Element n of the list of a value is the sum of its distances to the first n values.
     to_first: Vec<Vec<f64>>,
 }
 
@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(places(&series(&levels, 2)), [15]);
     }
 
-    /// The means of both halves are equal; only the end of the second part hides nothing.
+    /// The means of both halves are equal, so the change is found only if the second side may end
+    /// early.
     #[test]
     fn change_and_its_reversal_are_both_found() {
         let levels = [vec![100.0; 12], vec![115.0; 8], vec![100.0; 12]].concat();

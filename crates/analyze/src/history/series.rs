@@ -9,8 +9,8 @@ use crate::compare::{ChangeInterval, RunFigures, Unpaired};
 /// Error probability of the intervals of changes.
 const ALPHA: f64 = 0.05;
 
-/// Part of a change that the machine must explain, or must not, to be named or excluded as its
-/// cause.
+/// Minimum change of the machine, as a fraction of the change of a metric, to be its cause; a
+/// smaller one is excluded as the cause.
 const HALF: f64 = 0.5;
 
 /// A record of a history.
@@ -88,8 +88,8 @@ pub struct MetricChange {
     pub mean_after: f64,
     /// The change: a fraction, or a difference for metrics that can be 0.
     pub change: f64,
-    /// Its interval at 95 %, for a change at a given place: that of a place which was searched is
-    /// wider. `None` without scatter.
+    /// Its 95 % interval for a given place of the change; `None` without scatter. The place was
+    /// searched for, so the interval is too narrow.
     pub interval: Option<ChangeInterval>,
     /// Probability of a divergence as large without a change.
     pub p_value: f64,
@@ -120,7 +120,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns the word for it in documents.
+    /// Returns the name of this cause in documents.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Machine => "machine",
@@ -130,9 +130,9 @@ impl Cause {
     }
 }
 
-/// Returns the history of each metric that is named and that at least one record has; without names
-/// of those that are usual. `runs` are the records in the order of time;
-/// INVALID ones are left out.
+/// Returns the histories of the `named` metrics that at least one record has; if `named` is empty,
+/// those of the usual metrics. `runs` are the records in the order of time; INVALID ones are left
+/// out.
 pub fn history(runs: &[HistoryRun<'_>], named: &[RunMetric]) -> Vec<MetricHistory> {
     let mut metrics: Vec<RunMetric> = Vec::new();
     for (metric, _) in runs.iter().flat_map(|run| run.valid()).flat_map(|run| &run.metrics) {

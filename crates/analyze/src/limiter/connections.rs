@@ -1,4 +1,4 @@
-//! Detection of too few connections: fewer than the server admits, or than a pool has.
+//! Detection of a limit on connections: that of the server, or the size of a pool.
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
@@ -19,15 +19,16 @@ const WITHOUT_SESSION: f64 = 0.4;
 /// Minimum number of requests in flight to distinguish a pool from chance.
 const FEWEST_POOLED: f64 = 3.0;
 
-/// Fraction of the sessions of a pool that idle, up to which the pool has none to spare.
+/// Largest fraction of idle sessions at which a pool has none to spare.
 const FREE: f64 = 0.3;
 
-/// Mean time of a request in a session, in seconds, from which on it is longer than a tick of the
-/// kernel, which is at most 10 ms.
+/// Mean time of a request in a session, in seconds, from which it counts as longer than a tick of
+/// the kernel, which is at most 10 ms.
 const LONG_S: f64 = 0.02;
 
-/// Fraction of the time from which on sessions at work have a queue before them: by queueing theory
-/// a request that comes at a random time waits for 2.6 service times before two of them (M/M/2).
+/// Minimum fraction of the time in which sessions are at work for a queue to form in front of them:
+/// by queueing theory a request that comes at a random time waits for 2.6 service times before two
+/// of them (M/M/2).
 const QUEUES: f64 = 0.85;
 
 /// Rate of session samples, of 10 per second, below which the observer itself waits for the
@@ -217,8 +218,8 @@ impl LimiterInput<'_, '_> {
     /// Returns the connections of a program whose request has no answer yet; `None` if that is not
     /// known.
     ///
-    /// If no request can be answered within one tick of the kernel, data that was received and sent
-    /// within one is an answer and the next request.
+    /// The kernel's times have a resolution of one tick. If no request can be answered within a
+    /// tick, data received and data sent within the same tick are an answer and the next request.
     fn awaiting(&self, no_answer_in_one_tick: bool) -> Option<f64> {
         let program = Part::Sockets(Side::Generator);
         let awaiting = self.signals.mean(&program, sockets::AWAITING)?;

@@ -12,8 +12,8 @@ use super::suspect::Suspect;
 use super::waits::{WAIT_DECIDES, Wait, Waiting};
 use crate::surroundings::Place;
 
-/// Fraction of the requests' time for which an observed program has sessions at work, up to which
-/// the switches between program and database do not count as part of the requests.
+/// Fraction of the time in which the sessions of an observed program are asked. If they are at work
+/// for less than this, the switches between program and database count as part of the requests.
 const AT_WORK: f64 = 0.7;
 
 /// Minimum fraction of the time with a task lacking memory for memory to be the limiter.

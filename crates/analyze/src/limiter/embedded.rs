@@ -14,8 +14,8 @@ use super::waits::WAIT_DECIDES;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
-/// Fraction of the time for which the holder of SQLite's only lock must run or want to, for the
-/// others to wait for its statements.
+/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable, for
+/// the others to be waiting for its statements and not for the disk.
 const HOLDER_RUNS: f64 = 0.6;
 
 impl LimiterInput<'_, '_> {

@@ -13,7 +13,7 @@ use crate::other_programs::OtherPrograms;
 pub enum LimiterFinding {
     /// Every open job was answered at the rate at which requests arrived.
     Satisfied,
-    /// The run, or the load, cannot say what limits it.
+    /// The run, or the load, does not show what limits it.
     Inconclusive(Inconclusive),
     /// Nothing that was observed explains the result, although the load takes all that it can get.
     NothingFull {
@@ -25,7 +25,7 @@ pub enum LimiterFinding {
         /// wait for them.
         full: Vec<(String, f64)>,
     },
-    /// Requests that are asked for one after another, while nothing is full.
+    /// Requests that are sent one after another, while nothing is full.
     Concurrency(Concurrency),
     /// Limit of connections.
     Connections(ConnectionLimit),
@@ -47,7 +47,7 @@ pub enum LimiterFinding {
     OtherPrograms(OtherPrograms),
 }
 
-/// The reason why a run, or a load, cannot say what limits it.
+/// The reason why a run, or a load, does not show what limits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
     /// There were loads and no jobs.
@@ -81,7 +81,7 @@ pub enum Saturation {
     Load,
 }
 
-/// Requests that are asked for one after another.
+/// Requests that are sent one after another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Concurrency {
     /// Kind of the clients.
@@ -169,7 +169,7 @@ pub enum GeneratorLimit {
     SlowFeed {
         /// Number of these clients.
         clients: f64,
-        /// Fraction of their time in which they have nothing to ask.
+        /// Fraction of their time in which they have nothing to send.
         idle_share: f64,
     },
     /// The thread that makes and sends the rows of a load runs all the time.
@@ -224,7 +224,7 @@ pub enum ProgramLimit {
         /// Mean number of threads that waited.
         waited: f64,
     },
-    /// Sessions of the database wait for the program, or for the way to it.
+    /// Sessions of the database wait for the program, or for the network between them.
     Pauses {
         /// Sessions of the program.
         sessions: f64,
@@ -265,9 +265,9 @@ pub enum ProgramLimit {
 pub enum Pause {
     /// The program does not read its answers.
     UnreadAnswers,
-    /// Answers wait for room on the way.
+    /// Answers wait to be sent over the network.
     AnswersOnTheWay,
-    /// Rows wait for room on the way.
+    /// Rows wait to be sent over the network.
     RowsOnTheWay,
     /// The next request takes a round trip.
     RoundTrip {
@@ -276,7 +276,7 @@ pub enum Pause {
         /// Shortest round trip, in seconds.
         round_trip_s: f64,
     },
-    /// The program does not ask more.
+    /// The program sends no further requests.
     NothingAsked {
         /// Name of the wait within a statement, if most sessions wait for rows.
         rows: Option<&'static str>,
@@ -316,7 +316,7 @@ pub enum NetworkLimit {
         /// Fraction of its speed.
         share: f64,
     },
-    /// Answers wait for room on the way.
+    /// Answers wait to be sent over the network.
     AnswersWait {
         /// Requests under way.
         in_flight: f64,
@@ -348,7 +348,7 @@ pub enum NetworkLimit {
         /// Mean service time, in seconds.
         service_s: f64,
     },
-    /// Rows of a load wait for room on the way.
+    /// Rows of a load wait to be sent over the network.
     RowsWait {
         /// Connections that rows are written to.
         connections: f64,
@@ -413,7 +413,7 @@ pub enum Waits {
     Embedded {
         /// Requests under way.
         in_flight: f64,
-        /// Requests that stand still.
+        /// Requests that neither run nor wait for a processor.
         still: f64,
         /// Event that they wait for.
         wait: EmbeddedWait,
@@ -434,7 +434,7 @@ pub struct WaitingSessions {
 /// The event that requests to an embedded database wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddedWait {
-    /// The request that writes.
+    /// Another request that writes.
     Writer,
     /// Flushing.
     Flush,

@@ -31,11 +31,11 @@ const LOADS_FULLY: f64 = 0.85;
 /// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
 const UNSENT: f64 = 0.5;
 
-/// Fraction of the writers up to which sessions at work count as waiting for rows.
+/// Fraction of the writers with a session at work below which the database is waiting for rows.
 const AT_WORK: f64 = 0.5;
 
-/// Fraction of the writers with unread rows in the database's sockets, up to which it counts as
-/// waiting for rows if its sessions were not seen.
+/// Fraction of the writers with unread rows in the database's sockets below which the database is
+/// waiting for rows, if its sessions were not seen.
 const UNREAD: f64 = 0.2;
 
 /// Names the limiter of the load of a table.
@@ -74,7 +74,7 @@ pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
 
 impl LimiterInput<'_, '_> {
     /// Returns the fraction of a processor that the thread which generates and sends the rows used;
-    /// `None` if this is no load, or the thread was not seen.
+    /// `None` if no table is being loaded, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
         let part = Part::Processes(Side::Generator);
         let observing = self.signals.rate(&part, generator::OBSERVING).unwrap_or(0.0);

@@ -69,7 +69,7 @@ enum Outcome {
     Satisfied,
     /// The run took what it could get, or asked for more; with the reason.
     Saturating(Saturation),
-    /// The run does not say; with the reason.
+    /// The run does not show it; with the reason.
     Inconclusive(Inconclusive),
 }
 

@@ -46,7 +46,8 @@ const SHORTEST: f64 = 0.000_2;
 /// take all of the time between the two ends.
 const NO_NETWORK: f64 = 0.001;
 
-/// Fraction of the requests on the network that have an idle session meanwhile.
+/// Minimum ratio of idle sessions to the requests on the network, for these to be neither in the
+/// database nor in a queue before it.
 const HAVE_SESSIONS: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is full.

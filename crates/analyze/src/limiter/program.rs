@@ -30,8 +30,9 @@ const QUICK_S: f64 = 0.001;
 /// The same limit in round trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
-/// Fraction of the time in which sessions wait for the program, for which a side must wait for a
-/// processor to count as kept from asking or from reading requests.
+/// Minimum time for which threads of one side wait for a processor, relative to the time in which
+/// sessions wait for the program, for the wait to be the reason why requests are not sent or not
+/// read.
 const LACKS_PROCESSOR: f64 = 0.5;
 
 /// Minimum fraction of the requests' time for which threads of one side wait for a processor to
@@ -311,8 +312,9 @@ impl LimiterInput<'_, '_> {
         })
     }
 
-    /// Returns the requests of a program per second. If its sockets are not seen, the database's
-    /// count for all clients; PostgreSQL counts transactions, and read-only ones late.
+    /// Returns the requests of a program per second. If its sockets are not seen, this is the
+    /// database's count for all clients, which in PostgreSQL is that of transactions; it counts
+    /// read-only ones late.
     pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
         let of = |statistic| self.signals.rate_of_statistic(statistic);
         let transactions = || {

@@ -15,9 +15,9 @@ use crate::observed::Observed;
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
     series: Vec<(ObservedComponent, &'a Observed)>,
-    /// Host of the database's processes; `None` is this host.
+    /// Host of the database's processes; `None` is the load generator's.
     server: Option<String>,
-    /// True if they were seen at all.
+    /// True if the processes of the database were seen.
     sees_processes: bool,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Signals<'a> {
         rate(self.series(part, metric)?, &self.window)
     }
 
-    /// Returns the growth per second of a counter with a name of the server's.
+    /// Returns the growth per second of a counter under a name that the server gives.
     pub(super) fn rate_named(&self, part: &Part, name: &str) -> Option<f64> {
         rate(self.series_named(part, name)?, &self.window)
     }
@@ -201,7 +201,7 @@ impl<'a> Signals<'a> {
         mean(self.series(part, metric)?, &self.window)
     }
 
-    /// Returns the mean of a gauge without the last reading, which is taken when all is over.
+    /// Returns the mean of a gauge without its last reading, which is taken after the end.
     pub(super) fn mean_before_the_last(&self, part: &Part, metric: Metric) -> Option<f64> {
         let observed = self.series(part, metric)?;
         let (last, _) = observed.points.last()?;
@@ -227,7 +227,7 @@ impl<'a> Signals<'a> {
         Some(self.rate(part, metric).unwrap_or(0.0) / looks)
     }
 
-    /// Returns the mean number of sessions that a name of the server's counts: per sample.
+    /// Returns the mean number of sessions that the server counts under this name: per sample.
     pub(super) fn per_sample_named(&self, part: &Part, name: &str) -> Option<f64> {
         let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
         Some(self.rate_named(part, name).unwrap_or(0.0) / looks)
@@ -255,7 +255,7 @@ impl<'a> Signals<'a> {
         parts
     }
 
-    /// Returns the parts of one kind that were seen on this host.
+    /// Returns the parts of one kind that were seen on the load generator's host.
     pub(super) fn parts_here(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<&Part> {
         let here = self.series.iter().map(|(component, _)| component);
         let here = here.filter(|it| it.place.is_none() && is_wanted(&it.part));

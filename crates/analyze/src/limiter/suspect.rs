@@ -6,7 +6,7 @@ use super::component::Component;
 use super::evidence::{EvidenceKind, EvidenceNumber};
 use super::finding::LimiterFinding;
 
-/// A component that takes the time of requests, or has no more to give.
+/// A component that takes the time of requests, or has no capacity left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     /// Suspected component.

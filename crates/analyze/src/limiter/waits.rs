@@ -24,7 +24,8 @@ const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
 /// Minimum number of sessions that are shown as running but cannot run, for a contradiction.
 const CONTRADICTION: f64 = 1.0;
 
-/// Minimum fraction of the active sessions that these must be.
+/// Minimum fraction of the active sessions that are shown as running but cannot run, for a
+/// contradiction.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
 /// A kind of wait of sessions, by the remedy that it needs.

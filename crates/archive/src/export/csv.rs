@@ -11,9 +11,9 @@ use crate::error::RecordError;
 use crate::reader::{Archive, IntervalCounts};
 
 /// Columns. The first four identify the row; then come the requests with an intended start in it,
-/// those that ended in it, and the state at its end. Times are those of its histogram row, which is
-/// longer than a second in runs of more than two hours; they are in the row at its start. Later
-/// columns are at the end, for programs that count columns.
+/// those that ended in it, and the state at its end. Times are those of a histogram row, which is
+/// longer than a second in runs of more than two hours; they are given in the first second of that
+/// row. New columns are appended, for programs that refer to columns by number.
 const COLUMNS: [&str; 37] = [
     "job",
     "start_s",

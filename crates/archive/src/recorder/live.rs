@@ -24,7 +24,7 @@ impl LiveView {
         self.counts_times.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if response times since time zero are asked for.
+    /// Returns true if response times since time zero are counted.
     pub(super) fn counts_times(&self) -> bool {
         self.counts_times.load(Ordering::Relaxed)
     }

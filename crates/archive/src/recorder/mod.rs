@@ -133,7 +133,7 @@ impl Recorder {
     /// has been dropped.
     ///
     /// # Errors
-    /// Fails if the file is there and cannot be removed.
+    /// Fails if the file exists and cannot be removed.
     pub fn discard(self) -> Result<(), RecordError> {
         let path = self.path.clone();
         // The file is removed; a failure to write it does not matter.

@@ -11,7 +11,7 @@ use record::{
 };
 
 /// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
-/// a few seconds if there are very many jobs. One more, and the record counts as broken.
+/// a few seconds if there are very many jobs. With one more, the record fails.
 const BACKLOG: usize = 512;
 
 /// The minimum number of deliveries kept per job.

@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), expected, "{text:?}");
     }
 
-    /// Cases of the documentation of Go's `Writer`, and of the comments in its source.
+    /// Cases from the documentation of Go's `Writer`, and from the comments in its source.
     #[test]
     fn texts_are_quoted_as_go_quotes_them() {
         for plain in ["", "a", "a b ", "it's", "\\", "\\N", "a\\.", "x\ty", "ß", "\u{b}a".trim()] {

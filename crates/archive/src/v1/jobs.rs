@@ -87,7 +87,7 @@ fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), RowE
     Ok(())
 }
 
-/// Reads the kinds of the accounts that are no whole jobs.
+/// Reads the kinds of the accounts that are not whole jobs.
 fn read_kinds(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), RowError> {
     let mut select = from.prepare("select job, kind, of_job, name from account order by job")?;
     let mut rows = select.query([])?;
@@ -130,8 +130,8 @@ fn check_kinds(jobs: &[JobHeader]) -> Result<(), RowError> {
     Ok(())
 }
 
-/// Finds the kinds in a record without table `account`, whose names tell them: `MIX/SECTION` and
-/// `JOB@ADDRESS`.
+/// Finds the kinds in a record without the table `account`, where they follow from the names:
+/// `MIX/SECTION` and `JOB@ADDRESS`.
 fn split_names(jobs: &mut [JobHeader]) -> Result<(), RowError> {
     for index in 0..jobs.len() {
         let (before, rest) = jobs.split_at_mut(index);

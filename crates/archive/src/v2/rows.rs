@@ -102,7 +102,7 @@ pub struct LookRow {
 impl Phase {
     const ALL: [Phase; 4] = [Phase::Compare, Phase::Sweep, Phase::Saturate, Phase::Capacity];
 
-    /// Returns the word in the record.
+    /// Returns the name of this phase in records.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Compare => "compare",
@@ -125,7 +125,7 @@ impl Phase {
 impl RunState {
     const ALL: [RunState; 3] = [RunState::Counts, RunState::Repeated, RunState::Abandoned];
 
-    /// Returns the word in the record.
+    /// Returns the name of this state in records.
     pub fn name(self) -> &'static str {
         match self {
             RunState::Counts => "counts",
@@ -197,7 +197,7 @@ pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Re
     Ok(())
 }
 
-/// Removes the row and the figures of a run; the rows that it has measured stay.
+/// Removes the row and the figures of a run; the rows of its measurements are kept.
 pub(crate) fn remove_run(to: &Connection, run: u32) -> Result<(), RowError> {
     for table in ["run", "figure"] {
         to.execute(&format!("delete from {table} where run = ?"), [run])?;

@@ -8,7 +8,7 @@ use workload::OnError;
 use super::state::Client;
 
 impl<D: Driver> Client<D> {
-    /// Returns the end of a failed attempt: as the driver reports it, or now if it could not tell.
+    /// Returns the end of a failed attempt, as the driver reported it, or now if it reported none.
     pub(super) fn end_of_failure(&self) -> Stamp {
         match self.work.reply.sent {
             Some(sent) if self.work.reply.done >= sent => self.work.reply.done,

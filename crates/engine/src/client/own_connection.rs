@@ -77,7 +77,8 @@ impl<D: Driver> Client<D> {
         unless_fired(pin!(pause), &self.handle.expiry).await.is_some()
     }
 
-    /// Connects for a request that began at `sent`; returns `None` if its time is over first.
+    /// Connects for a request that began at `sent`; returns `None` if the request's time is over
+    /// first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
         let texts = &self.job_state.parts.texts()[self.present().texts.clone()];

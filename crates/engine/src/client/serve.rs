@@ -25,7 +25,7 @@ const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.
 enum RequestSource {
-    /// The schedule of numbers; the request takes nothing from a file.
+    /// The next number of the client; the request takes nothing from a file.
     Schedule(u64),
     /// The next record of this part's file. The number is the record's own if it is `None`.
     File(usize, Option<u64>),
@@ -344,7 +344,8 @@ impl<D: Driver> Client<D> {
         Outcome::Unsent
     }
 
-    /// Sends the request once, stretch by stretch. `since` is the start of its first attempt.
+    /// Sends the request once, one stretch after the other: the statements of a stretch are sent
+    /// together. `since` is the start of its first attempt.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.make_ready(since);
         let mut first_error = None;

@@ -29,7 +29,7 @@ pub(crate) struct Client<D: Driver> {
     pub(super) back_off: BackOff,
     /// Generators of values: one for each part of the job, and for a mix one more for its pauses.
     pub(super) generators: Vec<Generator>,
-    /// Index of the part of the job to which the present request belongs.
+    /// Index of the part of the job to which the current request belongs.
     pub(super) part: usize,
     /// Statements and values to send, and the reply.
     pub(super) work: Work,
@@ -146,7 +146,7 @@ impl<D: Driver> Client<D> {
         self.connection.is_none() && self.job_state.keeps_connections()
     }
 
-    /// Returns the part of the job to which the present request belongs.
+    /// Returns the part of the job to which the current request belongs.
     #[inline]
     pub(super) fn present(&self) -> &Part {
         self.job_state.parts.part(self.part)

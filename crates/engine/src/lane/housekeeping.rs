@@ -74,15 +74,15 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Returns the time until which requests may become due without every job having made all of
-    /// its requests. Early last arrivals do not end a run before that.
+    /// Returns the latest end of a job without a fixed number of requests. Until then requests may
+    /// still become due, so the run does not end when all clients have left.
     fn horizon(&self) -> Nanos {
         let plan = &self.context.plan;
         let jobs = plan.jobs.iter().filter(|job| !job.has_fixed_request_count());
         jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 
-    /// Closes the present interval of the ledger.
+    /// Closes the current interval of the ledger.
     fn close_interval(&self, now: Stamp) {
         // A part of a mix has no queue and no connections of its own.
         let gauges = |job_state: &Rc<JobState>| {

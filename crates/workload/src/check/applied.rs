@@ -1,8 +1,8 @@
 //! Application of overrides to a file before it is checked.
 //!
-//! The overrides of a section replace its lines. Those above the first section are checked beside
-//! the file's own lines, which stay: a URL that is overridden still tells which parameters are
-//! secret. Those of `[params]` replace values when the parameters are resolved.
+//! The overrides of a section replace its lines. Those above the first section are checked in
+//! addition to the file's own lines, because a URL that is overridden still shows which parameters
+//! are secret. Those of `[params]` replace values when the parameters are resolved.
 
 use std::borrow::Cow;
 
@@ -16,8 +16,8 @@ use crate::read::{Entry, File, Section, line_outside};
 use crate::sink::Sink;
 use crate::wording::{self, nearest};
 
-/// Returns the file with the lines of its sections replaced; reports sections that it does not
-/// have and values that cannot stand on a line.
+/// Returns the file with the lines of its sections replaced; reports sections that it does not have
+/// and values that cannot be written on one line.
 pub(super) fn apply<'a>(
     file: &'a File<'a>,
     overrides: &Overrides,

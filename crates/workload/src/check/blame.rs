@@ -8,9 +8,9 @@ use base::{Diagnostic, Severity};
 
 use super::overrides::{Override, Overrides};
 
-/// Attributes the errors of a file with its options: Reports an error at the option that causes it:
-/// one that is absent from `own`, the errors without the options. Only the first error of each
-/// option is reported, because the others follow from it.
+/// Attributes the errors of a file with its options: reports an error at the option that causes it
+/// if it is absent from `own`, the errors without the options. Only the first error of each option
+/// is reported, because the others follow from it.
 pub(super) fn attribute_errors(
     text: &str,
     overrides: &Overrides,

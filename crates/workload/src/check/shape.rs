@@ -184,7 +184,7 @@ fn below_the_mean(mean: Level, amplitude: Level, place: Excerpt<'_>) -> Result<(
     }
 }
 
-/// Returns the error for `arrival` beside recorded times, which leave nothing to draw.
+/// Returns the error for `arrival` together with recorded times, which leave nothing to draw.
 fn no_process(arrival: &Entry<'_>) -> Diagnostic {
     arrival
         .whole()

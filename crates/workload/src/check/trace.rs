@@ -17,7 +17,7 @@ use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage};
 use crate::shape::{Level, Recorded, Shape};
 use crate::wording::quoted;
 
-/// Highest size of all traces of a file in the printed plan, in bytes. The printed plan is itself a
+/// Maximum size of all traces of a file in the printed plan, in bytes. The printed plan is itself a
 /// workload file, and the remaining space is for its other contents.
 const MOST_PRINTED: usize = LARGEST_FILE - (4 << 20);
 

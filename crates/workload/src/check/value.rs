@@ -14,8 +14,8 @@ use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
 use crate::wording::{enumeration, meant_duration, nearest, quoted};
 
-/// The reason why a text is no value of a key: the second half of a sentence that begins with the
-/// text.
+/// The reason why a text is not a valid value of a key: the second half of a sentence that begins
+/// with the text.
 pub(super) struct ValueError {
     reason: String,
     remedy: Remedy,
@@ -27,7 +27,7 @@ enum Remedy {
     Example,
     /// Another unit.
     Unit,
-    /// The one that the reason has.
+    /// None of its own: the reason contains the remedy.
     Included,
 }
 

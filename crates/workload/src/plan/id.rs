@@ -1,4 +1,4 @@
-//! Identifiers of what a plan consists of.
+//! Identifiers of the jobs, parts, targets and accounts of a plan.
 
 /// A job, by its index in [`Plan::jobs`](crate::Plan::jobs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +31,7 @@ impl TargetId {
     }
 }
 
-/// An account of a plan: what counts requests of its own.
+/// An account of a plan: a unit whose requests are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
     /// A job; its parts count in it too.

@@ -190,7 +190,7 @@ impl Job {
         &self.requests.section
     }
 
-    /// Returns true if its requests are made of those of several sections.
+    /// Returns true if its requests are those of several sections.
     pub fn is_mix(&self) -> bool {
         !self.parts.is_empty()
     }

@@ -163,8 +163,8 @@ impl Plan {
         self.duration.is_none() && self.jobs.len() == 1
     }
 
-    /// Returns true if the plan uses a target: a job does, or, for the main target, setup, loads or
-    /// teardown.
+    /// Returns true if the plan uses a target: for a job or, if it is the main target, for setup,
+    /// loads or teardown.
     pub fn asks(&self, target: JobTarget) -> bool {
         let is_fixed =
             !self.setup.is_empty() || !self.loads.is_empty() || !self.teardown.is_empty();

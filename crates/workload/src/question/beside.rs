@@ -1,10 +1,10 @@
-//! Access to the files of the workload file of an experiment.
+//! Access to the files that the workload file of an experiment names.
 
 use std::io;
 
 use crate::folder::Folder;
 
-/// The folder of a workload file that lies in a folder below another.
+/// The folder of a workload file, which may lie below that of the experiment file.
 pub(super) struct WorkloadFolder<'f> {
     /// The folder of the experiment file.
     outer: &'f dyn Folder,

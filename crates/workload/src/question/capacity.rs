@@ -67,8 +67,8 @@ impl CapacityQuestion {
     /// Limits of the default of [`trial`](Self::trial).
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
-    /// Trials that a budget covers at least if all had the default length, which leaves their
-    /// warm-ups and drains the same time again.
+    /// Minimum number of trials of the default length that a budget covers, without their warm-ups
+    /// and drains.
     const TRIALS_OF_BUDGET: u64 = 60;
 
     /// Returns the default of [`trial`](Self::trial): a short budget has short trials, so that it

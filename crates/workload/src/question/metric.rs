@@ -35,7 +35,7 @@ pub enum Quantity {
     Load,
     /// Bytes that a table or the database occupies on the disk.
     Size,
-    /// Bytes of a table or the database by the server's account.
+    /// Bytes of a table or the database, as the server reports them.
     LogicalSize,
 }
 

@@ -121,7 +121,7 @@ impl<'f> SaturateDraft<'f> {
         ArmDraft { name, span, differences, spans, is_sound: true }
     }
 
-    /// Reports a load that does not fit to the plan of an arm.
+    /// Reports a load that does not fit the plan of an arm.
     pub(super) fn check(&self, plan: &Plan, sink: &mut Sink) {
         if let Some((load, place)) = &self.vary
             && let Err(error) = fits(load, *place, plan)

@@ -153,7 +153,7 @@ impl<'f> Sections<'f> {
         }
     }
 
-    /// Reports the parts of a comparison beside a search.
+    /// Reports the parts of a comparison in a file with a search.
     fn reject_beside_capacity(&self, fields: &Fields<'_>, sink: &mut Sink) {
         for name in ["bet", "rounds", "differences", "design", "delta"] {
             for value in fields.values(name) {
@@ -200,7 +200,7 @@ impl<'f> Sections<'f> {
         sink.error(|| Diagnostic::error(span, message).help(help));
     }
 
-    /// Reports keys of `[question]` that have no meaning beside a sweep.
+    /// Reports keys of `[question]` that have no meaning together with a sweep.
     fn reject_beside_sweep(
         &self,
         section: &Section<'_>,
@@ -228,7 +228,7 @@ impl<'f> Sections<'f> {
         }
     }
 
-    /// Reports what cannot stand beside a search for saturation.
+    /// Reports parts that cannot be combined with a search for saturation.
     fn reject_beside_saturate(
         &self,
         section: &Section<'_>,
@@ -250,7 +250,7 @@ impl<'f> Sections<'f> {
     }
 }
 
-/// Reports a section that cannot stand beside another one.
+/// Reports a section that cannot be combined with another one.
 fn reject_beside(section: &Section<'_>, other: &str, sink: &mut Sink) {
     sink.error(|| {
         let message = format!("[{}] stands beside [{other}]", bare(&section.name));

@@ -18,8 +18,8 @@ use crate::value::Constant;
 /// Highest number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
 pub(crate) const MOST_VALUES: usize = 65_535;
 
-/// Highest number of `${…}` that are parsed before giving up: a printed plan may have a spliced
-/// text beside each value.
+/// Maximum number of `${…}` that are parsed before giving up: a printed plan may have a spliced
+/// text next to each value.
 pub(crate) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
 /// A part of a statement.
