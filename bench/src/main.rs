@@ -1,10 +1,10 @@
 //! Measures the cost of Assay itself.
 //!
-//! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
-//! beside the machine and the commit; the program `values` does the same for the generated values.
-//! `bench gate CASE N` runs one case with a fixed number of requests, for counting its
-//! instructions; `memory`, `replay`, `check` and `input` measure memory, and
-//! `merge` the time to move a run into the record of an experiment.
+//! `make bench` runs every measure in interleaved rounds and prints medians with their spread, with
+//! the machine and the commit; the program `values` does the same for the generated values. `bench
+//! gate CASE N` runs one case with a fixed number of requests, for counting its instructions;
+//! `memory`, `replay`, `check` and `input` measure memory, and `merge` the time to move a run into
+//! the record of an experiment.
 
 mod cases;
 mod merge;

@@ -46,7 +46,7 @@ pub fn plan(data: &[u8]) {
     assert!(same, "not the same plan:\n{printed}\n{found:?}");
 }
 
-/// A workload file, the options of the command line, and the files beside the workload.
+/// A workload file, the options of the command line, and the files next to the workload.
 struct Case {
     text: String,
     overrides: Overrides,
@@ -54,7 +54,7 @@ struct Case {
 }
 
 impl Case {
-    /// Names of the files beside the workload, in order.
+    /// Names of the files next to the workload, in order.
     const FILES: [&'static str; 4] = ["a.sql", "b.csv", "c.log", "d.txt"];
 
     /// Decodes a case: two bytes of options, then texts separated by zero bytes. The texts are the

@@ -3,7 +3,7 @@
 //! `cargo run -p xtask -- tidy` checks the dependencies between crates and the house style, `… --
 //! gate` the instructions per request and the memory of the release build, `… -- docs` writes the
 //! parts of the guide that are generated from tables, and `… -- test COMMAND` runs the tests, and
-//! the command beside them. All but `docs` are part of `make test`.
+//! the command alongside them. All but `docs` are part of `make test`.
 
 mod docs;
 mod gate;

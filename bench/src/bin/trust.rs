@@ -23,7 +23,7 @@ use bench::trust::idle::{idle, stalls};
 use bench::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
 
-/// Most false alarms in a thousand runs: of a single check, and of all together.
+/// Maximum number of false alarms in a thousand runs: of a single check, and of all together.
 const BY_CHECK: u64 = 6;
 const AT_ALL: u64 = 50;
 

@@ -230,7 +230,7 @@ fn beside_others(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     pgbench(stage, &server, stage.draw(1, 4, 8), &script)
 }
 
-/// Runs busy loops beside the observed program and the database.
+/// Runs busy loops alongside the observed program and the database.
 fn beside_busy_programs(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let loops = stage.draw(0, 2, 4);

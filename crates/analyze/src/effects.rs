@@ -108,7 +108,7 @@ impl Span<'_> {
     }
 }
 
-/// Begin or end of an activity.
+/// Start or end of an activity.
 #[derive(Clone, Copy)]
 struct Moment {
     at_s: f64,

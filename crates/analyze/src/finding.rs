@@ -194,7 +194,7 @@ pub enum Seconds {
     Odd {
         /// Name of the job.
         job: String,
-        /// Begin of the second, since time zero.
+        /// Start of the second, since time zero.
         begin: Nanos,
         /// Relative difference.
         by: f64,
@@ -267,7 +267,7 @@ pub enum Stalls {
     Longest {
         /// Length of the longest, in seconds.
         length_s: f64,
-        /// Begin of it, since time zero.
+        /// Start of it, since time zero.
         at: Nanos,
         /// Number of other stalls.
         others: usize,
@@ -498,7 +498,7 @@ pub enum Outages {
     Some {
         /// Duration of all outages together.
         length: Nanos,
-        /// Begin of the first one, since time zero.
+        /// Start of the first one, since time zero.
         first: Nanos,
         /// Text of the first event of an outage.
         text: Option<String>,

@@ -117,7 +117,7 @@ pub struct NodeSummary {
 /// A part of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// Begin, in seconds since time zero.
+    /// Start, in seconds since time zero.
     pub start_s: f64,
     /// Completions whose end lies in it, per second.
     pub throughput_per_s: f64,

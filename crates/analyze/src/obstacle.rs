@@ -38,12 +38,12 @@ pub enum JobObstacle {
     NoPoissonArrivals {
         /// Least arrivals per second.
         per_s: f64,
-        /// Least number of seconds.
+        /// Minimum number of seconds.
         seconds: usize,
     },
     /// No job with Poisson arrivals has enough recorded gaps.
     FewGaps {
-        /// Least number of gaps.
+        /// Minimum number of gaps.
         fewest: u64,
     },
     /// No request was sent.
@@ -54,7 +54,7 @@ pub enum JobObstacle {
     NoService,
     /// Requests arrive in too few intervals for a trend.
     FewIntervals {
-        /// Least number of intervals.
+        /// Minimum number of intervals.
         fewest: usize,
     },
     /// The length of the warm-up was given.
@@ -65,7 +65,7 @@ pub enum JobObstacle {
     VaryingRate,
     /// No job that keeps up has enough requests in each part of the window.
     FewRequests {
-        /// Least number of requests in a part.
+        /// Minimum number of requests in a part.
         requests: u64,
         /// Number of parts.
         parts: usize,
@@ -101,7 +101,7 @@ pub enum ObservationObstacle {
     FrequencyUnknown,
     /// A third of the window has too few readings of the frequency.
     FewReadings {
-        /// Least number of readings.
+        /// Minimum number of readings.
         fewest: usize,
     },
 }

@@ -58,7 +58,7 @@ pub struct PhaseSummary {
     pub name: PhaseName,
     /// Length, in seconds.
     pub length_s: f64,
-    /// Begin and end of each of its stretches, in seconds since time zero.
+    /// Start and end of each of its stretches, in seconds since time zero.
     pub stretches_s: Vec<(f64, f64)>,
     /// Other jobs, in the file's order.
     pub jobs: Vec<PhaseFigures>,
@@ -320,7 +320,7 @@ pub(crate) fn summarize(
             Cause::Job(account) => (evidence.plan.account(*account).name().to_owned(), false),
             Cause::Background(name) => (name.clone(), true),
         };
-        // Begin and end of background work are known only as precisely as it was sampled.
+        // Start and end of background work are known only as precisely as it was sampled.
         let every_s = evidence.plan.observe.every.as_secs_f64();
         let resolution_s = if is_background { longest_s.max(every_s) } else { longest_s };
         Some(SideEffects {

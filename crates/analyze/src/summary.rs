@@ -49,7 +49,7 @@ pub struct Summary {
 pub struct Window {
     /// Length of the warm-up, in seconds.
     pub warmup_s: f64,
-    /// Begin of the window.
+    /// Start of the window.
     pub start_s: f64,
     /// End of the window.
     pub end_s: f64,

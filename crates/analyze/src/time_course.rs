@@ -26,7 +26,7 @@ pub struct TimeCourse {
 pub struct TimeColumn {
     /// Steps of the part.
     pub steps: Range<usize>,
-    /// Begin of the part, since time zero.
+    /// Start of the part, since time zero.
     pub from: Nanos,
     /// End of the part, since time zero.
     pub to: Nanos,

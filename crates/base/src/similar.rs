@@ -5,7 +5,7 @@
 ///
 /// A difference in case counts as no edit. Ties go to the first candidate.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A word far longer than any key is no typing error; comparing it would take quadratic time.
+    // A word far longer than any key is not a typing error; comparing it would take quadratic time.
     if word.len() > 64 {
         return None;
     }

@@ -88,13 +88,13 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// Returns true if the host is this machine, as far as its name tells.
+    /// Returns true if the host is this machine, as far as its name shows.
     pub fn is_local(&self) -> bool {
         is_local_host(&self.host)
     }
 }
 
-/// Returns true if a host, given by name or IP address, is this machine, as far as its name tells.
+/// Returns true if a host, given by name or IP address, is this machine, as far as its name shows.
 pub fn is_local_host(host: &str) -> bool {
     match host.parse::<IpAddr>() {
         Ok(ip) => ip.is_loopback(),

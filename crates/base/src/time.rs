@@ -143,7 +143,7 @@ impl Sub<Nanos> for Stamp {
 
 /// A source of the run's time, real or simulated.
 pub trait Clock {
-    /// Returns the present instant. Never earlier than an instant returned before.
+    /// Returns the current instant. Never earlier than an instant returned before.
     fn now(&self) -> Stamp;
 }
 

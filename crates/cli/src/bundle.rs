@@ -43,9 +43,9 @@ const LARGE_FILES: &str = "/var/tmp";
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Most bytes of the tar file in it: unpacked, with its heads.
+    /// Maximum number of bytes of the tar file in it: unpacked, with its heads.
     bytes: u64,
-    /// Most files.
+    /// Maximum number of files.
     files: usize,
 }
 
@@ -157,7 +157,7 @@ fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
 /// A reason why no record is taken out of an archive.
 #[derive(Debug)]
 enum Refusal {
-    /// It cannot be read, or is no archive.
+    /// It cannot be read, or is not an archive.
     Damaged(io::Error),
     /// It has too many bytes or files.
     Large,

@@ -92,7 +92,7 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     let error = &error;
     let is_printable = std::env::args_os()
         .all(|argument| !argument.to_string_lossy().contains(is_terminal_control));
-    // A closed stream is no error.
+    // A closed stream is not an error.
     if error.use_stderr() {
         let text = match is_printable {
             true => rendered(error, is_styled(stderr::is_terminal())),

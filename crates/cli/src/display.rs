@@ -59,7 +59,7 @@ impl Display {
         Display::of(ProgressStyle::Nothing, State::of_experiment(ask))
     }
 
-    /// Takes note of the run of an experiment that is to begin.
+    /// Records the run of an experiment that is to begin.
     pub(crate) fn expect_run(&self, order: &Order) {
         *self.next.lock().expect("nothing panics here") = Some(State::of(order));
     }
@@ -73,8 +73,8 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// Shows a line about the experiment; `runs` are the number of the run that begins and the most
-    /// runs, if it is known.
+    /// Shows a line about the experiment; `runs` are the number of the run that begins and the
+    /// maximum number of runs, if it is known.
     pub(crate) fn add_line(&self, line: String, runs: Option<(u32, u32)>) {
         self.shared.lock().add_line(line, runs);
         self.shared.changed.notify_all();

@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
-/// The parts of an answer that decide its exit status beside the verdict.
+/// The parts of an answer that decide its exit status, in addition to the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExitConditions {
     /// True if a declared metric could not be compared.
@@ -61,7 +61,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status of an experiment. A failed bet is a result, and no failure.
+    /// Returns the exit status of an experiment. A failed bet is a result, not a failure.
     pub(crate) fn of_experiment(view: &ExperimentView, strict: bool) -> Exit {
         let conditions =
             ExitConditions { lacks_metric: view.is_refused(), is_missed: view.misses_slo() };

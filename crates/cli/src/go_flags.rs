@@ -1,7 +1,7 @@
 //! The flag grammar of Go programs.
 //!
 //! `-x` is `--x`; a value follows as `-x=v` or `-x v`, but that of a switch only as `-x=false`. The
-//! first word that is no flag ends the flags, as `--` does. Of several values of a flag the last
+//! first word that is not a flag ends the flags, as `--` does. Of several values of a flag the last
 //! one applies. No message repeats a value, as it may be a password.
 
 use std::ffi::{OsStr, OsString};
@@ -76,7 +76,7 @@ pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Parsed
 }
 
 /// Returns a flag without its dashes: empty for `--`, which ends the flags, and `None` for a word
-/// that is no flag.
+/// that is not a flag.
 fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
     if !word.as_encoded_bytes().starts_with(b"-") || word == "-" {
         return Ok(None);

@@ -84,7 +84,7 @@ pub(crate) fn explanations() -> Vec<Explanation> {
 fn sections(page: &str) -> Vec<Explanation> {
     let section = |section: &str| {
         let (name, body) = section.split_once('\n')?;
-        // A following chapter is no part of the last section.
+        // A following chapter is not a part of the last section.
         let body = body.split("\n## ").next()?.trim();
         Some(Explanation {
             topic: Topic::Check,

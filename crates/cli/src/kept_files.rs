@@ -25,7 +25,8 @@ impl KeptFiles {
     /// command of the record: the first file, or its folder.
     ///
     /// # Errors
-    /// A file is not kept and not here, or lies outside of the folder of the first one.
+    /// The record does not keep the text of a file, and the current folder does not have the same
+    /// file; or a file lies outside of the folder of the first one.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<KeptFiles, Complaint> {
         let is_kept = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT)];

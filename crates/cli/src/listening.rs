@@ -12,11 +12,11 @@ use crate::complain::Complaint;
 pub(crate) enum Served {
     /// The records of a folder, to which notes may be added.
     Records,
-    /// The same, only to be read.
+    /// The records of a folder, to which no notes may be added.
     RecordsToRead,
-    /// A run that goes on.
+    /// A run in progress.
     Run,
-    /// The metrics of a run that goes on. Their address has no token, because monitoring systems
+    /// The metrics of a run in progress. Their address has no token, because monitoring systems
     /// have fixed ones.
     Metrics,
 }
@@ -42,7 +42,7 @@ impl Served {
         }
     }
 
-    /// Returns the most connections at once. Those of a run share its processors.
+    /// Returns the maximum number of simultaneous connections. Those of a run share its processors.
     fn connections(self) -> usize {
         match self {
             Served::Records | Served::RecordsToRead => Limits::default().connections,

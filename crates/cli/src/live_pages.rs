@@ -1,4 +1,4 @@
-//! The page, the events and the metrics of a run that goes on.
+//! The page, the events and the metrics of a run in progress.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use crate::display::{Display, Watcher};
 use crate::listening::{self, Served};
 use crate::stderr;
 
-/// Number of refreshes without news after which a viewer is asked whether it is there: ten seconds.
+/// Number of refreshes without news after which a message is sent to find out whether the viewer is
+/// still connected: ten seconds.
 const QUIET_REFRESHES: u32 = 40;
 
 /// Longest time until the viewers of a run know that it has ended.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The pages of a run that goes on.
+/// The pages of a run in progress.
 struct LivePages {
     watcher: Arc<Watcher>,
     /// The sentence for the end of the run: the command that prints its answer.
@@ -90,7 +91,7 @@ impl LiveEvents {
     }
 }
 
-/// The metrics of a run that goes on.
+/// The metrics of a run in progress.
 struct MetricsPages {
     watcher: Watcher,
 }

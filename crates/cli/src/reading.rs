@@ -116,7 +116,7 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
 
 /// Returns the text of the file, its path, and the settings that override it.
 fn read_source(args: &FileArgs) -> Result<(Source, PathBuf, Overrides), Complaint> {
-    // The options are checked first: an error in one is no error of the file.
+    // The options are checked first: an error in one is not an error of the file.
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;

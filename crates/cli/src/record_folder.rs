@@ -1,7 +1,7 @@
 //! The records of a folder, for a history of them.
 //!
 //! Files whose names end in `.assay` are read, also those of the folders below, except hidden ones
-//! and links. A file that cannot be used is named with the reason, and is no error.
+//! and links. A file that cannot be used is named with the reason, and is not an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub(crate) enum SkipReason {
 }
 
 impl SkipReason {
-    /// Returns the word for it in documents.
+    /// Returns the name of this reason in documents.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SkipReason::Foreign => "not-a-record",

@@ -176,7 +176,7 @@ fn run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
         headline: "killed, or still running".to_owned(),
         notes: report::listed_notes(&about.notes),
     };
-    // The measurements of a run that goes on are left alone.
+    // The measurements of a run in progress are left alone.
     if about.ended.is_none() {
         return Ok(row);
     }
@@ -205,7 +205,7 @@ fn headline(page: &Page) -> String {
 }
 
 fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
-    // What cannot be read is told apart from what contradicts itself.
+    // A file that cannot be read is distinguished from one that contradicts itself.
     ExperimentContent::read(path)?;
     let damaged =
         |error: Complaint| Skip { reason: SkipReason::Damaged, details: error.text().to_owned() };

@@ -15,10 +15,10 @@ use crate::complain::Complaint;
 use crate::record_list::RecordList;
 use crate::user;
 
-/// Most rows of a page of the list.
+/// Maximum number of rows of a page of the list.
 const MOST_ROWS: usize = 1_000;
 
-/// Most words of a search; the others are ignored.
+/// Maximum number of words of a search; the others are ignored.
 const MOST_WORDS: usize = 20;
 
 /// The pages of a folder of records.

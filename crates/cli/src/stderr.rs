@@ -19,7 +19,7 @@ pub(crate) fn line(text: &str) {
 
 /// Writes a text whose parts are printable, and which may hold escape sequences of our own.
 pub(crate) fn write(text: &str) {
-    // A closed stderr is no error.
+    // A closed stderr is not an error.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -1,9 +1,9 @@
 //! The permissions of a workload file on this machine.
 //!
 //! A workload file may come from an untrusted source. Without a flag it reads files below its own
-//! folder, creates new files below the folder of the record, and asks databases; docs/trust.md
-//! describes the remaining risks. Anything else needs the user's permission: `--allow-commands` for
-//! programs, `--allow-files` for files elsewhere and for passwords.
+//! folder, creates new files below the folder of the record, and sends statements to databases;
+//! docs/trust.md describes the remaining risks. Anything else needs the user's permission:
+//! `--allow-commands` for programs, `--allow-files` for files elsewhere and for passwords.
 
 use std::io;
 use std::path::Path;
@@ -120,7 +120,7 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
 }
 
 /// Refuses an arm whose options of the URL lead to files outside the folder: they are the file's,
-/// also if the URL is typed.
+/// even if the URL is typed.
 ///
 /// # Errors
 /// An option leads to such a file. The error names the option and the flag that allows it.

@@ -619,7 +619,7 @@ fn sections(text: &str) -> Vec<(&str, String)> {
     let sections = text.split("\n### ").skip(1);
     let sections = sections.filter_map(|section| {
         let (name, body) = section.split_once('\n')?;
-        // A following chapter is no part of the last section.
+        // A following chapter is not a part of the last section.
         let body = body.split("\n## ").next()?;
         let advice: Vec<&str> =
             body.trim_start().split("\n\n").filter(|it| it.starts_with(ADVICE)).collect();

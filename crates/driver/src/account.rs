@@ -1,7 +1,7 @@
 //! Activity counters kept by the server itself, used to check a client's counts.
 //!
 //! One reading is taken before the measured phase and one after it. Their difference is the
-//! server's total activity in between, including Assay's own traffic beside requests: logins,
+//! server's total activity in between, including Assay's own traffic other than requests: logins,
 //! preparations and the readings themselves. Each reading therefore includes a count of that
 //! traffic.
 
@@ -34,11 +34,11 @@ pub enum Counter {
     Rollbacks,
     /// Statements.
     Statements,
-    /// Assay's own commits beside requests.
+    /// Assay's own commits, other than those of requests.
     CommitsOfAssay,
-    /// Assay's own statements beside requests, at least.
+    /// Assay's own statements other than those of requests, at least.
     StatementsOfAssay,
-    /// Assay's own statements beside requests, at most.
+    /// Assay's own statements other than those of requests, at most.
     StatementsOfAssayAtMost,
     /// Time since which the server counts, since 1970.
     CountedSince,
@@ -56,7 +56,7 @@ pub enum Counter {
     PurgeBacklog,
 }
 
-/// Assay's own traffic beside requests, counted over all sessions of a driver, which share it.
+/// Assay's own traffic other than requests, counted over all sessions of a driver, which share it.
 #[derive(Debug)]
 pub(crate) struct OwnTraffic {
     logins: AtomicU64,

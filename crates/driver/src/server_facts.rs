@@ -11,7 +11,7 @@ pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const NONE: &str = "none";
 
 /// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
-/// behind a pooler has another connection, of which it tells.
+/// behind a pooler reports about its connection to the pooler.
 pub const CLIENT_TLS_VERSION: &str = "client_tls_version";
 
 /// The fact with the cipher of the client's own connection; `none` without TLS.
@@ -21,7 +21,7 @@ pub const CLIENT_TLS_CIPHER: &str = "client_tls_cipher";
 pub(crate) struct ServerFacts<'a> {
     /// The version, unchanged.
     pub(crate) version: &'a str,
-    /// The word for the TLS mode.
+    /// The TLS mode, as a URL writes it.
     pub(crate) tls: &'a str,
     /// The encryption of the client's connection; `None` without TLS.
     pub(crate) encryption: Option<Encryption>,
@@ -50,7 +50,7 @@ pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<
     })
 }
 
-/// Returns the same, or [`UNKNOWN`] if the setting was not found.
+/// Returns the value of a setting, or [`UNKNOWN`] if it was not found.
 pub(crate) fn value_or(found: Option<&Table>, wanted: &str, empty: &str) -> String {
     value(found, wanted, empty).unwrap_or_else(|| UNKNOWN.to_owned())
 }

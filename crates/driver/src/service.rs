@@ -71,7 +71,7 @@ pub(crate) struct Service {
     pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
-    /// Counters of its sessions' traffic beside requests.
+    /// Counters of the traffic of its sessions, other than requests.
     pub(crate) beside: OwnTraffic,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,

@@ -22,7 +22,7 @@ impl Table {
     }
 }
 
-/// Memory of a value beside its text, in bytes, including the allocator's overhead.
+/// Memory of a value in addition to its text, in bytes, including the allocator's overhead.
 const VALUE: usize = 48;
 
 /// A table that is being read.

@@ -5,7 +5,7 @@
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
 //! dropped, starting up, shutting down), or hangs up before the statements are prepared. Clients
 //! had been accepted before time zero, so each of these is an outage of that server. A server that
-//! is full is no outage; it limits the job.
+//! is full is not an outage; it limits the job.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its

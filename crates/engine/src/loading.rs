@@ -312,7 +312,7 @@ struct Writer<'a> {
     rt: &'a Rt,
     stop: &'a Stop,
     rows: RowGenerator,
-    /// The row numbers of the present batch that are still to be generated.
+    /// The row numbers of the current batch that are still to be generated.
     batch: Range<u64>,
 }
 

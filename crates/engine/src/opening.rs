@@ -23,7 +23,7 @@ const QUEUE_LIMIT: usize = 100_000;
 /// The response time that the default number of connections of an open job allows for.
 const EXPECTED_RESPONSE: Nanos = Nanos::from_millis(20);
 
-/// The fewest connections of an open job.
+/// The minimum number of connections of an open job.
 const FEWEST_CONNECTIONS: u32 = 4;
 
 /// The connections of a lane.

@@ -19,7 +19,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// The shell's script.
 ///
 /// Its arguments are a folder, a time in seconds, and the beginning of the path of a folder that it
-/// is told later. It keeps a list of processes, in which a negative number is a process group. At
+/// receives later. It keeps a list of processes, in which a negative number is a process group. At
 /// the end it sends each its signal, waits for that time and kills those that are left. It reads
 /// the time, as turns of a loop take long on a busy machine.
 ///
@@ -131,7 +131,8 @@ impl Guardian {
 
     /// Replaces the folder by the one whose path ends with this number; with `None`, by no folder.
     ///
-    /// The shell hears it even if this process is killed at once: its pipe keeps the line.
+    /// The shell receives it even if this process is killed immediately afterwards: the pipe keeps
+    /// the line.
     pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
         self.send(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }

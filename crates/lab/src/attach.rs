@@ -25,7 +25,7 @@ use crate::stage::{OpenError, Stage};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
 
-/// The workload text of a record without jobs: it observes and runs nothing.
+/// The workload text of a record without jobs: it observes, and runs nothing.
 const WATCHES: &str = "[observe]\n";
 
 /// The subject of an observation.
@@ -60,7 +60,7 @@ pub struct AttachOrder {
     pub commit: Option<String>,
     /// A request to end the observation, but not the program.
     pub stop: Stop,
-    /// Called at once, and once per reason, if the database cannot be observed.
+    /// Called immediately, once per reason, if the database cannot be observed.
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 

@@ -21,8 +21,8 @@ use crate::{observation, surroundings, unread_plan};
 
 use crate::account::{DATABASE, account};
 
-/// The most consecutive intervals without a row: one day. Every interval of a run has a row unless
-/// the generator was stalled.
+/// The maximum number of consecutive intervals without a row: one day. Every interval of a run has
+/// a row unless the generator was stalled.
 const GAP: Interval = 86_400;
 
 /// The setting that says that the threads spin instead of sleeping, and its value.
@@ -49,8 +49,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     evidence_after(archive, known, Nanos::ZERO)
 }
 
-/// Reads the same, with a window that begins at `warmup` at the earliest, if the plan leaves the
-/// end of the warm-up to be found. A time behind the end of the run is ignored.
+/// Reads the evidence with a window that begins at `warmup` at the earliest, if the plan leaves the
+/// end of the warm-up to be found. A time after the end of the run is ignored.
 ///
 /// # Errors
 /// As [`evidence_of_run`].
@@ -141,7 +141,7 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
     }
 }
 
-/// The fewest response times in a step from which a median is computed.
+/// The minimum number of response times in a step from which a median is computed.
 const FEWEST_FOR_A_MEDIAN: u64 = 5;
 
 /// Detects the end of the warm-up from the completions and medians of all jobs with a constant

@@ -148,7 +148,7 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
 pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
 /// Returns a function that starts to observe the main target; `None` if that is switched off, or
-/// the target is no database. Reports missing components to `observations`.
+/// the target is not a database. Reports missing components to `observations`.
 pub(crate) fn of_database(
     plan: &Plan,
     main: Option<&AnyDriver>,
@@ -189,7 +189,7 @@ pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
     missing(settings, MISSING)
 }
 
-/// Returns the same for the time in which a table was filled.
+/// Returns the components that could not be observed while a table was filled, with the reasons.
 pub(crate) fn unseen_in_load(settings: &[(String, String)], table: &str) -> Vec<(String, String)> {
     missing(settings, &format!("{MISSING_IN_LOAD}{table}."))
 }

@@ -9,7 +9,7 @@ use rt::run_real;
 /// Time after which an ended wait is noticed.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Waits while `goes_on` returns true for the present time, until a stop is requested.
+/// Waits while `goes_on` returns true for the current time, until a stop is requested.
 ///
 /// # Errors
 /// The operating system refuses a timer.

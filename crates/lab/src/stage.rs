@@ -33,7 +33,7 @@ pub struct Stage {
 pub enum OpenError {
     /// A database that cannot be opened.
     Unreachable(Unreachable),
-    /// A plan or a URL that asks for something impossible.
+    /// A plan or a URL that requests something impossible.
     Refused(Error),
 }
 
@@ -62,7 +62,7 @@ impl From<TargetProblem> for OpenError {
 }
 
 impl Stage {
-    /// Starts the private servers and creates the drivers of all targets that a plan asks; `main`
+    /// Starts the private servers and creates the drivers of all targets that a plan uses; `main`
     /// is the main one.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Stage {
     }
 
     /// Returns the rows of a statement at the main target of a plan, in a session of its own;
-    /// `None` if no job asks that target.
+    /// `None` if no job uses that target.
     ///
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
@@ -128,7 +128,7 @@ impl Stage {
     /// `run` is that of simulated servers.
     ///
     /// # Panics
-    /// If the plan asks a target for which the stage was not opened.
+    /// If the plan uses a target for which the stage was not opened.
     pub(crate) fn drivers(&self, plan: &Plan, run: SimulatedRun) -> Drivers<AnyDriver> {
         let Ok(drivers) = PerTarget::of_plan(plan, |asked| {
             let seed = seed_of(plan, asked, run.seed);

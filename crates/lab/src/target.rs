@@ -99,7 +99,7 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     }
 }
 
-/// Checks every target that a plan asks; `main` is the main one.
+/// Checks every target that a plan uses; `main` is the main one.
 ///
 /// # Errors
 /// As [`admit`], with the name of the target where it has one.

@@ -64,8 +64,8 @@ impl Inbox {
         }
     }
 
-    /// Makes room for a message of `message` bytes that begins with the unread ones, but for at
-    /// most [`LARGEST`] further bytes at once.
+    /// Makes room for a message of `message` bytes that begins with the unread ones, except at most
+    /// [`LARGEST`] further bytes at once.
     #[inline]
     pub(crate) fn make_room(&mut self, message: usize) {
         let unread = self.end - self.start;

@@ -72,7 +72,7 @@ impl Busiest {
 /// A metric's value and growth per second, by component and metric.
 type Seen = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 
-/// Returns the share of its time that each component used, from 0 to 1.
+/// Returns the share of the time for which each component was in use, from 0 to 1.
 fn shares(seen: &Seen) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
     for ((component, name), (value, per_s)) in seen {

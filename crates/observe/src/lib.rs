@@ -1,14 +1,14 @@
-//! Observation of all components while a run goes on, and of the environment it takes place in.
+//! Observation of all components during a run, and of the environment of the run.
 //!
-//! [`Watch`] is a thread that runs beside the load: once a second it samples each source, and every
-//! 10 ms it checks that the process was not stopped. Each source is one file, which names what it
-//! reads: the machine, processes, sockets and control groups. What cannot be read is reported as
-//! missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the database over
-//! a session of its own, and [`RemoteWatch`] a third, which receives the samples of another
-//! machine.
+//! [`Watch`] is a thread that runs alongside the load: once a second it samples each source, and
+//! every 10 ms it checks that the process was not stopped. Each source is one file, which names
+//! what it reads: the machine, processes, sockets and control groups. A source that cannot be read
+//! is reported as missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the
+//! database over a session of its own, and [`RemoteWatch`] a third, which receives the samples of
+//! another machine.
 //!
 //! [`environment`] reads once the facts about the machine that are needed to interpret a run's
-//! numbers: one file per source, and what cannot be read is reported as unknown, never left out.
+//! numbers: one file per source. A fact that cannot be read is reported as unknown, never left out.
 //! [`processors`] reads how busy the machine is.
 
 mod busiest;

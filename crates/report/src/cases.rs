@@ -1,7 +1,7 @@
 //! Results as test cases, for the programs of continuous integration.
 //!
-//! A condition that somebody stated and that did not come true is a failure. Measurements that
-//! cannot be believed, or that do not exist, are an error. What could not be decided is skipped.
+//! A stated condition that was not met is a failure. Measurements that cannot be believed, or that
+//! do not exist, are an error. Anything that could not be decided is skipped.
 
 use analyze::Status;
 
@@ -60,7 +60,7 @@ pub enum TestResult {
 }
 
 impl TestGroup {
-    /// Returns the word in documents.
+    /// Returns the name in documents.
     pub fn name(self) -> &'static str {
         match self {
             TestGroup::Validity => "validity",

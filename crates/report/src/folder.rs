@@ -46,9 +46,9 @@ pub enum NoteForm {
         /// Name.
         author: String,
     },
-    /// The server takes no notes.
+    /// The server accepts no notes.
     Omitted,
-    /// The record takes no note, for this reason.
+    /// No note can be added to the record, for this reason.
     Refused {
         /// Reason.
         reason: String,
@@ -60,7 +60,7 @@ pub enum NoteForm {
 pub struct FolderRow {
     /// Path below the folder.
     pub file: String,
-    /// Question of an experiment, or workload and target of a run; empty if it is no record.
+    /// Question of an experiment, or workload and target of a run; empty if it is not a record.
     pub title: String,
     /// Start; `None` in virtual time, or if it is not known.
     pub started: Option<WallTime>,
@@ -70,7 +70,7 @@ pub struct FolderRow {
     pub state: RowState,
     /// Answer in sentences, or the reason why there is none.
     pub headline: String,
-    /// Notes of reviewers, in words and whole.
+    /// Notes of reviewers as text, not cut.
     pub notes: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl RowState {
         RowState::Unreadable,
     ];
 
-    /// Returns the word for it.
+    /// Returns the name of this state.
     pub fn word(self) -> &'static str {
         match self {
             RowState::Judged(status) => status.verdict(),

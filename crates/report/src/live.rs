@@ -1,4 +1,4 @@
-//! The view of a run that goes on.
+//! The view of a run in progress.
 
 /// A run at one moment.
 #[derive(Clone, Debug, PartialEq)]

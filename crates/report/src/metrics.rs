@@ -1,4 +1,4 @@
-//! The state of a run that goes on in the text format of Prometheus (version 0.0.4).
+//! The state of a run in progress in the text format of Prometheus (version 0.0.4).
 
 use std::fmt::{Display, Write as _};
 

@@ -3,7 +3,7 @@
 use record::Note;
 use serde_json::{Value, json};
 
-/// Most characters of a note in an answer; pages and the JSON document have all.
+/// Maximum number of characters of a note in an answer; pages and the JSON document have all.
 const MOST_CHARACTERS: usize = 400;
 
 /// Returns the latest notes in words, at most `most`, and a line if there are earlier ones.
@@ -17,7 +17,7 @@ pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the notes of reviewers in words, whole, for the list of a folder and its search.
+/// Returns the notes of reviewers as text, not cut, for the list of a folder and its search.
 pub fn listed_notes(notes: &[Note]) -> Vec<String> {
     notes.iter().filter(|note| note.author.is_some()).map(sentence).collect()
 }

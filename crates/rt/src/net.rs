@@ -24,7 +24,8 @@ const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 /// next.
 ///
 /// # Errors
-/// The connection is refused, the address is unreachable, or this process may open no more files.
+/// The connection is refused, the address is unreachable, or this process has reached its limit of
+/// open files.
 pub async fn connect<S>(rt: &Rt, address: SocketAddr) -> io::Result<Source<S>>
 where
     S: AsFd + From<OwnedFd>,
@@ -51,7 +52,8 @@ where
 /// Connects to a Unix socket.
 ///
 /// # Errors
-/// The socket does not exist or has no listener, or this process may open no more files.
+/// The socket does not exist or has no listener, or this process has reached its limit of open
+/// files.
 pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<Source<S>>
 where
     S: AsFd + From<OwnedFd>,
@@ -71,7 +73,7 @@ where
 /// Waits for the next connection to a listener.
 ///
 /// # Errors
-/// Those of `accept(2)`, for example if this process may open no more files.
+/// Those of `accept(2)`, for example if this process has reached its limit of open files.
 pub fn poll_accept(
     rt: &Rt,
     listener: &Source<TcpListener>,
@@ -126,7 +128,7 @@ impl<T: AsFd> Source<T> {
     /// Gives the socket up, for use by another thread.
     ///
     /// # Errors
-    /// This process may open no more files.
+    /// This process has reached its limit of open files.
     pub fn give_up(self) -> io::Result<OwnedFd> {
         self.get().as_fd().try_clone_to_owned()
     }

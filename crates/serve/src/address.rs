@@ -13,7 +13,7 @@ pub struct ListenAddress {
     pub(crate) port: u16,
 }
 
-/// The error of a text that is no [`ListenAddress`].
+/// The error of a text that is not a [`ListenAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressError;
 

@@ -18,7 +18,7 @@ use crate::site::Site;
 /// Longest head, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
-/// Most bytes that are read and dropped after an answer.
+/// Maximum number of bytes that are read and dropped after an answer.
 const MOST_DROPPED: usize = 256 << 10;
 
 /// Longest time for them.

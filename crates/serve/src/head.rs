@@ -4,7 +4,7 @@ use httparse::{Error, Header, Request, Status as Parsed};
 
 use crate::response::{Response, Status};
 
-/// Most fields of a head; browsers send about 20.
+/// Maximum number of fields of a head; browsers send about 20.
 const MOST_FIELDS: usize = 64;
 
 /// Longest body, in bytes: that of a form, or of another request, whose body is ignored.
@@ -36,7 +36,7 @@ pub(crate) struct Head {
 /// The cause of a request, as the browser says (Fetch Metadata Request Headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A page of this server, the user, or a program that is no browser.
+    /// A page of this server, the user, or a program that is not a browser.
     Own,
     /// A link or a form of another site leads to this page.
     VisitFromOtherSite,

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 pub enum Status {
     /// The page.
     Ok,
-    /// The form was taken; another page shows the result.
+    /// The form was accepted; another page shows the result.
     SeeOther,
     /// The request has another form than HTTP or a route.
     BadRequest,
@@ -22,7 +22,7 @@ pub enum Status {
     MethodNotAllowed,
     /// The request did not arrive in time.
     RequestTimeout,
-    /// The page cannot be made of what there is.
+    /// The page cannot be made of the things that the request names.
     Conflict,
     /// The body has no declared length.
     LengthRequired,
@@ -30,15 +30,15 @@ pub enum Status {
     ContentTooLarge,
     /// The address is too long.
     UriTooLong,
-    /// The body is no form.
+    /// The body is not a form.
     UnsupportedMediaType,
     /// The head is too long.
     HeadTooLarge,
-    /// The page cannot be made, for a reason on this side.
+    /// The page cannot be made because of an error of the server.
     InternalError,
     /// Too many connections are open.
     Unavailable,
-    /// The version of HTTP is not spoken.
+    /// The version of HTTP is not supported.
     VersionNotSupported,
 }
 
@@ -102,7 +102,7 @@ pub struct Response {
     referrer: &'static str,
 }
 
-/// The usual policy: the address with its token goes nowhere.
+/// The usual policy: the address with its token is sent to nobody.
 const NO_REFERRER: &str = "no-referrer";
 
 impl Response {
@@ -118,8 +118,8 @@ impl Response {
         Response { referrer: "same-origin", ..Response::page(Status::Ok, html) }
     }
 
-    /// Creates the answer to a form that was taken: the browser gets the page at the same address
-    /// with this query.
+    /// Creates the answer to a form that was accepted: the browser gets the page at the same
+    /// address with this query.
     pub fn see(query: &'static str) -> Response {
         Response { see: Some(query), ..Response::text(Status::SeeOther, String::new()) }
     }

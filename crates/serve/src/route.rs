@@ -42,9 +42,9 @@ pub enum Route {
         /// Path of the record below the folder.
         record: String,
     },
-    /// The events of a run that goes on: `/events`.
+    /// The events of a run in progress: `/events`.
     Events,
-    /// The numbers of a run that goes on, for Prometheus: `/metrics`.
+    /// The numbers of a run in progress, for Prometheus: `/metrics`.
     Metrics,
 }
 

@@ -109,7 +109,7 @@ impl Server {
     }
 }
 
-/// The viewers of a server that runs beside other work.
+/// The viewers of a server that runs on a thread of its own.
 pub struct Viewers(Arc<Site>);
 
 impl Viewers {

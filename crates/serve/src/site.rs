@@ -14,7 +14,7 @@ use crate::route::{Pages, Route};
 /// The limits of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most connections at once, each of which has a thread.
+    /// Maximum number of connections at once, each of which has a thread.
     pub connections: usize,
     /// Longest time until a request has arrived.
     pub request: Nanos,

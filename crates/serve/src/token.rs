@@ -35,7 +35,7 @@ impl Token {
         &self.0
     }
 
-    /// Returns true if a word is this token, in a time that depends on no difference.
+    /// Returns true if a word is this token. The time that this takes does not depend on the word.
     pub(crate) fn is(&self, word: &str) -> bool {
         let (own, other) = (self.0.as_bytes(), word.as_bytes());
         let differences = own.iter().zip(other).fold(0, |found, (one, two)| found | (one ^ two));

@@ -113,7 +113,7 @@ impl Running {
         self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n"))
     }
 
-    /// Sends a form to a path after the token, as its own page does but for `fields`.
+    /// Sends a form to a path after the token, as its own page does except for `fields`.
     fn post(&self, path: &str, fields: &str, body: &str) -> String {
         let Running { address, token } = self;
         let length = body.len();

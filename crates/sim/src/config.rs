@@ -16,17 +16,17 @@ pub struct Config {
     pub service: Service,
     /// Number of requests served at the same time; `None` means unlimited.
     pub servers: Option<u32>,
-    /// Most requests in the system, waiting ones included; the next one is refused with an error.
-    /// `None` means unlimited.
+    /// Maximum number of requests in the system, waiting ones included; the next one is refused
+    /// with an error. `None` means unlimited.
     pub capacity: Option<u32>,
-    /// Most requests that are accepted within any second; a further one is refused with an error.
-    /// `None` means unlimited.
+    /// Maximum number of requests that are accepted within any second; a further one is refused
+    /// with an error. `None` means unlimited.
     pub limit: Option<u32>,
     /// Number of rows that each statement returns.
     pub rows: u64,
     /// Time that connecting takes.
     pub connect: Nanos,
-    /// Most connections; `None` means unlimited.
+    /// Maximum number of connections; `None` means unlimited.
     pub max_connections: Option<u32>,
     /// Length of each stall, during which the server does not work.
     pub stall: Nanos,

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 use crate::programs::plain;
 
-/// Highest number of a processor that is read.
+/// Largest number of a processor that is read.
 const HIGHEST: u32 = 8_191;
 
 /// The numbers of the processors that exist and are online.
@@ -25,7 +25,7 @@ impl Cpus {
     /// Parses numbers and ranges, separated by commas.
     ///
     /// # Errors
-    /// The reason why the text is no such list, after its name.
+    /// The reason why the text is not such a list, after its name.
     pub fn parse(text: &str) -> Result<Cpus, String> {
         let mut numbers = BTreeSet::new();
         for part in text.split(',') {

@@ -95,7 +95,7 @@ impl Relay {
     /// Starts a relay to a server on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// There is no port, or no thread.
+    /// No port is free, or no thread can be started.
     pub fn start(server: SocketAddr) -> Result<Relay, Problem> {
         let failed = || "start a relay".to_owned();
         let listener = with_a_free_port(|port| {

@@ -16,7 +16,7 @@ fn printed_plans_of_any_file_read_as_the_same_plan() {
     run_kept("plan", &whole_files(), files::plan, 6_000);
 }
 
-/// Returns the workloads of the corpus in each dialect, with settings and files beside them.
+/// Returns the workloads of the corpus in each dialect, with settings and files next to them.
 fn whole_files() -> Vec<Vec<u8>> {
     let beside = "\0select 1;\nselect '\\$${x}', ?, '${raw(p)}';\n\0a,b\n1,\"x;\"\n\
                   \x00001000,select 1\n\x00000.5\n1.25\n\0p=it''s\0rows=${p}k";

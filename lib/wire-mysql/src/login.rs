@@ -74,7 +74,7 @@ pub struct Refusal {
     pub message: Vec<u8>,
 }
 
-/// Highest number of authentication switches per login.
+/// Maximum number of authentication switches per login.
 const MAX_SWITCHES: u8 = 8;
 
 /// Longest payload that the client claims to accept, in bytes; there is no actual limit.

@@ -54,13 +54,13 @@ pub enum ReplyKind {
     Prepared,
 }
 
-/// Highest number of commands that wait for their replies.
+/// Maximum number of commands that wait for their replies.
 pub const MAX_EXPECTED: usize = 1 << 16;
 
 /// Largest capacity that is kept for the next incomplete packet, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// Highest number of columns that is accepted. A server allows 4096 columns in a result; this limit
+/// Maximum number of columns that is accepted. A server allows 4096 columns in a result; this limit
 /// only rejects a corrupt number.
 const MAX_COLUMNS: u64 = 0xFFFF;
 
@@ -82,7 +82,7 @@ pub struct Replies {
     definitions: u64,
     /// Number of column definitions of a prepared statement, which follow those of the parameters.
     columns: u16,
-    /// Least length of a row of the present result, in bytes.
+    /// Least length of a row of the current result, in bytes.
     least: usize,
     rows: u64,
     later: VecDeque<(ReplyKind, u8)>,

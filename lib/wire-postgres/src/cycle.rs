@@ -31,7 +31,7 @@ pub struct Cycle {
     may_be_empty: bool,
     /// True if an Execute has a row limit.
     may_suspend: bool,
-    /// Number of columns of the rows, if a Describe has told it before.
+    /// Number of columns of the rows, if a Describe has reported it before.
     columns: Option<u16>,
     left: OutstandingReplies,
 }
@@ -165,7 +165,7 @@ impl Cycle {
 pub(crate) struct Grammar {
     state: State,
     cycle: Cycle,
-    /// Number of columns of the present rows: the described one, or that of the first row.
+    /// Number of columns of the current rows: the described one, or that of the first row.
     columns: Option<u16>,
 }
 
@@ -258,7 +258,7 @@ impl Grammar {
     }
 
     /// Returns the number of rows of a command: those returned or, if there are none, those
-    /// changed. `None` if its tag contradicts the rows or has a count that is no number.
+    /// changed. `None` if its tag contradicts the rows or has a count that is not a number.
     #[inline]
     pub(crate) fn rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
         match returned {
@@ -472,7 +472,7 @@ fn is_empty(text: &str) -> bool {
 #[cold]
 fn is_blank(text: &[u8]) -> bool {
     let mut rest = text;
-    // Depth of the present block comment, which may contain others.
+    // Depth of the current block comment, which may contain others.
     let mut depth: usize = 0;
     loop {
         rest = match (depth, rest) {

@@ -25,7 +25,7 @@ use crate::{
     BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, backend, frontend,
 };
 
-/// Highest number of settings that a server may report at the start; PostgreSQL reports about
+/// Maximum number of settings that a server may report at the start; PostgreSQL reports about
 /// fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
 

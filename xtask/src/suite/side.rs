@@ -1,4 +1,4 @@
-//! The command that runs beside the tests, on the processor time that they leave.
+//! The command that runs alongside the tests, on the processor time that they leave.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

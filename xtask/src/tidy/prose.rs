@@ -3,7 +3,7 @@
 
 const LONGEST_LINE: usize = 100;
 
-/// Most lines of the README.
+/// Maximum number of lines of the README.
 const README_LINES: usize = 150;
 
 /// The sections of a version in Keep a Changelog.

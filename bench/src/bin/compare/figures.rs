@@ -36,7 +36,7 @@ impl Sample {
     }
 }
 
-/// One round of one load generator in one cell, as stored beside the tables.
+/// One round of one load generator in one cell, as stored with the tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Raw {
     pub(crate) runner: Runner,

@@ -49,7 +49,7 @@ pub(crate) struct OpenRun {
     raw: Raw,
 }
 
-/// A raw result that is stored beside the tables.
+/// A raw result that is stored with the tables.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum OpenRaw {

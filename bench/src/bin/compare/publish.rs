@@ -20,7 +20,7 @@ pub(crate) const RESULTS: &str = "bench/results";
 /// The folder of intermediate results, and of final ones if nothing is published.
 const DRAFTS: &str = "target/compare";
 
-/// The extent of a measurement, as printed beside the numbers.
+/// The extent of a measurement, as printed with the numbers.
 pub(crate) enum Extent {
     /// Every load generator in turn, round by round, each for `seconds`.
     Rounds { rounds: usize, seconds: u32 },

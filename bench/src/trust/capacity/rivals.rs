@@ -30,7 +30,7 @@ const NARROW: f64 = 1.01;
 /// Number of trials of the isotonic search.
 const PROBES: usize = 20;
 
-/// Most trials of the bisection.
+/// Maximum number of trials of the bisection.
 const MOST_TRIALS: usize = 60;
 
 /// Finds the capacity by bisection: doubling until a trial fails, then halving the bracket to 1 %,

@@ -31,7 +31,7 @@ const WARMUP: Nanos = Nanos::from_secs(1);
 /// Time after a trial, as a real run would need it.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Most trials of one search; a search that wants more does not end.
+/// Maximum number of trials of one search; a search that wants more does not end.
 const MOST_TRIALS: usize = 1_000;
 
 /// A search and the requests that it took.

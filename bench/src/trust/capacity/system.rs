@@ -6,7 +6,7 @@ pub struct System {
     /// Its name.
     pub name: &'static str,
     pub(super) url: &'static str,
-    /// Lines of the job beside its rate.
+    /// Lines of the job other than its rate.
     pub(super) job: &'static str,
     /// Quantile of the condition.
     pub(super) quantile: f64,

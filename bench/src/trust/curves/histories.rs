@@ -16,7 +16,7 @@ const NOISE: f64 = 0.02;
 /// Size of the step.
 const STEP: f64 = -0.05;
 
-/// Fewest records before and after a step.
+/// Minimum number of records before and after a step.
 const MARGIN: u64 = 8;
 
 /// Largest distance of a change point from the true one, in records.

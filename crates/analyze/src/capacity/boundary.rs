@@ -38,7 +38,7 @@ const MOVED: f64 = 0.05;
 /// Smallest drift of the capacity that matters, as a fraction of it.
 const MATERIAL_DRIFT: f64 = 0.02;
 
-/// Number of the lowest failed trials in which a limit of the generator's own is sought.
+/// Number of the lowest failed trials in which a limit of the generator itself is sought.
 const LOWEST_FAILED: usize = 3;
 
 /// Ratio of the mean service time to that of a quiet trial from which a server counts as busy.
@@ -214,7 +214,7 @@ pub(super) fn drift(
     is_drift.then_some(Irregular::Drifts { change })
 }
 
-/// Returns the limit of the generator's own that most of the lowest failed trials reached, unless
+/// Returns the limit of the generator itself that most of the lowest failed trials reached, unless
 /// their service times were those of a busy server: more connections would not have helped.
 pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));

@@ -15,7 +15,7 @@ pub(super) struct Bracket {
     pub(super) low: Option<f64>,
     /// Smallest value that failed.
     pub(super) high: Option<f64>,
-    /// Value that stayed undecided, larger than `low`. It is no bound, but says where to look.
+    /// Value that stayed undecided, larger than `low`. It is not a bound, but says where to look.
     pub(super) undecided: Option<f64>,
 }
 

@@ -19,7 +19,7 @@ const ACHIEVED: f64 = 0.99;
 /// refused, only the side below the cliff must have it.
 pub(super) const JUMP: f64 = 30.0;
 
-/// Least number of requests beyond its bound that a condition must allow in all trials of a
+/// Minimum number of requests beyond its bound that a condition must allow in all trials of a
 /// confirmation. At the bound, zero slow requests then occur by chance in 2 % of the cases (e⁻⁴).
 const LEAST_ALLOWED: f64 = 4.0;
 

@@ -139,7 +139,7 @@ pub enum Irregular {
         /// Phase in which it ended.
         phase: Phase,
     },
-    /// A limit of the generator's own binds: the result is not a capacity of the database.
+    /// A limit of the generator itself binds: the result is not a capacity of the database.
     LimitedBy(OwnLimit),
     /// The regression and the isotonic fit differ by more than half of the interval's width.
     FitsDisagree {

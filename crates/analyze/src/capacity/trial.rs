@@ -94,7 +94,7 @@ pub struct Counted {
     pub dispersion: Option<f64>,
 }
 
-/// A limit of the generator's own.
+/// A limit of the generator itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnLimit {
     /// All connections of the open job were busy, and requests waited for one of them.

@@ -15,7 +15,7 @@ pub(super) const ERRORS_INVALID: f64 = 0.01;
 pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 
 /// Share of the window in which the clients of a job with a fixed number of requests are busy, from
-/// which on the job asks for more than it gets.
+/// which the job asks for more than it gets.
 const BUSY: f64 = 0.5;
 
 /// Input of the checks: the evidence, and its sums over the window.

@@ -66,8 +66,8 @@ impl fmt::Display for TooFewRounds {
 impl std::error::Error for TooFewRounds {}
 
 impl LookPlan {
-    /// Fewest pairs of an experiment: with fewer, not even equal signs of all differences are
-    /// significant (2/2⁵ is above 5 %).
+    /// Minimum number of pairs of an experiment: with fewer, not even equal signs of all
+    /// differences are significant (2/2⁵ is above 5 %).
     pub const FEWEST: u32 = 6;
 
     /// Creates the plan for a number of rounds.

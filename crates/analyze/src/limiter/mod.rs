@@ -4,7 +4,7 @@
 //! utilisation, saturation and errors, observed during the work. The limiter is the component whose
 //! relief would raise the result. A closed job is examined in two ways: for the place in which its
 //! requests spend their time (locks, disks, processors, the network), and for resources that have
-//! no more to give. A component that is not full and takes no time limits nothing.
+//! no capacity left. A component that is not full and takes no time limits nothing.
 //!
 //! A pure function of the evidence. Missing observations are reported, and without enough of them
 //! the limiter is unknown.
@@ -107,7 +107,7 @@ impl LimiterInput<'_, '_> {
         let findings = self.findings;
         let places = || findings.whole_jobs();
         let scheduled = || places().filter(|account| findings.has_schedule(*account));
-        // A job that sends a few requests beside others takes no capacity that they lack.
+        // A job that sends a few requests alongside others takes no capacity that they lack.
         let is_bounded = |it: AccountId| findings.has_schedule(it) || findings.is_brief(it);
         let are_bounded = scheduled().next().is_some() && places().all(is_bounded);
         let asks = self.demand.by == LoadSource::Jobs;

@@ -153,7 +153,7 @@ impl LimiterInput<'_, '_> {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Returns true if a program that is no database accepts the target's connections.
+    /// Returns true if a program that is not a database accepts the target's connections.
     pub(super) fn sees_proxy(&self) -> bool {
         self.signals.sees_proxy()
     }

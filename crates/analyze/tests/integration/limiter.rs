@@ -66,7 +66,7 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
-/// A job with one request beside jobs that get what they are offered, such as a `drop table`.
+/// A job with one request alongside jobs that get what they are offered, such as a `drop table`.
 #[test]
 fn single_request_beside_a_schedule_is_no_limit() {
     let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");
@@ -86,7 +86,7 @@ fn a_target_that_fails_is_not_called_unsaturated() {
     is_inconclusive(&evidence, Inconclusive::FailingRequests);
 }
 
-/// An accepted timeout is no answer either.
+/// An accepted timeout is not an answer either.
 #[test]
 fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
     let with_failures = |per_s| {

@@ -188,7 +188,7 @@ fn one_session_that_waits_for_flushes_is_named() {
         Component::DatabaseFlush,
         F::Waits(Waits::Flush(sessions)) if sessions.event == "IO:WALSync"
     );
-    // If most of the time passes between the requests, a flush that takes a tenth is no limiter.
+    // If most of the time passes between the requests, a flush that takes a tenth is not a limiter.
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 8.0);
     plant(&mut evidence, "waits", "cpu", 1.0);

@@ -157,7 +157,7 @@ fn warm_up_end_is_reported_or_suspect() {
     }
 }
 
-/// An overload is never steady, which is no fault of the run.
+/// An overload is never steady, which is not a fault of the run.
 #[test]
 fn overloaded_job_has_no_warm_up_end() {
     let mut evidence = steady(OPEN);

@@ -13,7 +13,7 @@ use workload::Overrides;
 pub(crate) const OPEN: &str =
     "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
 
-/// A closed job beside the open one. Its four clients pause for 2.4 ms after each answer.
+/// A closed job alongside the open one. Its four clients pause for 2.4 ms after each answer.
 pub(crate) const MIXED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = \
                                 1000\narrival = uniform\n[write]\nquery = select 2\nconcurrency \
                                 = 4\nthink = 2400us\n";

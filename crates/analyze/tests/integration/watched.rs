@@ -1,4 +1,4 @@
-//! Checks of the observations beside the requests, with planted faults.
+//! Checks of the observations other than the requests, with planted faults.
 
 use analyze::finding::{ObservationObstacle, Stalls};
 use analyze::{Evidence, Finding, Obstacle, Place, Status, UsedTarget};
@@ -72,7 +72,7 @@ fn stolen_time_counts_as_a_share_of_all_time() {
     }
 }
 
-/// Returns a run beside other programs that use `used` of two processors, on this host.
+/// Returns a run alongside other programs that use `used` of two processors, on this host.
 fn crowded(host: &str, used: f64) -> Evidence {
     let mut evidence = steady(OPEN);
     for (component, metric, per_s) in [
@@ -123,7 +123,7 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     let looks = (0..=60).map(Nanos::from_secs);
     replace_readings(&mut pooled.observed, "server", "proxies", looks, |_| 1.0);
     only("other-programs", Status::NotPossible, &pooled);
-    // If the database is on another host, the programs beside the load generator are not part of
+    // If the database is on another host, the programs next to the load generator are not part of
     // it.
     evidence.surroundings.main.place = Place::Elsewhere;
     only("other-programs", Status::Suspect, &evidence);

@@ -42,7 +42,7 @@ impl TextForm {
 }
 
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
-/// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
+/// was deleted or damaged meanwhile is invalid; that is not an error in its workload file.
 /// `record_error` is the error of writing the record, which may be readable up to it.
 pub(crate) fn of_run(
     path: &Path,
@@ -72,7 +72,7 @@ pub(crate) fn of_run(
     }
 }
 
-/// Returns the complaint about the record of a run that is not there any more, or not readable.
+/// Returns the complaint about the record of a run that no longer exists, or cannot be read.
 fn lost(path: &Path, error: &RecordError) -> Complaint {
     let (state, cause) = match error.kind() {
         RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),
@@ -86,7 +86,7 @@ fn lost(path: &Path, error: &RecordError) -> Complaint {
 }
 
 /// Prints the answer of a recorded run. The exit code reflects the verdict only: that the run was
-/// interrupted or lost its target is no failure of the report.
+/// interrupted or lost its target is not a failure of the report.
 pub(crate) fn of_record(view: &View, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
     give(view, args, form)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
@@ -247,7 +247,7 @@ fn read_as(
     Ok(RecordedRun { view: View::new(about, evidence), archive })
 }
 
-/// Writes to stdout; a reader that has closed its end is no error.
+/// Writes to stdout; a reader that has closed its end is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -451,7 +451,7 @@ fn sample(groups: &Groups, pair: [usize; 2]) -> ArmSample<'_> {
     ArmSample { baseline, arm, looks: recorded.design.looks, runs }
 }
 
-/// Returns what became of the answer of the first experiment in its other executions.
+/// Returns the comparisons of the first experiment's answer with those of its repetitions.
 fn repetitions(groups: &Groups, design: &Design, deltas: &Deltas) -> Vec<(String, RepetitionView)> {
     let view = |argument: usize| {
         let Argument { text, experiment: place, .. } = &groups.arguments[argument];

@@ -381,7 +381,7 @@ impl FlagOptions {
     }
 }
 
-/// Returns the kind of target of a driver; `testbed` is no driver name.
+/// Returns the kind of target of a driver; `testbed` is not a driver name.
 fn kind(name: &str) -> Result<TargetKind, String> {
     let kinds = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| *kind != TargetKind::Testbed);
     if let Some((_, kind)) = kinds.clone().find(|(known, _)| *known == name) {

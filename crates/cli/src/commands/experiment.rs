@@ -470,7 +470,7 @@ fn search(args: &RunArgs, file: &ExperimentFile) -> Option<CapacityOrder> {
     search_order(&file.experiment, args.is_virtual, ceiling)
 }
 
-/// Returns the most trials and the time that they take.
+/// Returns the maximum number of trials and the time that they take.
 fn forecast_of_search(order: &CapacityOrder) -> String {
     let CapacityOrder { vary, first, .. } = order;
     // The order was checked with the file.

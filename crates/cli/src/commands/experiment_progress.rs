@@ -46,7 +46,7 @@ impl Progress {
         Ok(Progress { is_quiet, secrets, pace: Cell::default(), display, has_metrics, viewers })
     }
 
-    /// Takes note of the run that is to begin.
+    /// Records the run that is to begin.
     pub(super) fn expect_run(&self, order: &Order) {
         self.display.expect_run(order);
     }

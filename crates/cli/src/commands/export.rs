@@ -81,7 +81,7 @@ fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
     }
 }
 
-/// Returns the result of an export to stdout; a reader that has closed its end is no error.
+/// Returns the result of an export to stdout; a reader that has closed its end is not an error.
 fn finish(written: Result<(), RecordError>) -> Result<Exit, Complaint> {
     let closed = |error: &RecordError| {
         let cause = std::error::Error::source(error);

@@ -1,7 +1,7 @@
 //! False alarms of this machine.
 //!
 //! An experiment in real time that compares an arm with itself adds its comparisons to those of the
-//! machine, beside the calibration. Later experiments note the rate in their records when they
+//! machine, next to the calibration. Later experiments note the rate in their records when they
 //! begin, so that a record has one answer on every machine.
 
 use analyze::Status;

@@ -16,7 +16,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::record_file::RecordFile;
 
-/// Most names in a complaint; `--figures` prints all.
+/// Maximum number of names in a complaint; `--figures` prints all.
 const MOST_NAMES: usize = 12;
 
 /// Prints or writes the figures of a record that the options ask for; `None` if they ask for none.
@@ -108,7 +108,7 @@ fn of_record(record: &RecordFile, run: Option<u32>) -> Result<Vec<Figure>, Compl
     Ok(report::figures(&run.view, &courses))
 }
 
-/// Returns the figure of a name.
+/// Returns the figure with this name.
 fn named<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
     let found = figures.iter().find(|figure| figure.name == name);
     found.ok_or_else(|| unknown(name, figures))

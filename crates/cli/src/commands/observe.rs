@@ -1,4 +1,4 @@
-//! `assay observe`: watches a foreign program and reports what limits it.
+//! `assay observe`: watches another program and reports what limits it.
 
 use std::process::Command;
 

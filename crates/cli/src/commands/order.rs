@@ -148,7 +148,7 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
     complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
 }
 
-/// Returns the same, with everything that the database says.
+/// Returns the complaint with everything that the database says, secrets included.
 fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {

@@ -76,8 +76,8 @@ fn record_name(name: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Writes a bundle beside its place, and moves it there when it is complete: a part of it could be
-/// mistaken for all of it. Nothing is left of it if this process is killed before.
+/// Writes a bundle in a temporary place next to its own, and moves it when it is complete: a part
+/// of it could be mistaken for all of it. Nothing is left of it if this process is killed before.
 fn write(order: &Order<'_>) -> Result<(), Complaint> {
     let Order { record, name, out, .. } = *order;
     let uncreated = |error: io::Error| order.uncreated(&error);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Interval, Live};
 
-/// Most values of a course; a terminal shows no more.
+/// Maximum number of values of a course; a terminal shows no more.
 const MOST: usize = 30;
 
 /// The latest values of each job, in the order of the plan.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Most lines that a page has.
+/// Maximum number of lines that a page has.
 const MOST_LINES: usize = 8;
 
 /// The course of an experiment: its latest lines, and how many runs were made.
@@ -10,7 +10,7 @@ const MOST_LINES: usize = 8;
 pub(super) struct ExperimentCourse {
     /// Latest lines, the oldest first.
     lines: VecDeque<String>,
-    /// Number of the run that is made, from 1, and the most runs, if it is known.
+    /// Number of the run that is made, from 1, and the maximum number of runs, if it is known.
     runs: Option<(u32, u32)>,
     /// True while a run is measured.
     pub(super) is_running: bool,

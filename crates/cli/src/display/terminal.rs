@@ -30,11 +30,11 @@ const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 /// The width of a job name, in characters, up to which number columns are dropped to fit it.
 const NAME: usize = 16;
 
-/// The most intervals in a sparkline, and the fewest that are worth one.
+/// The maximum number of intervals in a sparkline, and the fewest that are worth one.
 const BARS: usize = 30;
 const FEWEST_BARS: usize = 6;
 
-/// The most pipes without a writer that are shown.
+/// The maximum number of pipes without a writer that are shown.
 const PIPES: usize = 2;
 
 /// The size available to the picture, in characters.

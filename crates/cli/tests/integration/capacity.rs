@@ -280,7 +280,7 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
     assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
     let words = "Irregular: the load generator cannot produce ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
-    // A lower rate that a fast machine can produce is confirmed, but it is no capacity.
+    // A lower rate that a fast machine can produce is confirmed, but it is not a capacity.
     let doubted = if capacity["sustained"].is_null() { "INVALID" } else { "SUSPECT" };
     assert_eq!(document["verdict"], doubted);
     let list = capacity["trial_list"].as_array().unwrap();

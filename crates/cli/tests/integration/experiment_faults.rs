@@ -361,7 +361,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_an
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     let expected = place.assay(&whole).expect(0).stdout;
     let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
-    // The record of a run, which moves in at its end, needs some 200 KiB beside it.
+    // The record of a run, which moves in at its end, needs some 200 KiB in addition to it.
     let size = (length * 3 / 4 + (256 << 10)).to_string();
     let mut command = std::process::Command::new("unshare");
     command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);
@@ -519,7 +519,7 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
 }
 
-/// Returns the rows of all tables of a record, sorted, each after the name of its table, but for
+/// Returns the rows of all tables of a record, sorted, each after the name of its table, except
 /// remarks: only an experiment that was continued has them.
 pub(crate) fn content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();

@@ -139,7 +139,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
     assert_eq!(run.ends().code, 130);
 }
 
-/// Most viewers of a run at once.
+/// Maximum number of viewers of a run at once.
 const MOST_VIEWERS: usize = 16;
 
 /// Asks for events until there is a place for another viewer, and reads their beginning.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::support::{CommandResult, Place};
 
-/// Most lines of Markdown.
+/// Maximum number of lines of Markdown.
 const MOST_LINES: usize = 40;
 
 /// Runs an experiment with two arms in virtual time; `more` are lines of the job.

@@ -48,7 +48,7 @@ fn table_of_a_private_server_has_its_size_on_the_disk() {
     // 20,000 rows of 200 bytes, and the index of their keys.
     assert!((4e6..8e6).contains(&logical.unwrap()), "{logical:?}");
     assert!((4e6..9e6).contains(&allocated.unwrap()), "{allocated:?}");
-    // SQLite tells the size of the whole file alone.
+    // SQLite reports only the size of the whole file.
     assert_eq!(sizes("sqlite:", PLAIN), [None, None]);
 }
 

@@ -91,7 +91,7 @@ fn the_live_view_draws_and_cleans_up() {
     let (erase, up) = ("\u{1b}[J", ["\u{1b}[5A", "\u{1b}[6A"]);
     assert!(screen.contains("\u{1b}[K"), "{screen:?}");
     assert!(up.iter().any(|up| screen.ends_with(&format!("\r{up}{erase}"))), "{screen:?}");
-    // The answer is on stdout, which is no terminal, and has no colours.
+    // The answer is on stdout, which is not a terminal, and has no colours.
     let ran = shown.ran.expect(130);
     assert!(ran.stdout.contains("[read]") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
 }

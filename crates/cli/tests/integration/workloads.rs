@@ -68,7 +68,7 @@ fn idle(summary: &Value) -> Vec<&str> {
 }
 
 /// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
-/// is no fault of the file.
+/// is not a fault of the file.
 #[track_caller]
 fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
     let codes = if shown.is_exact() { vec![shown.code] } else { vec![shown.code, 1, 3] };

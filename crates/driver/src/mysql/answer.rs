@@ -183,7 +183,7 @@ pub(super) struct FullReply {
     pub(super) outcome: Outcome,
     pub(super) prepared: Option<Prepared>,
     pub(super) columns: Columns,
-    /// Number of columns of the present result.
+    /// Number of columns of the current result.
     count: u64,
     pub(super) table: TableReader,
 }

@@ -215,7 +215,7 @@ impl Line {
 }
 
 impl MysqlConnection {
-    /// Returns the counters of all sessions' traffic beside requests.
+    /// Returns the counters of the traffic of all sessions, other than requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
         &self.shared.config.service.beside
     }

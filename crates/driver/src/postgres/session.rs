@@ -47,7 +47,7 @@ pub struct PostgresConnection {
 }
 
 impl PostgresConnection {
-    /// Returns the counters of all sessions' traffic beside requests.
+    /// Returns the counters of the traffic of all sessions, other than requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
         &self.shared.service.beside
     }

@@ -17,7 +17,7 @@ pub(super) struct DatabaseFile {
     /// True if the file did not exist.
     pub(super) is_new: bool,
     /// The temporary folder, removed when this is dropped. A folder instead of a file: the files
-    /// that SQLite creates beside the database are removed with it, and the thread of an abandoned
+    /// that SQLite creates next to the database are removed with it, and the thread of an abandoned
     /// connection that has not quite ended cannot create any afterwards.
     folder: Option<TemporaryFolder>,
 }

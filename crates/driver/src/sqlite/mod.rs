@@ -93,7 +93,7 @@ struct Shared {
 /// Longest wait for the threads of dropped connections.
 const CLOSING: Nanos = Nanos::from_secs(2);
 
-/// Pause between two looks at them.
+/// Interval between checks whether they have ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// The last connection writes the log back to the file, so the end of the program must not come
@@ -157,7 +157,7 @@ impl Sqlite {
         })
     }
 
-    /// Restricts statements to the database file and the files that SQLite itself keeps beside it:
+    /// Restricts statements to the database file and the files that SQLite itself keeps next to it:
     /// `attach`, `vacuum into` and extensions are refused.
     ///
     /// # Panics

@@ -83,7 +83,7 @@ fn execution() -> Work {
     work
 }
 
-/// Prepares a statement and runs it for a while beside a task that needs the same thread.
+/// Prepares a statement and runs it for a while alongside a task that needs the same thread.
 async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
     let mut connection = driver.connect(rt).await.expect("a session");
     connection.prepare("select 1").await.expect("a statement");

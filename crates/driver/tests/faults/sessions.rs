@@ -311,7 +311,7 @@ fn final_error_of_a_closing_server_is_reported_in_a_chain() {
     });
 }
 
-/// A job has no data for a COPY. The server is told, and the session continues.
+/// A job has no data for a COPY. The server is informed, and the session continues.
 #[test]
 fn copy_from_the_client_in_a_job_is_refused() {
     let server = shared(Kind::Postgres);

@@ -1,11 +1,11 @@
 //! Durable flushes per second of a disk: the bound of every commit that waits for it.
 //!
 //! A flush is a write of some bytes at the end of the last write, and an `fdatasync`. Databases
-//! write their logs in this way: most into files that they wrote before
-//! ([`WritePattern::Rewrite`]), some at the end of a growing file ([`WritePattern::Append`]), which
-//! must keep the new length too.
+//! write their logs in this way: most databases overwrite existing bytes of a file
+//! ([`WritePattern::Rewrite`]), some append to a growing file ([`WritePattern::Append`]), whose new
+//! length must be flushed as well.
 //!
-//! Invariant: the file has no name, so that it is gone when this process is, however that ends.
+//! Invariant: the file has no name, so it disappears with this process, however the process ends.
 
 use std::fs::File;
 use std::io;
@@ -53,7 +53,7 @@ pub struct DiskFigures {
     pub folder: PathBuf,
     /// The type of its file system, or `unknown`.
     pub file_system: String,
-    /// The device below, or `unknown`.
+    /// The device that holds the file system, or `unknown`.
     pub device: String,
     /// The medium of the device: `solid-state`, `rotating` or `unknown`.
     pub medium: String,
@@ -72,7 +72,7 @@ impl DiskFigures {
 /// The place of a flush in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePattern {
-    /// Over bytes that were written before; the length of the file stays.
+    /// Over bytes that were written before; the length of the file does not change.
     Rewrite,
     /// At the end of the file, which grows.
     Append,
@@ -104,16 +104,16 @@ pub struct FlushFigures {
     pub per_s: f64,
     /// Median time of a flush, write included.
     pub p50: Nanos,
-    /// p99 of that time.
+    /// p99 of the time of a flush.
     pub p99: Nanos,
-    /// Maximum of that time.
+    /// Maximum of the time of a flush.
     pub max: Nanos,
 }
 
 /// A reason why a disk is not measured.
 #[derive(Debug)]
 pub enum DiskProblem {
-    /// The folder is missing, is no folder, or may not be written to.
+    /// The folder is missing, is not a folder, or may not be written to.
     Folder(PathBuf, io::Error),
     /// The file system has not enough space; the numbers are free and needed bytes.
     NoSpace(PathBuf, u64, u64),

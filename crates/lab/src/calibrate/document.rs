@@ -19,7 +19,7 @@ use super::machine::Machine;
 /// The name and version of the document.
 pub const SCHEMA: &str = "assay.calibration/1";
 
-/// The most ceilings that are read per route.
+/// The maximum number of ceilings that are read per route.
 const MOST_CEILINGS: usize = 64;
 
 impl CalibrationResult {

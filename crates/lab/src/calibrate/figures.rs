@@ -14,7 +14,7 @@ pub struct Calibration {
     pub taken: String,
     /// True if each measurement lasted only a third of the usual time.
     pub is_quick: bool,
-    /// The machine.
+    /// The machine that was measured.
     pub machine: Machine,
     /// Cost and resolution of the clock.
     pub clock: ClockFigures,

@@ -37,8 +37,8 @@ const CEILING: Nanos = Nanos::from_millis(500);
 /// Factor by which a quick calibration shortens warm-up and windows.
 const QUICK: u64 = 3;
 
-/// Most attempts at a run; one in which nothing was answered is repeated with twice the window,
-/// because the machine was stalled throughout.
+/// Maximum number of attempts at a run; one in which nothing was answered is repeated with twice
+/// the window, because the machine was stalled throughout.
 const TRIES: u32 = 4;
 
 /// The parameters of a calibration.

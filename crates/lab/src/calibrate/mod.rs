@@ -6,7 +6,7 @@
 //! the ceiling of one thread. [`Store`] keeps the result, and every later run on this machine
 //! refers to it ([`facts_of`](facts::facts_of)).
 //!
-//! [`calibrate_disk`] measures the durable flushes of a disk instead, which is not kept.
+//! [`calibrate_disk`] measures the durable flushes of a disk instead; its result is not stored.
 //!
 //! Invariant: a calibration names its machine and is used on no other.
 

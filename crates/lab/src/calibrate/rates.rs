@@ -1,6 +1,6 @@
 //! Storage of the false alarms of a machine: experiments that compare an arm with itself.
 //!
-//! They are kept beside the calibration of the machine, by the same rules.
+//! They are stored next to the calibration of the machine, by the same rules.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use super::store::{Store, Unusable};
 /// The name and version of the document.
 const SCHEMA: &str = "assay.false-positives/1";
 
-/// Most experiments that are kept; the oldest are dropped.
+/// Maximum number of experiments that are kept; the oldest are dropped.
 const MOST_EXPERIMENTS: usize = 200;
 
 /// The result of an experiment that compares an arm with itself.
@@ -61,7 +61,7 @@ impl MachineRate {
         })
     }
 
-    /// Returns it as text, for a record.
+    /// Returns the rate as text, for a record.
     pub fn to_text(&self) -> String {
         let fields = json!({
             "experiments": self.experiments,

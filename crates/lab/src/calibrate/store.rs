@@ -17,7 +17,7 @@ use super::figures::Calibration;
 use super::machine::Machine;
 use crate::user_folder::UserFolder;
 
-/// The most bytes that are read of a file, many times the size of a calibration.
+/// The maximum number of bytes that are read of a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
 
 /// The folder in which calibrations of machines are kept.

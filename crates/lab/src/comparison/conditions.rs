@@ -53,7 +53,7 @@ pub(super) fn of(
     })
 }
 
-/// Beginning of the names of lines with the number of rows of a table.
+/// Prefix of the names of lines with the number of rows of a table.
 pub(super) const ROWS: &str = "rows of table ";
 
 /// Returns the lines of a printed plan that decide what was run: their names and values. Parameters

@@ -4,8 +4,8 @@ use super::ComparedRun;
 use crate::experiment::{UndeclaredDifference, between_groups};
 
 /// Returns the facts about program, target, machine, network and servers that differ between all
-/// runs of a group and all of its baseline. Those by which runs are refused are left out. `arm` is
-/// the index of the group.
+/// runs of a group and all runs of its baseline. Facts that are themselves a reason to refuse the
+/// comparison are left out. `arm` is the index of the group.
 pub fn differing_facts(
     arm: usize,
     baseline: &[&ComparedRun],
@@ -20,7 +20,7 @@ pub fn differing_facts(
     found
 }
 
-/// Returns true for a fact by which a run is refused.
+/// Returns true for a fact that is itself a reason to refuse a comparison.
 fn is_refused(run: &ComparedRun, name: &str) -> bool {
     let conditions = &run.conditions;
     let mut facts = conditions.durability.iter().chain(&conditions.environment);

@@ -18,7 +18,7 @@ const SHORTEST: Nanos = Nanos::from_millis(50);
 /// Longest warm-up of a canary.
 const WARM_UP: Nanos = Nanos::from_millis(200);
 
-/// The share of a run's length that the window of its canary takes at most.
+/// Divisor of a run's length that gives the maximum length of its canary's window.
 const SHARE: u64 = 10;
 
 /// Returns the time that the canary of a run takes, given the length of the run if it has one.

@@ -1,7 +1,8 @@
 //! Programs before and after the runs of an arm.
 //!
-//! They are told where the database is. The password is in a file of a temporary folder, for as
-//! long as the program runs, in the form that the client programs of the database read.
+//! Environment variables say where the database is. The password is in a file of a temporary
+//! folder, for as long as the program runs, in the form that the client programs of the database
+//! read.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! Consistency of an experiment's record: what no experiment writes is damage, and no answer.
+//! Consistency of an experiment's record: content that no experiment writes is damage, and gives no
+//! answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Differences between the runs of an experiment that no arm declares.
 //!
-//! Each run has the facts of its surroundings and the settings that its server told. A fact must be
-//! the same in all runs of an arm ([`Between::Rounds`]), and in those of the arms
+//! Each run has the facts of its surroundings and the settings that its server reported. A fact
+//! must be the same in all runs of an arm ([`Between::Rounds`]), and in those of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
 //! Consequences of a declared difference are not named.
 

@@ -1,8 +1,8 @@
 //! Verification that the difference of an arm is in effect.
 //!
 //! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
-//! TLS is judged by the client's own connection: a server may not tell, and behind a pooler that
-//! ends TLS it reports about another connection. Settings of a private server are [read
+//! TLS is judged by the client's own connection: a server may not report it, and behind a pooler
+//! that ends TLS it reports about another connection. Settings of a private server are [read
 //! back](super::settings) from it.
 
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, DATABASE, SERVER_ID};
@@ -37,7 +37,7 @@ const OPTION: &str = "option.";
 /// The key of another target.
 const URL: &str = "url";
 
-/// Facts about the differences of an arm, beside their being in effect.
+/// Facts about the differences of an arm, other than whether they are in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArmEffect {
     /// The keys of differences that neither a server nor the client's connection confirms.

@@ -48,7 +48,7 @@ pub enum Problem {
         /// The table with its rows and the expected ones.
         found: String,
     },
-    /// The target stopped answering during a run and was lost to its end.
+    /// The target stopped answering during a run and did not answer again.
     Lost,
     /// The server is not that of the earlier runs.
     OtherServer {
@@ -96,9 +96,9 @@ pub enum Problem {
     },
     /// A file differs from the one that the record to continue was made from.
     FileChanged(String),
-    /// A file is read that the record to continue was not made from.
+    /// The experiment reads a file that the record to continue was not made from.
     FileAdded(String),
-    /// A file is not read that the record to continue was made from.
+    /// The experiment does not read a file that the record to continue was made from.
     FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,

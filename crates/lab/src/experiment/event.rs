@@ -58,7 +58,7 @@ pub enum ExperimentEvent<'a> {
         /// The value of the load.
         value: f64,
     },
-    /// The load is found at which all arms run.
+    /// The load at which all arms run was found.
     LoadFound {
         /// The load that was varied.
         vary: &'a VariedLoad,

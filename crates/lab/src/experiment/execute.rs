@@ -17,8 +17,8 @@ use super::recorded::{INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
 use super::warm_up::figures_of_round;
 
-/// Fewest rounds of a sweep by which the number of its repeated rounds is limited, so that one may
-/// be repeated however few there are.
+/// Number of rounds of a sweep from which the number of its repeated rounds is computed at least,
+/// so that a short sweep may repeat a round too.
 const FEWEST_OF_SWEEP: u32 = 4;
 
 /// Runs an experiment, or continues an interrupted one, and records it.

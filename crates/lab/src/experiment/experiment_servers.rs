@@ -51,7 +51,7 @@ pub(super) struct FixedLoad {
     pub(super) value: f64,
 }
 
-/// The results of statements beside the runs.
+/// The results of statements outside of the runs.
 struct AuxiliaryResult {
     loads: Vec<Load>,
     excerpts: Vec<Excerpt>,
@@ -263,8 +263,8 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Returns the stop of a teardown: an interrupt ends it, unless the experiment was interrupted
-    /// before, which then takes another one.
+    /// Returns the stop of a teardown. An interrupt ends it; if the experiment was interrupted
+    /// before, only a further interrupt does.
     fn stop_of_teardown(&self) -> Stop {
         match self.is_interrupted() {
             true => self.order.stop.child_for_teardown(),
@@ -340,7 +340,7 @@ impl<'a> ExperimentServers<'a> {
         self.statements(place, ("before", &arm.before))
     }
 
-    /// Runs the statements and the programs after a run of an arm, the programs also if a statement
+    /// Runs the statements and the programs after a run of an arm, the programs even if a statement
     /// failed.
     pub(super) fn after(&self, place: ArmPointId) -> AfterRun {
         let ends = [
@@ -454,7 +454,7 @@ impl<'a> ExperimentServers<'a> {
         self.path_with_suffix("-run")
     }
 
-    /// Returns the path of the record of statements beside the runs, which is not kept.
+    /// Returns the path of the record of statements outside of the runs, which is not kept.
     pub(super) fn auxiliary_path(&self) -> PathBuf {
         self.path_with_suffix("-aside")
     }

@@ -12,7 +12,7 @@ const SERVER: &str = "server";
 struct FinishedRun {
     row: RunRow,
     figures: Option<RunFigures>,
-    /// Maker and version of its server, if it has told and the run counted once.
+    /// Maker and version of its server, if the server reported them and the run counted once.
     server: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl FinishedRuns {
     }
 }
 
-/// Returns the maker and the version of a run's server, if it has told.
+/// Returns the maker and the version of a run's server, if the server reported them.
 fn server(figures: &RunFigures) -> Option<&str> {
     let mut facts = figures.facts.iter();
     facts.find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())

@@ -24,7 +24,7 @@ const VIA: &str = "via";
 /// Returns the recorded steps in their order; `runs` has figures for those that count.
 ///
 /// # Errors
-/// A run is no step of this search; the record at `path` is damaged.
+/// A run is not a step of this search; the record at `path` is damaged.
 pub(super) fn steps_of<'r>(
     path: &Path,
     question: &SaturateQuestion,

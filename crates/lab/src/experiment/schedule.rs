@@ -28,10 +28,10 @@ pub struct PlannedRun {
     pub server: SimulatedRun,
 }
 
-/// Highest number of runs of a round, for the numbering of random draws.
+/// Maximum number of runs of a round, for the numbering of random draws.
 const MOST_RUNS: u64 = 1 << 16;
 
-/// Highest number of runs of an experiment, for the numbering of random draws: those of an attempt
+/// Maximum number of runs of an experiment, for the numbering of random draws: those of an attempt
 /// come after those of all rounds of the attempt before.
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 

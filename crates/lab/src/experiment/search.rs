@@ -24,7 +24,7 @@ use crate::evidence::{count_dispersions, evidence};
 /// The fact that holds the seed of a search.
 const SEED: &str = "search-seed";
 
-/// The fact that holds the least warm-up of a trial, in nanoseconds.
+/// The fact that holds the minimum warm-up of a trial, in nanoseconds.
 const WARMUP: &str = "search-warmup-ns";
 
 /// The fact that holds the time that is expected between trials, in nanoseconds.
@@ -39,15 +39,16 @@ const METHOD: &str = "search-method";
 /// Shortest warm-up of a trial.
 const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Time between trials beside the canary: the end of a run, and the start of the next one.
+/// Time between trials that the canary does not take: for the end of a run, and the start of the
+/// next one.
 const BETWEEN: Nanos = Nanos::from_secs(1);
 
-/// Shortest time between trials, in which a server that was overloaded becomes idle; in virtual
-/// time there is no other, as the published errors of the search have it.
+/// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual time
+/// it is the actual time; the published errors of the search were measured with it.
 pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Returns the order of an experiment's search; `None` if it is no search. `ceiling_per_s` is the
-/// calibrated ceiling of the generator.
+/// Returns the order of an experiment's search; `None` if it is not a search. `ceiling_per_s` is
+/// the calibrated ceiling of the generator.
 pub fn search_order(
     experiment: &Experiment,
     is_virtual: bool,
@@ -193,7 +194,7 @@ pub(super) fn replayed(
     Ok(search)
 }
 
-/// Returns the error about trials that this version of the search would not have asked for.
+/// Returns the error about trials that this version of the search would not have made.
 fn unexpected(path: &Path, content: &ExperimentContent, what: String) -> RecordError {
     let method = CapacityOrder::METHOD.to_string();
     let is_ours = content.fact(METHOD).is_some_and(|known| known == method);

@@ -8,7 +8,7 @@ use crate::run::Order;
 use crate::stage::{OpenError, Stage};
 use crate::target::TargetProblem;
 
-/// The option of a URL that client and server of a private server have in common.
+/// The option of a URL that applies to a private server and to its client.
 const TLS: &str = "tls";
 
 /// The prefix of the options of a URL that are settings of a private server.

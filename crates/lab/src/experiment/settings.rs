@@ -106,7 +106,7 @@ fn number(text: &str) -> Option<f64> {
     digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
 }
 
-/// The words of a server about a setting.
+/// A setting as the server reports it.
 struct EffectiveSetting<'a> {
     kind: Kind,
     effective: &'a str,

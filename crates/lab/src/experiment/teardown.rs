@@ -50,7 +50,7 @@ impl TeardownFailure {
     }
 }
 
-/// A listener to statements beside the runs.
+/// A listener to statements outside of the runs.
 #[derive(Default)]
 pub(super) struct SetupEvents {
     is_set_up: AtomicBool,

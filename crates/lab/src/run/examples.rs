@@ -16,7 +16,7 @@ use super::order::Order;
 pub(super) struct Examples {
     /// Those of each job and part.
     pub(super) excerpts: Vec<Excerpt>,
-    /// Those that may have results, because they ask the target whose tables the run fills.
+    /// Those that may have results, because they query the target whose tables the run fills.
     pub(super) of_main_target: Vec<JobExamples>,
 }
 

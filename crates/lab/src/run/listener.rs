@@ -20,7 +20,7 @@ struct Watched {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::Begin>,
     machines: Option<Watches>,
-    /// The observer of the database. It ends with the measured phase, which keeps its own queries
+    /// The observer of the database. It ends with the measured phase, so that its own queries fall
     /// between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }

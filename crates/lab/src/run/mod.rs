@@ -63,7 +63,7 @@ pub fn run(
 /// As [`run`].
 ///
 /// # Panics
-/// If the plan asks a target for which the stage was not opened.
+/// If the plan uses a target for which the stage was not opened.
 pub fn run_on(
     stage: &Stage,
     mut order: Order,

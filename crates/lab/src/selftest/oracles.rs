@@ -183,7 +183,8 @@ fn every_estimate(form: &impl ClosedForm) -> Vec<(Quantity, f64)> {
     Estimate::ALL.map(exactly).into()
 }
 
-/// Returns the same, and the arrival rate, which is random.
+/// Returns the exact value of every estimate of the response time, and the arrival rate, which is
+/// random.
 fn with_arrivals(form: &impl ClosedForm, per_s: f64) -> Vec<(Quantity, f64)> {
     let mut values = every_estimate(form);
     values.push((Quantity::Arrivals, per_s));

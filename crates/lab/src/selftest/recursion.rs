@@ -35,7 +35,7 @@ struct System {
     source: Source,
     service: Service,
     servers: u32,
-    /// The most requests in the system; the next is refused. `None` is no limit.
+    /// Maximum number of requests in the system; the next is refused. `None` means no limit.
     capacity: Option<usize>,
     timeout_s: f64,
     warmup_s: f64,
@@ -206,8 +206,9 @@ mod tests {
         (waits + 2.0 * covariances + 1.0).sqrt() * spare
     }
 
-    /// Returns the same of a quantile, given the inflation of its variance. The response time is
-    /// exponential, so for independent ones it is √(q/(1 − q)) / −ln(1 − q).
+    /// Returns the relative standard deviation of a quantile, times √n, given the inflation of its
+    /// variance. The response time is exponential, so for independent ones it is √(q/(1 − q)) /
+    /// −ln(1 − q).
     fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
         (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
     }

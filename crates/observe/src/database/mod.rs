@@ -61,8 +61,8 @@ pub struct DatabaseWatch {
 }
 
 impl DatabaseWatch {
-    /// Starts to observe: connects at once, and samples these sessions from `zero` on. `on_sample`
-    /// is called periodically with the readings up to then and the time since `zero`.
+    /// Starts to observe: connects immediately, and samples the sessions from `zero` on.
+    /// `on_sample` is called periodically with the readings up to then and the time since `zero`.
     ///
     /// # Errors
     /// The operating system cannot start a thread.

@@ -197,7 +197,7 @@ const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"
 /// States in which a statement waits for data from its client.
 const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
-/// Idle seconds from which on a session counts as unused: a pool holds it in reserve.
+/// Idle seconds from which a session counts as unused: a pool holds it in reserve.
 const SPARE_S: u64 = 5;
 
 /// Name of that wait.
@@ -219,14 +219,14 @@ const NO_CLIENTS: [&str; 9] = [
 /// Remedy for a user without access to the performance schema.
 const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 
-/// Length of the history list from which on its shrinking counts as background work.
+/// Length of the history list from which its shrinking counts as background work.
 const LONG_HISTORY: f64 = 1_000.0;
 
-/// Share of the log in use from which on pages are written to free it.
+/// Share of the log in use from which pages are written to free it.
 const FULL_LOG: f64 = 0.8;
 
-/// Fewest pages written per sample for that work to be reported; an idle server may leave its log
-/// as full as it is.
+/// Minimum number of pages written per sample for that work to be reported; an idle server may
+/// leave its log as full as it is.
 const PAGES_PER_LOOK: f64 = 20.0;
 
 /// Sampler for a MariaDB or MySQL server.

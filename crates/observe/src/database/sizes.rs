@@ -23,7 +23,7 @@ use crate::sample::Sample;
 /// Size of the blocks that `stat` counts, in bytes (stat(2)).
 const BLOCK: u64 = 512;
 
-/// Most segments of a file of PostgreSQL: those of its largest table, of 32 TiB.
+/// Maximum number of segments of a file of PostgreSQL: those of its largest table, of 32 TiB.
 const MOST_SEGMENTS: u32 = 100_000;
 
 /// Query for the largest tables with the files of each: its own, and those of its indexes and of
@@ -161,7 +161,7 @@ pub(super) async fn read_mysql<C: Connection>(
     Ok(())
 }
 
-/// Reports the size of an SQLite database: of its file and of those beside it.
+/// Reports the size of an SQLite database: of its file and of the files next to it.
 pub(super) fn tell_sqlite(file: &Path, sample: &mut Sample) {
     let mut extent = Extent::default();
     if extent.add(file).is_none() {

@@ -9,7 +9,7 @@ use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sockets::Waiting;
 
-/// Most names of one part; later ones are counted as [`OTHER`].
+/// Maximum number of names of one part; later ones are counted as [`OTHER`].
 const MOST: usize = 64;
 
 /// Name under which the names beyond [`MOST`] are counted.

@@ -12,10 +12,10 @@ use super::root::Root;
 /// Mount point of control groups.
 const GROUPS: &str = "sys/fs/cgroup";
 
-/// Most groups read between a process and the root.
+/// Maximum number of groups read between a process and the root.
 const DEEPEST: usize = 64;
 
-/// Value of a memory limit of version 1 from which on it means no limit: the kernel then writes the
+/// Value of a memory limit of version 1 from which it means no limit: the kernel then writes the
 /// largest page-aligned number.
 const NO_LIMIT: u64 = 1 << 62;
 

@@ -35,13 +35,14 @@ pub enum Rule {
 ///   refused, so they do not affect a result.
 /// * Calibrations: they are measurements of another time. They measure the machine, whose own facts
 ///   are compared.
-/// * The canary of a run of an experiment: the same, and the answer judges it.
-/// * The time before a trial of a capacity search: the same, and it counts against the budget.
+/// * The canary of a run of an experiment: it is a measurement too, which the answer judges.
+/// * The time before a trial of a capacity search: it varies, and counts against the budget.
 /// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
 ///   extend them by whole extents, so a quarter.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
-/// * The identity of a server: an experiment tells from it if two arms have reached the same one.
+/// * The identity of a server: an experiment uses it to find out if two arms have reached the same
+///   one.
 /// * The label: a name for the run.
 pub const RULES: [(&str, Rule); 17] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),

@@ -2,7 +2,7 @@
 //!
 //! [`read`] returns the facts of the machine, which come from one file here per source, and
 //! [`network::read`] those of the path to a server. A fact is a name, such as `host.cpu.governor`,
-//! and a value. Invariant: every name is always there. A fact that cannot be read is [`UNKNOWN`],
+//! and a value. Invariant: every name is always present. A fact that cannot be read is [`UNKNOWN`],
 //! whatever the reason: missing permission, a container without the file, invalid content. The
 //! result depends only on the files below a folder, `/` except in tests: reading starts no process
 //! and does not wait. [`differences`] compares the environments of two runs.
@@ -30,7 +30,7 @@ pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences}
 use fact::Fact;
 pub use root::Root;
 
-/// Most characters of a value; longer ones are cut.
+/// Maximum number of characters of a value; longer ones are cut.
 const LONGEST_VALUE: usize = 200;
 
 /// Reads all facts of the machine. `folder` is the one that holds the record, an absolute path as

@@ -23,7 +23,7 @@ const LONGEST_CONNECT: Duration = Duration::from_secs(1);
 /// Longest time for the connects to all servers together.
 const LONGEST_LOOK: Nanos = Nanos::from_secs(2);
 
-/// Most servers of a target that are measured.
+/// Maximum number of servers of a target that are measured.
 const MOST_SERVERS: usize = 16;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {

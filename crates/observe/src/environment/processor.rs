@@ -12,7 +12,7 @@ const CPU: &str = "sys/devices/system/cpu";
 /// kernel may take milliseconds to measure each further one.
 const FIRST_PROCESSOR: u64 = 8 << 10;
 
-/// Most processors that a list may name. Linux can be built for 8,192.
+/// Maximum number of processors that a list may name. Linux can be built for 8,192.
 const MOST_PROCESSORS: u64 = 65_536;
 
 pub(super) fn facts(root: &Root) -> [Fact; 12] {

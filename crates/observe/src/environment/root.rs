@@ -12,13 +12,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// Most bytes that are read of a file: the mounts and limits of large machines fit.
+/// Maximum number of bytes that are read of a file: the mounts and limits of large machines fit.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// Most bytes that are read of a file that should be one line.
+/// Maximum number of bytes that are read of a file that should be one line.
 const LONGEST_LINE: u64 = 4 << 10;
 
-/// Most entries of a folder that are read: more than any machine has processors.
+/// Maximum number of entries of a folder that are read: more than any machine has processors.
 const MOST_ENTRIES: usize = 16_384;
 
 impl Root {

@@ -15,7 +15,7 @@ use crate::sample::{Sample, Source};
 /// Prefixes of block devices that are not disks.
 const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
 
-/// Most disks that are reported.
+/// Maximum number of disks that are reported.
 const MOST: usize = 64;
 
 /// Unit in bytes in which the kernel counts sectors, whatever the disk's own sector size.

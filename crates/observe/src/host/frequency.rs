@@ -11,7 +11,7 @@ use crate::sample::{Sample, Source};
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Most processors that are read: each file takes a few microseconds.
+/// Maximum number of processors that are read: each file takes a few microseconds.
 const MOST: usize = 64;
 
 /// Source of the mean clock frequency.

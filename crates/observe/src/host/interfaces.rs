@@ -10,7 +10,7 @@ use record::metric::interface;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// Most interfaces that are reported.
+/// Maximum number of interfaces that are reported.
 const MOST: usize = 64;
 
 /// Bytes per second in one Mbit/s.

@@ -12,7 +12,7 @@ use crate::sample::{Sample, Source};
 /// Kernel ticks per second (`USER_HZ`): 100 wherever Rust has threads and Linux has `/proc`.
 pub(crate) const TICKS_PER_S: f64 = 100.0;
 
-/// Most processors that are reported one by one.
+/// Maximum number of processors that are reported one by one.
 const MOST: usize = 128;
 
 /// Time of processors since boot by use, in kernel ticks.

@@ -14,7 +14,8 @@ use crate::sample::{Sample, Source};
 /// between them to belong to both.
 const CLOSE: Nanos = Nanos::from_micros(100);
 
-/// Most attempts to read the clocks that closely. If each is interrupted, there is no reading.
+/// Maximum number of attempts to read the clocks that closely. If each is interrupted, there is no
+/// reading.
 const TRIES: usize = 5;
 
 /// Distance of the two clocks since the first sample.

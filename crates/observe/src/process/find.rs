@@ -19,13 +19,13 @@ pub(super) const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postm
 /// are found. A line is 150 bytes.
 const BEGINNINGS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
 
-/// Most Unix sockets that are searched for a listening one.
+/// Maximum number of Unix sockets that are searched for a listening one.
 const MOST_SOCKETS: usize = 65_536;
 
-/// Most open files that are read in all.
+/// Maximum number of open files that are read in all.
 const MOST_FILES: usize = 262_144;
 
-/// Most ancestors that are searched for the process that opened a socket.
+/// Maximum number of ancestors that are searched for the process that opened a socket.
 const MOST_ANCESTORS: usize = 16;
 
 /// A listening socket.

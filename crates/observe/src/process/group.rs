@@ -13,13 +13,13 @@ use super::thread::CountedFrom;
 use super::units::{TICK, ids};
 use super::used::{Pair, ResourceUse};
 
-/// Most threads that are read one by one: each is one or two files.
+/// Maximum number of threads that are read one by one: each is one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;
 
 /// Threads whose status is read per sample, and processes whose bytes are.
 const STATUSES: usize = 16;
 
-/// Most samples of a process between two readings of its bytes.
+/// Maximum number of samples of a process between two readings of its bytes.
 const IO_ROUNDS: usize = 5;
 
 /// Processes read per sample if there are too many to read their threads.

@@ -6,7 +6,7 @@ use super::census::ProcessTree;
 use super::files::Files;
 use crate::environment::Root;
 
-/// Most open files that are read in all.
+/// Maximum number of open files that are read in all.
 const MOST_FILES: usize = 65_536;
 
 /// A program that holds sockets.

@@ -9,7 +9,7 @@ use record::{LANE_PREFIX, Metric, Reading};
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// Most threads that are read one by one.
+/// Maximum number of threads that are read one by one.
 const MOST: usize = 64;
 
 /// Folder in which the kernel lists the threads of this process.

@@ -41,8 +41,8 @@ use crate::environment::Root;
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, ServerLocation};
 
-/// Most samples between two searches for a server that was not found: a search reads the open files
-/// of all processes.
+/// Maximum number of samples between two searches for a server that was not found: a search reads
+/// the open files of all processes.
 const LONGEST_PAUSE: u32 = 16;
 
 /// Reason why threads are not read one by one: [`group::ONE_BY_ONE`].
@@ -147,7 +147,7 @@ impl Source for Processes {
             let listeners: Vec<u32> =
                 self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
-            // Proxies that run beside the database itself are not counted.
+            // Proxies that run next to the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
             usage.read(sample, server::PROXIES, proxies as f64);
             self.tell_roles(sample);

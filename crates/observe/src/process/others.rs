@@ -24,19 +24,19 @@ const BUDGET: f64 = 0.003;
 /// Processor time used by neither side since the last scan that justifies another, in seconds.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
-/// Ticks of processor time from which on a program is reported by name.
+/// Ticks of processor time from which a program is reported by name.
 const LEAST_NAMED_TICKS: u64 = 10;
 
-/// Share of a processor since the first scan from which on a program is reported by name.
+/// Share of a processor since the first scan from which a program is reported by name.
 const LEAST_NAMED_SHARE: f64 = 0.01;
 
-/// Most programs that are reported by name.
+/// Maximum number of programs that are reported by name.
 const MOST: usize = 16;
 
 /// Process id of `kthreadd`, the parent of all kernel threads.
 const KERNEL: u32 = 2;
 
-/// Most ancestors of a process that are followed, so that a cycle ends.
+/// Maximum number of ancestors of a process that are followed, so that a cycle ends.
 const GENERATIONS: usize = 64;
 
 /// Processes of both sides, and what they have used.
@@ -178,9 +178,9 @@ impl Others {
         self.processes = found;
     }
 
-    /// Returns the ticks that processes which have ended since the last scan had used by then, by
-    /// their nearest ancestor that has not ended. Once that ancestor waits for them, its own times
-    /// include all that they ever used.
+    /// Returns, by ancestor, the ticks that processes had used by the last scan if they have ended
+    /// since. The ancestor is their nearest one that has not ended. Once it waits for them, its own
+    /// times include everything that they used.
     fn gone(&self, found: &BTreeMap<u32, Other>) -> BTreeMap<u32, u64> {
         let is_there = |number: &u32, other: &Other| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)

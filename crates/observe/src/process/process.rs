@@ -144,7 +144,7 @@ impl Process {
         self.look_closely(files, place, detail)
     }
 
-    /// Reads only the run time of its single thread, if nothing else is due and it is no parent
+    /// Reads only the run time of its single thread, if nothing else is due and it is not a parent
     /// (the use of children is in `stat`). `None` if the process must be read in full.
     fn look_briefly(
         &mut self,

@@ -34,7 +34,7 @@ pub(crate) struct Listener {
     pub(crate) name: String,
 }
 
-/// Returns the process that listens on a port, unless it is a database by its name; `None` also if
+/// Returns the process that listens on a port, unless it is a database by its name; `None` even if
 /// it is not visible, or if there are several.
 pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let mut files = Files::of(root);

@@ -6,7 +6,7 @@ use crate::host::processors::TICKS_PER_S;
 /// Length of one kernel tick, in nanoseconds.
 pub(super) const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
 
-/// Most processors that a list names.
+/// Maximum number of processors that a list names.
 pub(super) const MOST_PROCESSORS: usize = 8_192;
 
 /// Parses the numbers of a list such as `0-3,8`.

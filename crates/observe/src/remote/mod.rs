@@ -34,10 +34,10 @@ use crate::scope::Scope;
 /// Name of the ssh program, which is found in the `PATH`.
 const SSH: &str = "ssh";
 
-/// Most lines that are queued.
+/// Maximum number of lines that are queued.
 const QUEUE: usize = 64;
 
-/// Most lines that a login may write before the remote program starts.
+/// Maximum number of lines that a login may write before the remote program starts.
 const MOST_NOISE: usize = 64;
 
 /// Number of requests to the remote clock; the fastest answer counts.
@@ -49,7 +49,7 @@ const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 /// Multiple of the fastest round trip above which an answer is less accurate than an older one.
 const SLOW: u64 = 2;
 
-/// Clock offset in seconds from which on it is reported.
+/// Clock offset in seconds from which it is reported.
 const FAR_APART_S: f64 = 1.0;
 
 /// Limits of waiting.

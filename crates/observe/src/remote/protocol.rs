@@ -20,13 +20,13 @@ pub(super) const VERSION: u64 = 1;
 /// Key in the greeting by which an `assay` recognises another.
 const GREETING: &str = "assay-observe";
 
-/// Most bytes of a line.
+/// Maximum number of bytes of a line.
 pub(super) const LONGEST_LINE: usize = 4 << 20;
 
-/// Most missing items of a sample that are read.
+/// Maximum number of missing items of a sample that are read.
 const MOST_MISSING: usize = 256;
 
-/// Most characters of a name or text from the other machine.
+/// Maximum number of characters of a name or text from the other machine.
 const LONGEST_TEXT: usize = 200;
 
 /// A request to the other machine.

@@ -14,7 +14,7 @@ use crate::sample::Sample;
 use crate::scope::{Scope, ServerLocation};
 use crate::watch::Watch;
 
-/// Most bytes of a request.
+/// Maximum number of bytes of a request.
 const LONGEST_QUESTION: u64 = 256;
 
 /// Returns the scope for an observer on another machine: this machine, and the database's processes

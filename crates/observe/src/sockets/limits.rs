@@ -1,10 +1,10 @@
 //! Limits of one reading of the machine's connections.
 
-/// Most connections that are read one by one.
+/// Maximum number of connections that are read one by one.
 pub(super) const MOST: usize = 4_096;
 
-/// Most ports in one request, limited by its size.
+/// Maximum number of ports in one request, limited by its size.
 pub(super) const MOST_PORTS: usize = 16;
 
-/// Most Unix sockets that are read.
+/// Maximum number of Unix sockets that are read.
 pub(super) const MOST_ENDS: usize = 16_384;

@@ -32,7 +32,7 @@ const PIECE: usize = 32 << 10;
 /// Longest time that an answer may take.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Most pieces that are received in answer to one request.
+/// Maximum number of pieces that are received in answer to one request.
 const MOST_PIECES: usize = 4_096;
 
 /// A netlink socket for requests.

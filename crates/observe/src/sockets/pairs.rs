@@ -16,8 +16,8 @@ use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::scope::{Scope, ServerLocation};
 
-/// Silence on a connection from which on it is a pause, in milliseconds. The kernel's ticks are up
-/// to 4 ms apart on most machines, so a silence of one tick may be none.
+/// Silence on a connection from which it is a pause, in milliseconds. The kernel's ticks are up to
+/// 4 ms apart on most machines, so a silence of one tick may be none.
 const SILENCE_MS: u32 = 8;
 
 /// Samples between two readings of the program's open files.
@@ -27,8 +27,8 @@ const HELD_EVERY: u32 = 50;
 /// tables.
 const ALL_EVERY: u32 = 10;
 
-/// Most connections of the program that are read one by one between two readings of all
-/// connections.
+/// Maximum number of connections of the program that are read one by one between two readings of
+/// all connections.
 const ONE_BY_ONE: usize = 24;
 
 /// Samples between two readings of all connections while a session's connection is unknown.
@@ -142,8 +142,8 @@ impl Pairs {
         Some(pairs)
     }
 
-    /// Reads the program's connections, or all connections if that is due, which it is sooner if
-    /// the client port of a session is not known yet. Connections that cannot be read are left out.
+    /// Reads the program's connections, or all connections if that is due. It is due sooner if the
+    /// client port of a session is not known yet. Connections that cannot be read are left out.
     pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &SocketSnapshot {
         self.looks = self.looks.wrapping_add(1);
         self.looks_since_all += 1;

@@ -2,7 +2,7 @@
 //! connections and holds connections to servers itself.
 //!
 //! The target's URL may be the pooler's or the database's. In both cases the program's connections
-//! lead to a port on this machine whose listener is no database. It is a pooler if it has
+//! lead to a port on this machine whose listener is not a database. It is a pooler if it has
 //! connections of its own: to the target, or to any server if the target's port is its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::process::Holder;
 use crate::process::proxies::{Listener, listener};
 use crate::sample::Sample;
 
-/// Most samples between two searches: a search reads the open files of many processes.
+/// Maximum number of samples between two searches: a search reads the open files of many processes.
 const LONGEST_PAUSE: u32 = 16;
 
 /// Search for the pooler of an observed program.

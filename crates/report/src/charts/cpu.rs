@@ -13,7 +13,7 @@ use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
 use crate::number::{significant, trimmed};
 
-/// Most programs that belong to neither side.
+/// Maximum number of programs that belong to neither side.
 const MOST_PROGRAMS: usize = 3;
 
 /// Fraction of one processor from which another program is shown.

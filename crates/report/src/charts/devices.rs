@@ -12,7 +12,7 @@ use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Point, Stroke, Unit};
 use crate::number::{bytes, percent, rate};
 
-/// Most devices of a figure: those that did most.
+/// Maximum number of devices of a figure: those that did most.
 const MOST_DEVICES: usize = 3;
 
 /// A quantity of devices that is a figure.

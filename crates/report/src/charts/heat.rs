@@ -9,10 +9,10 @@ use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, Mark, Unit};
 use crate::number::seconds;
 
-/// Most columns.
+/// Maximum number of columns.
 const MOST_COLUMNS: usize = 120;
 
-/// Most rows; more classes of times share a row.
+/// Maximum number of rows; more classes of times share a row.
 const MOST_ROWS: u16 = 40;
 
 /// Decades of counts that intensities tell apart.

@@ -10,10 +10,10 @@ use crate::number::time;
 /// Bars per decade, from the finest.
 const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
 
-/// Most bars.
+/// Maximum number of bars.
 const MOST_BARS: usize = 70;
 
-/// Fewest bars that even a few times may have.
+/// Minimum number of bars that even a few times may have.
 const FEWEST_BARS: usize = 12;
 
 /// Fraction of times that may share the first bar.
@@ -25,7 +25,7 @@ const VALLEY: f64 = 0.5;
 /// A peak has at least this fraction of the highest one.
 const PEAK: f64 = 0.08;
 
-/// Standard deviations of a count by which a peak exceeds the valley beside it: less is chance.
+/// Standard deviations of a count by which a peak exceeds the valley next to it: less is chance.
 const SIGNIFICANT: f64 = 5.0;
 
 /// Returns the histogram of a job.

@@ -8,7 +8,7 @@ use crate::figure::{
 };
 use crate::number::rate;
 
-/// Most points of a load that are drawn as dots too.
+/// Maximum number of points of a load that are drawn as dots too.
 const FEW: usize = 20;
 
 /// Returns the rows per second of each load over its rows.

@@ -28,7 +28,8 @@ use subject::{Job, Run};
 use crate::figure::Figure;
 use crate::view::View;
 
-/// Most jobs with figures of their own; a figure of all jobs has as many series as it may.
+/// Maximum number of jobs with figures of their own; a figure of all jobs has as many series as it
+/// may.
 const MOST_JOBS: usize = 8;
 
 /// Returns the figures of a run, the most important first. `courses` are those of its jobs.

@@ -13,13 +13,13 @@ use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, Mark};
 use crate::number::{count, percent, significant, trimmed};
 
-/// Most rows; neighbouring processors share one.
+/// Maximum number of rows; neighbouring processors share one.
 const MOST_ROWS: usize = 16;
 
-/// Most rows of which each has a label.
+/// Maximum number of rows of which each has a label.
 const MOST_LABELS: usize = 8;
 
-/// Most columns.
+/// Maximum number of columns.
 const MOST_COLUMNS: usize = 120;
 
 /// Use below which a cell stays empty.
@@ -85,8 +85,8 @@ fn readings(series: &[&Observed]) -> Option<Vec<Reading>> {
     Some(total.points.iter().filter_map(reading).collect())
 }
 
-/// Returns the begin and the end of the columns: they are the same for all processors of a place,
-/// also if one of them lacks readings.
+/// Returns the start and the end of each column: they are the same for all processors of a place,
+/// even if one of them lacks readings.
 fn periods(read: &[(u32, Vec<Reading>)]) -> Vec<[Nanos; 2]> {
     let mut times: Vec<Nanos> = Vec::new();
     for (_, readings) in read {

@@ -9,10 +9,11 @@ use record::{Metric, ObservedComponent, Part};
 use super::subject::{Words, highest};
 use crate::figure::{Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
 
-/// Most points of a series of readings: the figures of a whole machine have many series.
+/// Maximum number of points of a series of readings: the figures of a whole machine have many
+/// series.
 const MOST_POINTS: usize = 120;
 
-/// Most places with figures of their own, such as other machines or targets.
+/// Maximum number of places with figures of their own, such as other machines or targets.
 const MOST_PLACES: usize = 4;
 
 /// The series of one place by part: of the load generator's machine or the main target (`None`), or
@@ -51,7 +52,8 @@ pub(super) struct Rates {
     pub(super) mean: f64,
 }
 
-/// Returns the growth per second between readings. One that shrinks was reset: a gap.
+/// Returns the growth per second between readings. A counter that shrinks was reset, which makes a
+/// gap.
 pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     let (mut points, mut growth, mut time) = (Vec::new(), 0.0, 0.0);
     for pair in readings.windows(2) {

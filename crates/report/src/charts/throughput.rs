@@ -11,7 +11,7 @@ use crate::figure::{
 };
 use crate::number::rate;
 
-/// Most jobs in the sentence.
+/// Maximum number of jobs in the sentence.
 const MOST_TOLD: usize = 3;
 
 /// Returns the completed and offered requests per second of all jobs.

@@ -1,5 +1,5 @@
-//! Events of a run, behind everything that is drawn over time: the warm-up, outages,
-//! stalls of the generator, events, the begin and end of jobs, and checkpoints of databases.
+//! Events of a run, behind everything that is drawn over time: the warm-up, outages, stalls of the
+//! generator, events, the start and end of jobs, and checkpoints of databases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,11 @@ use super::readings::by_place;
 use super::subject::Run;
 use crate::figure::{Ink, Mark};
 
-/// Most rules and periods; the record has all events.
+/// Maximum number of rules and periods; the record has all events.
 const MOST: usize = 24;
 
-/// Most checkpoints: more of them would hide what is drawn over time, and none is drawn.
+/// Maximum number of checkpoints: more of them would hide what is drawn over time, and none is
+/// drawn.
 const MOST_CHECKPOINTS: usize = 40;
 
 /// Counters of the checkpoints that PostgreSQL has begun, by the view that has them: one of these
@@ -41,7 +42,7 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Leaves the label of the first of equal marks only: the ink tells the others.
+/// Keeps only the label of the first of equal marks; the ink identifies the others.
 fn name_once(marks: &mut [Mark]) {
     let mut named = BTreeSet::new();
     for mark in marks {

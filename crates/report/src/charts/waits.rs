@@ -13,11 +13,11 @@ use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
 use crate::number::{significant, trimmed};
 
-/// Most kinds of waits; the rarer ones are one area. A seventh area would have the colour of
-/// another one.
+/// Maximum number of kinds of waits; the rarer ones are one area. A seventh area would have the
+/// colour of another one.
 const MOST_KINDS: usize = 4;
 
-/// Most periods over which means are taken.
+/// Maximum number of periods over which means are taken.
 const MOST_PERIODS: usize = 120;
 
 /// The name of sessions without a wait.
@@ -65,7 +65,7 @@ fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observe
 
 /// Periods between samples of the sessions.
 struct Periods {
-    /// Begin and end of each, and the number of samples in it.
+    /// Start and end of each, and the number of samples in it.
     between: Vec<(Nanos, Nanos, f64)>,
 }
 

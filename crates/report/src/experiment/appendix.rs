@@ -1,5 +1,5 @@
-//! The part of an experiment's report behind its answer: the checks by arm, the environment, the
-//! settings of the servers, and the plan.
+//! The part of an experiment's report that follows its answer: the checks by arm, the environment,
+//! the settings of the servers, and the plan.
 
 use analyze::{CheckKind, Status};
 
@@ -8,10 +8,10 @@ use super::view::{ExperimentView, RunView};
 use crate::number::{NONE, count};
 use crate::page::{FactGroup, grouped};
 
-/// Most values of a fact that are named.
+/// Maximum number of values of a fact that are named.
 const MOST_VALUES: usize = 3;
 
-/// The part of the report behind the answer.
+/// The part of the report that follows the answer.
 pub(super) struct Appendix {
     /// For each check that objected: its name, and the counts of each arm.
     pub(super) checks: Vec<Vec<String>>,

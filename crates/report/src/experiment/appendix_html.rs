@@ -1,4 +1,4 @@
-//! The part of an experiment's page behind its answer.
+//! The part of an experiment's page that follows its answer.
 
 use super::appendix::{Appendix, FactTables};
 use super::view::ExperimentView;

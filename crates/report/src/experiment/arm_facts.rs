@@ -51,8 +51,8 @@ impl ArmFacts {
         }
     }
 
-    /// Returns the distinct values of a fact in all arms, but for unknown ones; `None` if
-    /// there are none.
+    /// Returns the distinct values of a fact in all arms, except unknown ones; `None` if there are
+    /// none.
     pub(super) fn distinct(&self, name: &str) -> Option<String> {
         let mut distinct: Vec<&str> = Vec::new();
         for value in self.by_name.get(name)?.iter().flat_map(|(values, _)| values) {
@@ -63,7 +63,7 @@ impl ArmFacts {
         (!distinct.is_empty()).then(|| distinct.join(" or "))
     }
 
-    /// Returns the values of each fact by arm, with those of no run as missing.
+    /// Returns the values of each fact by arm; a fact that no run of an arm has is missing there.
     pub(super) fn values(&self) -> Vec<(String, Vec<Vec<String>>)> {
         let of_arm = |(arm, (values, runs)): (usize, &(Vec<String>, usize))| {
             let missing = (*runs < self.runs[arm]).then(|| NONE.to_owned());

@@ -62,7 +62,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns true if no value meets the conditions, or not for long.
+    /// Returns true if no value meets the conditions, or the confirmed value did not hold in the
+    /// final trial.
     pub(super) fn misses(&self) -> bool {
         let is_missed = |why: &Irregular| {
             matches!(

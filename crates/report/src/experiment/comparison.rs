@@ -22,8 +22,8 @@ pub struct ComparisonView {
     pub objections: Vec<ObjectionView>,
     /// The comparison; `None` if it was refused.
     pub comparison: Option<Comparison>,
-    /// Executions of the first experiment again, with what became of its answer: the record, and
-    /// the comparison of the changes.
+    /// Repetitions of the first experiment: the record of each, and the comparison of its changes
+    /// with those of the first.
     pub repetitions: Vec<(String, RepetitionView)>,
     /// Limits of regressions.
     pub limits: Vec<JudgedLimit>,

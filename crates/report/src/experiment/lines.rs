@@ -160,7 +160,7 @@ pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
 }
 
-/// Most rounds that are named.
+/// Maximum number of rounds that are named.
 const MOST_ROUNDS: usize = 8;
 
 /// Names rounds, from 0: `round 3`, `rounds 1, 3, 4`.
@@ -252,7 +252,7 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: usize, change: &Machine
     }
 }
 
-/// Most notes that an answer has; the record and the JSON document have all.
+/// Maximum number of notes that an answer has; the record and the JSON document have all.
 const MOST_NOTES: usize = 8;
 
 /// Returns the latest notes with their times.

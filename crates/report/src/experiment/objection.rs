@@ -3,7 +3,7 @@
 use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfinished};
 use record::EndKind;
 
-/// Most differences of a kind that are named.
+/// Maximum number of differences of a kind that are named.
 const MOST: usize = 3;
 
 /// Returns the reason: what differs, and where.

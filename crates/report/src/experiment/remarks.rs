@@ -9,7 +9,7 @@ use analyze::{EmptySuccess, ErrorSummary};
 use crate::number::count;
 use crate::words;
 
-/// Most kinds of errors that an answer has; the JSON document has all.
+/// Maximum number of kinds of errors that an answer has; the JSON document has all.
 const MOST_ERRORS: usize = 8;
 
 /// Remarks on the jobs of an experiment's runs.

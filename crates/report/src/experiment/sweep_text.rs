@@ -150,7 +150,7 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
     (title, curve.points.iter().map(completed).collect())
 }
 
-/// Writes the predictions of the response-time model beside the measured times.
+/// Writes the predictions of the response-time model next to the measured times.
 fn predictions(out: &mut Sheet, sweep: &SweepView, model: &ResponseModel) {
     let mut rows = vec![titled(&MODEL_COLUMNS)];
     rows.extend(

@@ -135,7 +135,7 @@ impl ArmLimiter {
     }
 }
 
-/// Facts about the differences of an arm, beside their being in effect.
+/// Facts about the differences of an arm, other than whether they are in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectView {
     /// The keys of differences that nothing read back confirms.
@@ -205,7 +205,7 @@ pub struct DifferenceView {
 }
 
 impl RunPhase {
-    /// Returns the word in documents.
+    /// Returns the name in documents.
     pub(super) fn name(self) -> &'static str {
         match self {
             RunPhase::Compare => "compare",
@@ -217,7 +217,7 @@ impl RunPhase {
 }
 
 impl ExperimentState {
-    /// Returns the word in documents.
+    /// Returns the name in documents.
     pub(super) fn name(self) -> &'static str {
         match self {
             ExperimentState::Complete => "complete",

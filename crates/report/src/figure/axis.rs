@@ -35,16 +35,17 @@ pub enum Scale {
     Category,
 }
 
-/// Most decades of a logarithmic axis; the lowest values lie on its edge.
+/// Maximum number of decades of a logarithmic axis; the lowest values lie on its edge.
 const MOST_DECADES: f64 = 12.0;
 
-/// Smallest ratio of the outer values of a logarithmic axis at values.
+/// Minimum ratio of the outer values of an axis with ticks at given values for it to be
+/// logarithmic.
 const WIDE: f64 = 4.0;
 
 /// Part of an axis below which its values are crowded if half of them lie there.
 const CROWDED: f64 = 0.4;
 
-/// Room beside the outer values of an axis, as a fraction of their distance.
+/// Room next to the outer values of an axis, as a fraction of their distance.
 const ROOM: f64 = 0.06;
 
 impl Axis {
@@ -114,7 +115,7 @@ impl Axis {
     }
 
     /// Creates an axis with ticks at these values and nowhere else, in ascending order, and with
-    /// room beside the outer ones; `reach` is a further value within it. It is logarithmic if most
+    /// room next to the outer ones; `reach` is a further value within it. It is logarithmic if most
     /// values would be close together at its lower end otherwise.
     pub(crate) fn at_values(title: &str, values: &[(f64, &str)], reach: Option<f64>) -> Axis {
         let all = values.iter().map(|(at, _)| *at).chain(reach);

@@ -216,7 +216,7 @@ pub enum Mark {
     Period {
         /// Its ink.
         ink: Ink,
-        /// Its begin.
+        /// Its start.
         from: f64,
         /// Its end.
         to: f64,

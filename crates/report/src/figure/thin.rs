@@ -2,10 +2,10 @@
 
 use super::mark::{Extent, Point};
 
-/// Most points of a series.
+/// Maximum number of points of a series.
 pub const MOST_POINTS: usize = 720;
 
-/// Most series of a figure.
+/// Maximum number of series of a figure.
 pub const MOST_SERIES: usize = 40;
 
 /// A series with at most [`MOST_POINTS`] points.

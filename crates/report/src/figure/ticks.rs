@@ -27,7 +27,7 @@ const SECONDS: [f64; 24] = [
     3_600.0, 7_200.0, 14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 864_000.0,
 ];
 
-/// Most ticks of a time axis.
+/// Maximum number of ticks of a time axis.
 const MOST_TIMES: f64 = 7.0;
 
 /// Length of a time axis from which labels are minutes, in seconds.
@@ -36,10 +36,10 @@ const MINUTES_FROM: f64 = 180.0;
 /// Length of a time axis from which labels are hours, in seconds.
 const HOURS_FROM: f64 = 7_200.0;
 
-/// Most powers of ten with a tick each.
+/// Maximum number of powers of ten with a tick each.
 const MOST_POWERS: i32 = 7;
 
-/// Most ticks at 1, 2 and 5 times the powers of ten.
+/// Maximum number of ticks at 1, 2 and 5 times the powers of ten.
 const MOST_STEPS: usize = 7;
 
 /// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Most characters of a text; the longest are cut.
+/// Maximum number of characters of a text; the longest are cut.
 const MOST_CHARACTERS: usize = 4_000;
 
 /// Returns a text, cut if it is very long.

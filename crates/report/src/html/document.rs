@@ -10,7 +10,7 @@ use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
 use crate::svg::{Ground, escaped, painted, svg};
 
-/// Most rows of a table; its file has more.
+/// Maximum number of rows of a table; its file has more.
 const MOST_ROWS: usize = 400;
 
 /// A document in the making.

@@ -10,7 +10,7 @@ use crate::number::count;
 /// Longest name of a file, without its ending.
 const LONGEST: usize = 60;
 
-/// Most rows of a saved table; the record has all of them.
+/// Maximum number of rows of a saved table; the record has all of them.
 const MOST_ROWS: usize = 10_000;
 
 /// Returns a link that saves a text: its word, the name of the file, and the text in it.

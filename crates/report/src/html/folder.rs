@@ -16,7 +16,7 @@ use crate::page::Tone;
 /// The only section.
 const RECORDS: Section = Section { id: "answer", title: "Records" };
 
-/// Most notes of a record; its page of notes has all.
+/// Maximum number of notes of a record; its page of notes has all.
 const MOST_NOTES: usize = 5;
 
 /// Formats the list of the records of a folder. Its links are relative to its own address:

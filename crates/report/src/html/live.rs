@@ -1,4 +1,4 @@
-//! The page of a run that goes on: complete at the moment when it is loaded, and brought up to date
+//! The page of a run in progress: complete at the moment when it is loaded, and brought up to date
 //! by events. Without scripts, the reader reloads it.
 
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use crate::live::LiveRunView;
 /// The only section.
 const RUN: Section = Section { id: "answer", title: "Run" };
 
-/// Formats the page of a run that goes on. Its script reads `events`, relative to the address of
-/// the page, whose messages are those of [`live_json`].
+/// Formats the page of a run in progress. Its script reads `events`, relative to the address of the
+/// page, whose messages are those of [`live_json`].
 pub fn live_html(view: &LiveRunView) -> String {
     let mut out = Document::with(&view.title, &[RUN], PageKind::Live);
     out.section(RUN.id, |out| {

@@ -23,7 +23,7 @@ const AFTER: [Section; 3] = [
 const FIRST: [&str; 7] =
     ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
 
-/// Most figures beside the answer.
+/// Maximum number of figures beside the answer.
 const MOST_FIRST: usize = 4;
 
 /// Formats the answer of a run as one file of HTML.

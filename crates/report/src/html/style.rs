@@ -14,7 +14,7 @@ pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
 pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-0Dm0tRn5IN5V1zNcDAzdNKuFraibbKKnOTiH1f7o79M='";
 
-/// The script of the page of a run that goes on.
+/// The script of the page of a run in progress.
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.

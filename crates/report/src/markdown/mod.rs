@@ -11,10 +11,10 @@ pub use page::markdown;
 
 use crate::page::Align;
 
-/// Most lines of a document.
+/// Maximum number of lines of a document.
 pub const MOST_LINES: usize = 40;
 
-/// Most characters of a text; the rest is left out.
+/// Maximum number of characters of a text; the rest is left out.
 const MOST_CHARACTERS: usize = 400;
 
 /// Lines of a collapsed table besides its rows.

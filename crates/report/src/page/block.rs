@@ -1,4 +1,4 @@
-//! A job in the short answer: a block, or a row beside many others.
+//! A job in the short answer: a block, or a row among many others.
 
 use std::cmp::Reverse;
 
@@ -22,10 +22,10 @@ const SPARE: [&str; 4] = ["p90", "p99.9", "max", "p50"];
 /// Columns of the table of many jobs that a narrow page drops, in this order.
 const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
 
-/// Most lines of errors.
+/// Maximum number of lines of errors.
 const ERRORS: usize = 5;
 
-/// Most caveats of many jobs, and most names of jobs in one.
+/// Maximum number of caveats of many jobs, and most names of jobs in one.
 const CAVEATS: usize = 5;
 const NAMES: usize = 3;
 

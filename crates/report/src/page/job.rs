@@ -45,7 +45,7 @@ const CLOSED: &str =
 /// Note in place of numbers that would mislead.
 pub(super) const WITHHELD_HERE: &str = "withheld";
 
-/// Most bins of a distribution.
+/// Maximum number of bins of a distribution.
 const BINS: usize = 20;
 
 /// Caveat for the times of a session.

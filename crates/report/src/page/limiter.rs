@@ -39,7 +39,7 @@ pub struct LimiterSection {
     pub short_remarks: Vec<Remark>,
 }
 
-/// A component that takes the time of requests, or has no more to give.
+/// A component that takes the time of requests, or has no capacity left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuspectRow {
     /// Suspected component.

@@ -58,7 +58,7 @@ pub struct Page {
     pub verdict_position: VerdictPosition,
     /// Limiter of the run.
     pub limiter: LimiterSection,
-    /// True if the limiter belongs into the answer for people.
+    /// True if the limiter belongs in the answer for people.
     pub is_limiter_shown: bool,
     /// Measured period.
     pub window: Window,
@@ -70,7 +70,7 @@ pub struct Page {
     pub changes: Vec<Remark>,
     /// Side effects of intermittent jobs and background work on the others.
     pub side_effects: Vec<SideEffects>,
-    /// The same as tables.
+    /// These side effects as tables.
     pub side_effect_tables: Vec<SideEffectSection>,
     /// Tables that were filled.
     pub loads: LoadsSection,
@@ -135,7 +135,8 @@ impl Page {
     }
 }
 
-/// Returns the mean answer of each job and part in words, by its name.
+/// Returns the mean numbers of rows and bytes of a request of each job and part, in words, by its
+/// name.
 fn answers(view: &View) -> BTreeMap<&str, String> {
     let answer = |job: &JobSummary| {
         let completed = job.counts.balance.completed() as f64;

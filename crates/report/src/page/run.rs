@@ -151,7 +151,7 @@ impl EventsSection {
         EventsSection::listed(view, &view.evidence.events.iter().collect::<Vec<_>>(), EVENTS)
     }
 
-    /// Returns the events but for first errors whose texts are shown elsewhere.
+    /// Returns the events except for first errors whose texts are shown elsewhere.
     pub(super) fn short(view: &View, shown: &[String]) -> EventsSection {
         let is_shown =
             |event: &Event| event.kind == EventKind::FirstError && shown.contains(&event.text);

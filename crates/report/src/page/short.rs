@@ -21,13 +21,13 @@ use crate::note;
 use crate::number::count;
 use crate::view::View;
 
-/// Most jobs with a block each; more have a row each in a table.
+/// Maximum number of jobs with a block each; more have a row each in a table.
 const MOST_BLOCKS: usize = 10;
 
-/// Most bins of the distribution of a job.
+/// Maximum number of bins of the distribution of a job.
 const BINS: usize = 8;
 
-/// Most notes of reviewers.
+/// Maximum number of notes of reviewers.
 const MOST_REVIEWS: usize = 2;
 
 /// The parts of the short answer, in the order in which they are shown; the verdict and the changes

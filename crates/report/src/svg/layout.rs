@@ -29,7 +29,7 @@ pub(super) const WIDEST: f64 = 170.0;
 /// sans-serif fonts, capitals more.
 const COLUMN: f64 = 0.58;
 
-/// Most lines of a caption in a figure that is a file.
+/// Maximum number of lines of a caption in a figure that is a file.
 const MOST_LINES: usize = 5;
 
 /// The places of the parts of a figure, in pixels.

@@ -1,4 +1,4 @@
-//! Counters of the server beside the numbers of the client.
+//! Comparison of the server's counters with the client's numbers.
 
 use analyze::finding::Compared;
 use base::units::grouped;

@@ -1,4 +1,4 @@
-//! Every finding has a sentence: tables of findings beside their sentences.
+//! Every finding has a sentence: tables of findings with their sentences.
 //!
 //! Functions named `place` number the variants without a catch-all, so a new variant fails to
 //! compile here until it is counted, and fails the test until a table has it.

@@ -1,5 +1,5 @@
-//! Figures of the observations beside the requests: each is drawn if its series are in the record,
-//! and missing without them.
+//! Figures of the observations other than the requests: each is drawn if its series are in the
+//! record, and missing without them.
 
 use analyze::{Observed, TimeCourse};
 use base::Nanos;
@@ -24,7 +24,7 @@ fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
     figures.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
-/// Returns a run beside which a machine, its disks, its network and a database were observed.
+/// Returns a run alongside which a machine, its disks, its network and a database were observed.
 fn observed() -> Case {
     let mut case = cases::open();
     for (component, metric, per_s) in [

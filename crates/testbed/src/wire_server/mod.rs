@@ -98,7 +98,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
 /// the input, and therefore with the process that started this one, however that ends.
 ///
 /// # Errors
-/// There is no port, or as [`serve`].
+/// No port is free, or as [`serve`].
 pub fn host(simulation: &Simulation) -> io::Result<()> {
     allow_many_files();
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
@@ -131,7 +131,7 @@ impl WireServer {
     /// Starts a server on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// There is no port, or no thread.
+    /// No port is free, or no thread can be started.
     pub fn start(simulation: Simulation) -> io::Result<WireServer> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;

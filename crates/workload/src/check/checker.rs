@@ -63,7 +63,7 @@ pub(super) struct JobScope<'j> {
     pub(super) variables: &'j Variables,
 }
 
-/// Highest number of values, operators and calls in all expressions of a file together.
+/// Maximum number of values, operators and calls in all expressions of a file together.
 const MOST_PARTS: usize = 1_000_000;
 
 impl<'f> Checker<'f> {

@@ -16,10 +16,10 @@ use crate::wording::{meant_duration, nearest, quoted};
 /// Names of metrics, for did-you-mean hints.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
 
-/// Highest number of conditions per job.
+/// Maximum number of conditions per job.
 const MOST_CONDITIONS: usize = 1_000;
 
-/// Highest number of jobs that a message names.
+/// Maximum number of jobs that a message names.
 const MOST_LISTED: usize = 10;
 
 const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \

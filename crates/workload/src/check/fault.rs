@@ -10,10 +10,10 @@ use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
-/// Highest number of codes in a list.
+/// Maximum number of codes in a list.
 const MOST_CODES: usize = 1_000;
 
-/// Highest number of retries of a request.
+/// Maximum number of retries of a request.
 const MOST_RETRIES: u64 = 1_000;
 
 impl<'f> Checker<'f> {

@@ -10,7 +10,7 @@ use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
 use crate::wording::{self, quoted};
 
-/// Highest number of connections of a run.
+/// Maximum number of connections of a run.
 pub const MOST_CONNECTIONS: u32 = 100_000;
 
 /// Settings of the whole run.
@@ -151,7 +151,7 @@ impl<'f> Checker<'f> {
         if let Some(live) = self.live {
             return live.target.clone();
         }
-        // The file's URL is checked in any case: it tells which parameters are secret.
+        // The file's URL is checked in any case: it shows which parameters are secret.
         let url = self.either(lines, |check, fields| check.url(fields.one("url")?));
         self.overrides.target.clone().or(url)
     }

@@ -7,7 +7,7 @@ use crate::read::Excerpt;
 use crate::shape::{UNIT, in_decimal};
 use crate::wording::quoted;
 
-/// Highest number of elements in a list.
+/// Maximum number of elements in a list.
 const MOST_NUMBERS: usize = 10_000;
 
 /// Help for a malformed list.

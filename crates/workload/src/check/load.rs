@@ -14,10 +14,10 @@ use crate::read::{Excerpt, Section};
 use crate::value::Type;
 use crate::wording::quoted;
 
-/// Highest number of connections that load one table.
+/// Maximum number of connections that load one table.
 const MOST_WRITERS: u32 = 10_000;
 
-/// Highest number of rows per commit.
+/// Maximum number of rows per commit.
 const MOST_ROWS_PER_COMMIT: u32 = 100_000_000;
 
 /// Allowed range of the number of rows.

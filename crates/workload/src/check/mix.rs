@@ -19,7 +19,7 @@ fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
 /// Help for a malformed mix.
 const EXAMPLE: &str = "write for example `mix = read: 80, write: 20`";
 
-/// Highest number of sections in a mix.
+/// Maximum number of sections in a mix.
 const MOST_PARTS: usize = 1_000;
 
 /// All mixes of a file.

@@ -9,7 +9,7 @@ use crate::plan::Let;
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
-/// Highest number of columns of a table and of variables of a job.
+/// Maximum number of columns of a table and of variables of a job.
 const MOST_NAMED: usize = 5_000;
 
 /// Largest size of a request or a row, in bytes.

@@ -1,4 +1,4 @@
-//! Observation of machines, processes and databases beside the jobs: `[observe]`.
+//! Observation of machines, processes and databases alongside the jobs: `[observe]`.
 
 use base::Nanos;
 use base::units::{parse_count, parse_duration};
@@ -11,7 +11,7 @@ use crate::plan::{Observe, RemoteHost};
 use crate::read::{Entry, Section};
 use crate::wording;
 
-/// Highest number of other machines, and of processes.
+/// Maximum number of other machines, and of processes.
 const MOST: usize = 64;
 
 impl<'f> Checker<'f> {

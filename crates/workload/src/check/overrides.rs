@@ -12,7 +12,7 @@ use crate::wording::quoted;
 pub struct Overrides {
     /// Keys with new values, in order; the last value of a key wins.
     pub keys: Vec<Override>,
-    /// `--url`: the main target. It is no text, because a URL may hold a password.
+    /// `--url`: the main target. It is not a text, because a URL may hold a password.
     pub target: Option<Target>,
     /// `--arrival`: applies to every job with a rate that is not a timetable.
     pub arrival: Option<Arrival>,

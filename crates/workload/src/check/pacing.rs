@@ -17,7 +17,7 @@ use crate::wording::quoted;
 /// Memory that the requests of a job may need together without a warning, in bytes.
 pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
-/// Highest number of requests per arrival, and of requests that wait in a queue.
+/// Maximum number of requests per arrival, and of requests that wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;
 
 /// Approximate size of a request that waits in the queue, without its values, in bytes.

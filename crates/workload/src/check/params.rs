@@ -24,7 +24,7 @@ const LONGEST_CHAIN: usize = 100;
 /// Longest value of a parameter, in bytes.
 const LONGEST_VALUE: usize = 1 << 20;
 
-/// Highest number of parameters in a file.
+/// Maximum number of parameters in a file.
 const MOST_PARAMS: usize = 10_000;
 
 /// A parameter before its value is known.

@@ -67,7 +67,7 @@ impl From<RateError> for ValueError {
     }
 }
 
-/// Highest number of `${…}` in one value.
+/// Maximum number of `${…}` in one value.
 const MOST_REPLACED: usize = 1_000;
 
 /// A value after its expressions have been replaced.

@@ -171,7 +171,7 @@ pub struct Key {
     pub by_dialect: bool,
     /// True if it makes its section a job.
     pub makes_job: bool,
-    /// True if it gives its section a pacing of its own: a section with it runs on its own, also if
+    /// True if it gives its section a pacing of its own: a section with it runs on its own, even if
     /// it is a part of a mix.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have it.

@@ -195,7 +195,7 @@ impl Job {
         !self.parts.is_empty()
     }
 
-    /// Returns the requests of its parts, or its own if it is no mix.
+    /// Returns the requests of its parts, or its own if it is not a mix.
     pub fn sections(&self) -> impl Iterator<Item = &Requests> {
         let own = Some(&self.requests).filter(|_| !self.is_mix());
         own.into_iter().chain(self.parts.iter().map(|part| &part.requests))

@@ -17,7 +17,7 @@ use crate::wording::{enumeration, quoted};
 /// Longest budget, trial or hold: 30 days.
 const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3_600);
 
-/// Highest number of conditions.
+/// Maximum number of conditions.
 const MOST_CONDITIONS: usize = 20;
 
 /// A capacity search that is read but not yet checked against the workload.

@@ -25,7 +25,7 @@ use crate::read::{File, Section, parse};
 use crate::sink::{ReferencedFile, Sink};
 use crate::wording::{self, quoted};
 
-/// Returns true if a text is an experiment file: it has a section `[question]` that is no job.
+/// Returns true if a text is an experiment file: it has a section `[question]` that is not a job.
 pub fn is_experiment(source: &str) -> bool {
     let has_header = |line: &str| line.trim_start().starts_with("[question");
     if !source.lines().any(has_header) {

@@ -12,7 +12,7 @@ use crate::read::{Excerpt, File, LARGEST_FILE, decode, parse};
 use crate::sink::Sink;
 use crate::wording::quoted;
 
-/// Highest number of bets.
+/// Maximum number of bets.
 const MOST_BETS: usize = 20;
 
 /// The keys of `[question]` that need no arm.

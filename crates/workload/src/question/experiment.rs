@@ -114,7 +114,7 @@ impl Rounds {
     /// Lowest number of rounds: the smallest number of pairs that can be significant at 5 %.
     pub const LEAST: u32 = 6;
 
-    /// Highest number of rounds.
+    /// Maximum number of rounds.
     pub const MOST: u32 = 1_000;
 
     /// Returns the highest number of rounds that are run.

@@ -6,7 +6,7 @@ use base::{Diagnostic, Nanos};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
-/// Highest number of values of a range.
+/// Maximum number of values of a range.
 pub(super) const MOST_VALUES: u64 = 1_000;
 
 /// The values that a sweep or a search gives to what it varies, not yet listed: a range may have

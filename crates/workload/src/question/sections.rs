@@ -28,7 +28,7 @@ pub(super) const SWEEP: &str = "sweep";
 /// Name of the section of a search for saturation.
 pub(super) const SATURATE: &str = "saturate";
 
-/// Highest number of arms.
+/// Maximum number of arms.
 const MOST_ARMS: usize = 20;
 
 /// The sections of an experiment file by their kinds.

@@ -17,10 +17,10 @@ use crate::wording::quoted;
 /// Default number of repeats: the fewest with an interval that is of use.
 const REPEATS: u32 = 3;
 
-/// Highest number of repeats.
+/// Maximum number of repeats.
 const MOST_REPEATS: u32 = 1_000;
 
-/// Highest number of points of all arms together.
+/// Maximum number of points of all arms together.
 const MOST_CELLS: u64 = 1_000;
 
 /// The outline of a sweep.

@@ -11,11 +11,11 @@ use crate::keys;
 use crate::sink::Sink;
 use crate::wording::quoted;
 
-/// Highest number of keys in a file: far more than a file written by hand has, and low enough to
+/// Maximum number of keys in a file: far more than a file written by hand has, and low enough to
 /// keep the memory for a file of the largest size within ten times that size.
 pub(crate) const MOST_ENTRIES: usize = 200_000;
 
-/// Highest number of sections in a file.
+/// Maximum number of sections in a file.
 pub(crate) const MOST_SECTIONS: usize = 10_000;
 
 /// A parsed file: its sections with their keys and values, not yet checked.

@@ -8,7 +8,7 @@ use base::{Diagnostic, Span};
 use super::passage::{Passage, PassageBuilder};
 use crate::sink::Sink;
 
-/// Highest number of lines that `\` may join.
+/// Maximum number of lines that `\` may join.
 const MOST_JOINED: u32 = 65_536;
 
 /// An iterator over the logical lines of a source.

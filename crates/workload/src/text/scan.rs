@@ -15,7 +15,7 @@ use crate::expr::{Ast, AstKind, parse_braced};
 use crate::read::Excerpt;
 use crate::value::Constant;
 
-/// Highest number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
+/// Maximum number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
 pub(crate) const MOST_VALUES: usize = 65_535;
 
 /// Maximum number of `${…}` that are parsed before giving up: a printed plan may have a spliced

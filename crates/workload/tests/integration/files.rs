@@ -7,7 +7,7 @@ use workload::{Overrides, Plan};
 
 use crate::render;
 
-/// Returns the plan of a text with these files beside it, for a target.
+/// Returns the plan of a text with these files next to it, for a target.
 fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
     let folder: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();

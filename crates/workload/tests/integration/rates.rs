@@ -25,7 +25,7 @@ fn recorded(millis: &[u64]) -> Schedule {
     Schedule::Recorded(Recorded(millis.iter().map(|at| Nanos::from_millis(*at)).collect()))
 }
 
-/// Returns the pacing or the errors of a workload with this rate, beside a file `t.csv`.
+/// Returns the pacing or the errors of a workload with this rate, next to a file `t.csv`.
 fn answer(rate: &str, file: &str, overrides: &Overrides) -> Result<Pacing, String> {
     let text = format!("[params]\nlow = 10\n[read]\nquery = select 1\nrate = {rate}\n");
     let folder: BTreeMap<String, Vec<u8>> =

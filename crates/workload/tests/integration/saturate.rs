@@ -84,7 +84,7 @@ fn load_doubles_unless_the_file_names_values() {
     assert_eq!((rates[0], rates[1], rates.last()), (100.0, 200.0, Some(&102_400.0)));
 }
 
-/// The load is no difference between the arms.
+/// The load is not a difference between the arms.
 #[test]
 fn arm_with_a_load_has_its_plan() {
     let found = experiment(COMPARISON);
@@ -238,7 +238,7 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
     assert_eq!(found[0].message, "[saturate] stands beside [capacity]", "{}", render(text, &found));
 }
 
-/// A bet is judged at the load of the search: a rate that is given is no result.
+/// A bet is judged at the load of the search: a rate that is given is not a result.
 #[test]
 fn bet_on_a_rate_that_the_search_gives_is_refused() {
     let bet = "workload = read.ini\nbet = throughput(read) -5% .. -25%";

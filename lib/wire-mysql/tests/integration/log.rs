@@ -12,7 +12,7 @@ pub(crate) struct Log {
     pub(crate) wants_rows: bool,
     pub(crate) wants_columns: bool,
     pub(crate) kinds: Vec<ColumnKind>,
-    /// Number of columns of the present result.
+    /// Number of columns of the current result.
     pub(crate) columns: u64,
 }
 

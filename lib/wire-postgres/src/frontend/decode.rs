@@ -24,7 +24,7 @@ pub enum Message<'a> {
     Execute {
         /// The portal's name.
         portal: &'a [u8],
-        /// Highest number of rows to return.
+        /// Maximum number of rows to return.
         rows: u32,
     },
     /// Requests the pending replies.

@@ -8,10 +8,10 @@ use super::super::view::ArmView;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::{count, percent};
 
-/// Most effects of a figure.
+/// Maximum number of effects of a figure.
 const MOST_EFFECTS: usize = 24;
 
-/// Most figures of pairs.
+/// Maximum number of figures of pairs.
 const MOST_PAIRS: usize = 8;
 
 /// Largest part of an axis that a bet takes, as a multiple of the range of the intervals.

@@ -17,8 +17,8 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Places points by their numbers, or in the order of the file if a value is no number; `reach`
-    /// is a number that the axis shall have too.
+    /// Places points by their numbers, or in the order of the file if a value is not a number;
+    /// `reach` is a further number that the axis must include.
     pub(super) fn of(sweep: &SweepView, reach: Option<f64>) -> Positions {
         let Some(at) = numbers(sweep) else { return Positions::in_slots(sweep) };
         let mut order: Vec<usize> = (0..at.len()).collect();
