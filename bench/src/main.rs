@@ -2,9 +2,9 @@
 //!
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread, with
 //! the machine and the commit; the program `values` does the same for the generated values. `bench
-//! gate CASE N` runs one case with a fixed number of requests, for counting its instructions;
-//! `memory`, `replay`, `check` and `input` measure memory, and `merge` the time to move a run into
-//! the record of an experiment.
+//! gate CASE N` runs one case with a fixed number of requests, and `bench gate merge-run N` moves a
+//! run N times into the record of an experiment, for counting their instructions; `memory`,
+//! `replay`, `check` and `input` measure memory, and `merge` the time of such a move.
 
 mod cases;
 mod merge;
@@ -22,6 +22,10 @@ fn main() -> ExitCode {
         [] => rounds::measure(5),
         ["rounds", count] => match count.parse() {
             Ok(count) => rounds::measure(count),
+            Err(_) => return usage(),
+        },
+        ["gate", "merge-run", runs] => match runs.parse() {
+            Ok(runs) => drop(merge::times(runs)),
             Err(_) => return usage(),
         },
         ["gate", case, requests] => match (gate(case), requests.parse()) {
@@ -49,7 +53,7 @@ fn gate(name: &str) -> Option<Case> {
 }
 
 fn usage() -> ExitCode {
-    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES |");
-    say("              check FILE | input | merge]");
+    say("usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS | memory REQUESTS |");
+    say("              replay LINES | check FILE | input | merge]");
     ExitCode::from(2)
 }

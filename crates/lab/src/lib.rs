@@ -40,7 +40,7 @@ pub use memory::TooFewAddresses;
 pub use observe::remote;
 pub use open_files::TooManyFiles;
 pub use record_place::RecordPlace;
-pub use run::{Done, MissingTarget, Order, load, run, run_on};
+pub use run::{Done, ExampleResult, MissingTarget, Order, load, run, run_on};
 pub use stage::{OpenError, Stage};
 pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};
 pub use time_course::time_courses;

@@ -2,12 +2,13 @@
 //!
 //! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests; the
 //! difference is the cost of the requests alone. More than the limit fails. Much less fails too,
-//! because the limit would be too generous to detect the next regression.
+//! because the limit would be too generous to detect the next regression. A case whose unit is
+//! larger than a request, as a whole run, names how many the shorter run has.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Number of requests of the shorter run.
+/// Number of requests of the shorter run, unless the case names another.
 const REQUESTS: u64 = 50_000;
 
 /// Largest fraction by which a case may be below its limit. Compilers and C libraries differ by a
@@ -18,7 +19,10 @@ const SLACK: f64 = 0.25;
 #[derive(Debug, PartialEq)]
 struct Gate {
     case: String,
+    /// Instructions per request.
     limit: u64,
+    /// Number of requests, or what the case counts instead, of the shorter run.
+    requests: u64,
 }
 
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
@@ -28,25 +32,35 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let mut complaints = Vec::new();
     let mut report = String::from("gate: instructions per request");
     for gate in parse(&text)? {
-        let few = instructions(root, &gate.case, REQUESTS).map_err(|error| vec![error])?;
-        let many = instructions(root, &gate.case, 2 * REQUESTS).map_err(|error| vec![error])?;
-        let per_request = many.saturating_sub(few) / REQUESTS;
+        let count =
+            |requests| instructions(root, &gate.case, requests).map_err(|error| vec![error]);
+        let (few, many) = (count(gate.requests)?, count(2 * gate.requests)?);
+        let per_request = many.saturating_sub(few) / gate.requests;
         report.push_str(&format!("\n  {}: {per_request} (limit {})", gate.case, gate.limit));
         complaints.extend(judge(&gate, per_request));
     }
     if complaints.is_empty() { Ok(report) } else { Err(complaints) }
 }
 
-/// Reads lines of the form `case limit`.
+/// Reads lines of the form `case limit [requests]`.
 fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     lines
         .filter(|line| !line.is_empty())
         .map(|line| {
-            let gate = line.split_once(' ').and_then(|(case, limit)| {
-                Some(Gate { case: case.to_owned(), limit: limit.trim().parse().ok()? })
-            });
-            gate.ok_or_else(|| vec![format!("bench/gates.txt: `{line}` is not `case limit`")])
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = |word: &str| word.parse().ok().filter(|number| *number > 0);
+            let gate = match words[..] {
+                [case, limit] => number(limit).map(|limit| (case, limit, REQUESTS)),
+                [case, limit, requests] => number(limit)
+                    .zip(number(requests))
+                    .map(|(limit, requests)| (case, limit, requests)),
+                _ => None,
+            };
+            let gate =
+                gate.map(|(case, limit, requests)| Gate { case: case.to_owned(), limit, requests });
+            let form = "`case limit` or `case limit requests`";
+            gate.ok_or_else(|| vec![format!("bench/gates.txt: `{line}` is not {form}")])
         })
         .collect()
 }
@@ -73,7 +87,7 @@ fn collected(text: &str) -> Option<u64> {
 }
 
 fn judge(gate: &Gate, per_request: u64) -> Option<String> {
-    let Gate { case, limit } = gate;
+    let Gate { case, limit, .. } = gate;
     if per_request > *limit {
         let more = format!("{per_request} instructions per request are more than {limit}");
         return Some(format!("{case}: {more}: find out why, or raise the limit and say why"));
@@ -89,7 +103,7 @@ mod tests {
     use super::*;
 
     fn gate(limit: u64) -> Gate {
-        Gate { case: "closed".to_owned(), limit }
+        Gate { case: "closed".to_owned(), limit, requests: REQUESTS }
     }
 
     #[test]
@@ -103,7 +117,9 @@ mod tests {
     #[test]
     fn the_file_and_the_count_are_read() {
         assert_eq!(parse("# c\nclosed 1000 # why\n"), Ok(vec![gate(1_000)]));
-        assert!(parse("closed\n").is_err());
+        let moves = Gate { case: "merge".to_owned(), limit: 7, requests: 4 };
+        assert_eq!(parse("merge 7 4\n"), Ok(vec![moves]));
+        assert!(parse("closed\n").is_err() && parse("closed 7 0\n").is_err());
         assert_eq!(collected("==1== Events : Ir\n==1== Collected : 29464771\n"), Some(29_464_771));
         assert_eq!(collected("nothing"), None);
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -202,12 +202,16 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
-/// Runs an experiment whose second arm has a statement that sleeps; `begun` is called when it does.
-/// The server has ended the statement when this returns. All tables are in one database, so such
-/// experiments take turns.
-fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) -> CommandResult {
+/// The turn of an experiment on the shared server: all tables are in one database.
+fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs an experiment whose second arm has a statement that sleeps; `begun` is called when it does.
+/// The server has ended the statement when this returns.
+fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) -> CommandResult {
+    let _turn = turn();
     let statement = format!("{key} = select pg_sleep(1000)");
     place.write("e.ini", ARMS.replace("concurrency(add) = 4", &statement));
     let server = testbed::shared(Kind::Postgres);
@@ -255,6 +259,86 @@ fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
         assert!(said.contains(words), "{}", ran.stderr);
     }
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
+}
+
+/// A vacuum waits for another session's lock, which the requests of the runs do not.
+#[test]
+fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
+    let _turn = turn();
+    let place = place();
+    let server = testbed::shared(Kind::Postgres);
+    let (url, password) = (server.url().to_string(), server.password().expose());
+    let locking = "begin; lock table t in share update exclusive mode; select pg_sleep(1000)";
+    let waiting = "select count(*) from pg_stat_activity where query like 'vacuum%' \
+                   and wait_event_type = 'Lock'";
+    let is_waiting = || server.sql(waiting).unwrap() == "1\n";
+    let mut run = start(&place, &url, Some(password), OUT);
+    run.says("run 1 of");
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| server.sql(locking).unwrap_err());
+        while !is_waiting() {
+            assert!(run.is_running());
+            std::thread::yield_now();
+        }
+        run.signal(Signal::SIGINT);
+        goes("the vacuum", is_waiting);
+        // The table could not be dropped.
+        let end = "select pg_terminate_backend(pid) from pg_stat_activity \
+                   where query like 'select pg_sleep(1000)%'";
+        server.sql(end).unwrap();
+        run.ends().expect(130)
+    });
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(last_run(&place), 1);
+}
+
+#[test]
+fn restart_of_a_server_is_ended_by_an_interrupt() {
+    let place = place();
+    let arms = ARMS.replace("concurrency(add) = 4", "server.work_mem = 8MB");
+    place.write("e.ini", arms);
+    let mut run = start(&place, "testbed:postgres", None, OUT);
+    run.says("run 1 of");
+    // The server restarts before the second run, and what is there of it goes with the experiment.
+    run.says("run 1: ");
+    run.signal(Signal::SIGINT);
+    let ran = run.ends().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(last_run(&place), 1);
+    goes("a process", || is_used(&place.at("tmp")));
+    assert!(is_empty(&place.at("tmp")));
+}
+
+#[test]
+fn server_that_dies_between_two_runs_leaves_those_before() {
+    let place = place();
+    let tmp = place.at("tmp");
+    place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 300ms"));
+    place.write("e.ini", ARMS.replace("concurrency(add) = 4", "after-command = sh die.sh"));
+    place.write(
+        "die.sh",
+        format!(
+            "cd {} && echo run >>count && [ $(wc -l <count) -ne 3 ] && exit 0\n\
+             kill -9 $(head -n 1 $(find {} -name postmaster.pid))\n",
+            place.path().display(),
+            tmp.display()
+        ),
+    );
+    let ran = start(&place, "testbed:postgres", None, OUT).ends().expect(4);
+    assert!(ran.stderr.contains("[arm "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    let count = |arm: &str| {
+        let counting = format!("select count(*) from run where arm = '{arm}'");
+        number(&place.at("r.assay"), &counting)
+    };
+    // The third run of the arm is complete, and the next one never began.
+    let end = last_run(&place);
+    assert_eq!(count("four"), 3, "{}", ran.stderr);
+    assert!([2, 3].contains(&count("two")), "{}", ran.stderr);
+    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    assert_whole(&place, &[end]);
+    assert!(is_empty(&tmp));
 }
 
 #[test]

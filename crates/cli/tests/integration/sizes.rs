@@ -109,3 +109,35 @@ fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
     assert!(is_told || pairs < 3 || ran.stdout.starts_with("No answer: "), "{}", ran.stdout);
     assert!(!is_told || pairs >= 2, "{pairs} pairs: {}", ran.stdout);
 }
+
+#[test]
+fn points_of_a_sweep_behind_a_pooler_have_the_processor_time_of_the_pooler() {
+    let place = Place::new();
+    place.write(
+        "read.ini",
+        "url = testbed:postgres?via=pgbouncer\nduration = 1s\n[read]\nquery = select 1\n\
+         concurrency = 2\nthink = 1ms\n",
+    );
+    place.write(
+        "clients.ini",
+        "[question]\nask = How many?\nworkload = read.ini\n\
+         [sweep]\nvary = concurrency(read): 1, 4\nrepeats = 2\n",
+    );
+    let line = ["run", "clients.ini", "--allow-commands", "--quiet", "--json", "--out", "r.assay"];
+    let ran = place.assay(&line);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let document = ran.json();
+    let points = document["sweep"].as_array().unwrap();
+    assert_eq!(points.len(), 2, "{document}");
+    let of = |component: &str| {
+        let used = |cpu: &Value| {
+            cpu["component"] == component
+                && cpu["user_percent"].as_f64().unwrap() + cpu["system_percent"].as_f64().unwrap()
+                    > 0.0
+        };
+        points.iter().filter(|point| point["cpu"].as_array().unwrap().iter().any(used)).count()
+    };
+    // On a busy machine a sample may come too late for a run of a second.
+    assert!(of("proxy") >= 1 && of("generator") >= 1, "{document}");
+    assert_eq!(of("database"), 0, "{document}");
+}

@@ -64,7 +64,11 @@ impl Execution<'_> {
     /// Prepares the data and runs the rounds, after the steps of a search for saturation if there
     /// is one, or the trials of a capacity search.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
-        let end = self.servers.prepare().and_then(|()| match self.search.take() {
+        let first = match &self.search {
+            Some(_) => self.schedule.trial(0).seed,
+            None => self.schedule.round(0, 0)[0].seed,
+        };
+        let end = self.servers.prepare(first).and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
             None => match self.saturate()? {
                 Some(end) => Ok(end),

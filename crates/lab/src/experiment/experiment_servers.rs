@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Archive;
-use base::TargetKind;
+use base::{Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
-use record::{Excerpt, Load};
-use workload::FixedStatement;
+use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, VariedLoad};
+use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
 use super::canary;
@@ -26,7 +26,7 @@ use super::settings;
 use super::settle;
 use super::teardown::{SetupEvents, TeardownFailure};
 use crate::record_place::RecordPlace;
-use crate::run::{Done, Order, run_on};
+use crate::run::{Done, ExampleResult, Order, run_on};
 
 /// The servers of an experiment with the data on them.
 pub(super) struct ExperimentServers<'a> {
@@ -38,6 +38,8 @@ pub(super) struct ExperimentServers<'a> {
     reloaded: Vec<Load>,
     /// Excerpts of the tables of each data, until the first run on these has them in its record.
     excerpts: RefCell<BTreeMap<usize, Vec<Excerpt>>>,
+    /// Results of the examples of the first run on each data.
+    results: BTreeMap<usize, Vec<ExampleResult>>,
     /// The load of every run, in place of that of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
@@ -90,7 +92,7 @@ impl<'a> ExperimentServers<'a> {
             ExperimentError::of(&arm_points[place.0], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
-        let (load, excerpts) = (None, RefCell::default());
+        let (load, excerpts, results) = (None, RefCell::default(), BTreeMap::new());
         Ok(ExperimentServers {
             order,
             listener,
@@ -98,6 +100,7 @@ impl<'a> ExperimentServers<'a> {
             commands,
             reloaded,
             excerpts,
+            results,
             load,
             set_up,
         })
@@ -144,8 +147,8 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Tries the settings of every arm, fills the tables of every server, and lets the servers
-    /// settle.
-    pub(super) fn prepare(&mut self) -> Result<(), ExperimentError> {
+    /// settle. The first run will have the seed `first`.
+    pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
         for place in self.servers.arms_with_own_data() {
             if self.is_interrupted() {
@@ -157,23 +160,29 @@ impl<'a> ExperimentServers<'a> {
                 // What a killed experiment has left; there may be nothing.
                 let _ = self.run_auxiliary(place, |order| order.plan.setup.clear());
             }
-            let loaded = self.load(place, true)?;
-            self.excerpts.borrow_mut().insert(self.servers.data_of(place), loaded.excerpts);
+            let shown = order_of(self.order, arm, first)?.plan;
+            let loaded = self.load(place, Some(shown))?;
+            let data = self.servers.data_of(place);
+            let (results, tables) = with_results(loaded.excerpts);
+            self.excerpts.borrow_mut().insert(data, tables);
+            self.results.insert(data, results);
         }
         Ok(())
     }
 
-    /// Runs setup and loads of an arm, and reads excerpts of the tables if `shows_tables` is true.
+    /// Runs setup and loads of an arm. With a plan, it reads excerpts of the tables and executes the
+    /// examples of that plan.
     fn load(
         &mut self,
         place: ArmPointId,
-        shows_tables: bool,
+        shown: Option<Plan>,
     ) -> Result<AuxiliaryResult, ExperimentError> {
         let events = Arc::new(SetupEvents::default());
         let done = self.run_auxiliary_with_events(place, &events, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
-            order.options.shows_tables = shows_tables;
+            order.options.shows_tables = shown.is_some();
+            order.examples_of = shown;
         });
         if events.is_set_up() {
             self.set_up.insert(self.servers.data_of(place), place);
@@ -409,6 +418,8 @@ impl<'a> ExperimentServers<'a> {
         order.loads.clone_from(&self.reloaded);
         let excerpts = self.excerpts.borrow_mut().remove(&self.servers.data_of(place));
         order.excerpts = excerpts.unwrap_or_default();
+        let results = self.results.get(&self.servers.data_of(place));
+        order.results = results.cloned().unwrap_or_default();
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
@@ -442,7 +453,7 @@ impl<'a> ExperimentServers<'a> {
                 let removed = self.run_auxiliary(place, |order| order.plan.setup.clear())?;
                 if !self.is_interrupted() {
                     self.set_up.remove(&self.servers.data_of(place));
-                    self.reloaded = self.load(place, false)?.loads;
+                    self.reloaded = self.load(place, None)?.loads;
                 }
                 Ok(removed.failures.into_iter().map(|it| it.sentence).collect())
             }
@@ -464,6 +475,20 @@ impl<'a> ExperimentServers<'a> {
         name.push(suffix);
         PathBuf::from(name)
     }
+}
+
+/// Divides the excerpts of a load into executed examples and tables.
+fn with_results(excerpts: Vec<Excerpt>) -> (Vec<ExampleResult>, Vec<Excerpt>) {
+    let of_kind = |kind| move |excerpt: &Excerpt| excerpt.kind == kind;
+    let (examples, others): (Vec<_>, Vec<_>) =
+        excerpts.into_iter().partition(of_kind(ExcerptKind::Examples));
+    let (results, tables): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(of_kind(ExcerptKind::Results));
+    let executed = results.into_iter().filter_map(|results| {
+        let examples = examples.iter().find(|examples| examples.subject == results.subject)?;
+        Some(ExampleResult { examples: examples.clone(), results })
+    });
+    (executed.collect(), tables)
 }
 
 /// Returns an error with its causes, as a sentence.
@@ -491,10 +516,8 @@ pub(super) fn is_simulated(arm: &Arm) -> bool {
 mod tests {
     use std::path::Path;
 
-    use base::Seed;
     use engine::Options;
     use guardian::TemporaryFolder;
-    use record::ExcerptKind;
     use workload::Overrides;
     use workload::question::{Experiment, experiment_in};
 
@@ -524,7 +547,8 @@ mod tests {
         let workload = format!(
             "url = sqlite:{}\nduration = 100ms\n[setup]\nquery = drop table if exists t\n\
              query = create table t (id integer)\n[load t]\nrows = 9\ncolumns = id: row()\n\
-             [read]\nquery = select 1\nconcurrency = 1\nthink = 20ms\n",
+             [read]\nquery = select id from t where id < ${{uniform(1, 1000000)}}\n\
+             concurrency = 1\nthink = 20ms\n",
             folder.join("t.db").display()
         );
         let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
@@ -556,9 +580,9 @@ mod tests {
     #[test]
     fn first_run_of_an_arm_shows_the_tables_of_that_arm() {
         with_servers(|servers| {
-            servers.prepare().unwrap();
             let schedule = Schedule { runs: 2, seed: Seed(1), is_counterbalanced: false };
             let planned = schedule.round(0, 0)[0];
+            servers.prepare(planned.seed).unwrap();
             let tables = |servers: &ExperimentServers<'_>| -> Vec<ExcerptKind> {
                 let done = servers.measure(FILE, planned).unwrap();
                 let excerpts = Archive::open(&done.record).unwrap().excerpts().unwrap();
@@ -571,11 +595,30 @@ mod tests {
         });
     }
 
+    /// The tables are filled before the first run, and the example of a later run has other values.
+    #[test]
+    fn run_with_the_seed_of_the_first_one_has_the_results_of_its_examples() {
+        with_servers(|servers| {
+            let schedule = Schedule { runs: 2, seed: Seed(1), is_counterbalanced: false };
+            let (first, second) = (schedule.round(0, 0)[0], schedule.round(1, 0)[0]);
+            servers.prepare(first.seed).unwrap();
+            let excerpts = |planned| {
+                let done = servers.measure(FILE, planned).unwrap();
+                let excerpts = Archive::open(&done.record).unwrap().excerpts().unwrap();
+                done.discard().unwrap();
+                let of = |kind| excerpts.iter().filter(move |it| it.kind == kind).count();
+                [of(ExcerptKind::Examples), of(ExcerptKind::Results)]
+            };
+            assert_eq!([excerpts(second), excerpts(first)], [[1, 0], [1, 1]]);
+        });
+    }
+
     #[test]
     fn tables_are_read_neither_by_a_count_of_rows_nor_by_a_reload() {
         with_servers(|servers| {
-            assert!(!servers.load(FILE, true).unwrap().excerpts.is_empty());
-            assert!(servers.load(FILE, false).unwrap().excerpts.is_empty());
+            let shown = servers.arm_point(FILE).plan.clone();
+            assert!(!servers.load(FILE, Some(shown)).unwrap().excerpts.is_empty());
+            assert!(servers.load(FILE, None).unwrap().excerpts.is_empty());
             let counted = servers.run_auxiliary(FILE, |order| {
                 order.plan.setup.clear();
                 order.options.prepare = Prepare::Verify;

@@ -10,7 +10,7 @@ use record::{Excerpt, ExcerptKind};
 use workload::feed::{Group, Reader, Records};
 use workload::{Feed, JobTarget, Requests, example};
 
-use super::order::Order;
+use super::order::{ExampleResult, Order};
 
 /// Examples of the statements of a run, without the values of secret parameters.
 pub(super) struct Examples {
@@ -21,12 +21,17 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// Returns an example of each statement of each job and part.
+    /// Returns an example of each statement of each job and part. Of jobs that are not the run's
+    /// own, only those that may have results are there.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
-        let plan = order.plan.shown();
+        let plan = order.examples_of.as_ref().unwrap_or(&order.plan).shown();
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
         for either in plan.jobs_and_parts() {
             let target = either.job().target;
+            let may_have_results = target == JobTarget::Main && order.plan.asks(target);
+            if order.examples_of.is_some() && !may_have_results {
+                continue;
+            }
             let dialect = drivers.of(target).dialect();
             let Some(rows) = rows(order, either.requests(), dialect) else { continue };
             let subject = either.name().to_owned();
@@ -41,6 +46,15 @@ impl Examples {
             examples.excerpts.push(Excerpt { subject, kind, titles, rows });
         }
         examples
+    }
+
+    /// Returns the results of these examples among those that were executed before the run: an
+    /// example with other values returns something else.
+    pub(super) fn results(&self, executed: &[ExampleResult]) -> Vec<Excerpt> {
+        let recorded = |excerpt: &Excerpt| excerpt.clone().limited(str::to_owned);
+        let recorded: Vec<Excerpt> = self.excerpts.iter().map(recorded).collect();
+        let is_ours = |executed: &&ExampleResult| recorded.contains(&executed.examples);
+        executed.iter().filter(is_ours).map(|executed| executed.results.clone()).collect()
     }
 }
 

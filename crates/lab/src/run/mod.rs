@@ -21,7 +21,7 @@ use record::environment::LABEL;
 use workload::{JobOrPart, Plan, Warmup};
 
 pub use done::{Done, MissingTarget};
-pub use order::Order;
+pub use order::{ExampleResult, Order};
 
 use crate::calibrate::facts::facts_of;
 use crate::error::Error;
@@ -124,7 +124,8 @@ fn record(
     order.loads.iter().for_each(|load| notes.load(load.clone()));
     order.excerpts.iter().for_each(|excerpt| notes.excerpt(excerpt.clone()));
     let examples = Examples::of(order, &drivers);
-    examples.excerpts.into_iter().for_each(|excerpt| notes.excerpt(excerpt));
+    let results = examples.results(&order.results);
+    examples.excerpts.into_iter().chain(results).for_each(|excerpt| notes.excerpt(excerpt));
     let options = &Options { examples: examples.of_main_target, ..options.clone() };
     for (name, value) in facts.into_iter().chain(label(order)) {
         notes.setting(name, value);

@@ -32,6 +32,11 @@ pub struct Order {
     pub loads: Vec<Load>,
     /// Excerpts of tables that were loaded for this run before it began, for its record.
     pub excerpts: Vec<Excerpt>,
+    /// Examples that were executed when the tables were loaded, with their results. A result goes
+    /// into the record if the run has the same example.
+    pub results: Vec<ExampleResult>,
+    /// A plan whose examples are executed after the load, in place of those of the run's own jobs.
+    pub examples_of: Option<Plan>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.
@@ -46,6 +51,15 @@ pub struct Order {
     pub server_seed: Option<SimulatedRun>,
     /// A request to end the run early.
     pub stop: Stop,
+}
+
+/// The examples of a job, and what they returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExampleResult {
+    /// The examples, as a record has them.
+    pub examples: Excerpt,
+    /// Their results.
+    pub results: Excerpt,
 }
 
 impl Order {
@@ -63,6 +77,8 @@ impl Order {
             inputs: Vec::new(),
             loads: Vec::new(),
             excerpts: Vec::new(),
+            results: Vec::new(),
+            examples_of: None,
             command: String::new(),
             version: String::new(),
             commit: None,
