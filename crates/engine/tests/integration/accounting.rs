@@ -8,7 +8,7 @@ use sim::Config;
 use workload::{JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
 
 use crate::support::{
-    JOB, arrivals, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate,
+    JOB, arrivals, constant, even, exponential, only, plan, poisson, queue, rate, run_on, simulate,
     virtually,
 };
 
@@ -512,8 +512,7 @@ fn fewer_connections_than_threads_are_refused() {
     let outlet = |_| -> engine::LaneOutlet { unreachable!("nothing begins") };
     let (stop, listener) = (Stop::default(), std::sync::Arc::new(engine::NoListener));
     let error =
-        engine::run(&plan, engine::Drivers::only(server), &virtually(4), outlet, &stop, listener)
-            .unwrap_err();
+        engine::run(&plan, only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
     let expected = "each of the 4 threads needs a connection, and `max-connections` is 3";
     assert!(error.to_string().contains(expected), "{error}");
 }

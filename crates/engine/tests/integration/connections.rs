@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, Null, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, Stop, Unreachable, run};
+use engine::{Failed, LaneOutlet, NoListener, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing, Plan};
 
-use crate::support::{JOB, constant, even, plan, run_on, virtually};
+use crate::support::{JOB, constant, even, only, plan, run_on, virtually};
 
 fn plan_of(file: &str) -> Plan {
     let (plan, diagnostics) = workload::plan(file, &Overrides::default());
@@ -28,8 +28,7 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
-    let failed =
-        run(&plan, Drivers::only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
+    let failed = run(&plan, only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
     let Failed::Unreachable(error) = failed else { panic!("{failed}") };
     let expected = "no connection is left for [read] on one of 4 threads";
     assert!(error.to_string().contains(expected), "{error}");
@@ -152,7 +151,7 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
             MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
         let (stop, listener) = (Stop::default(), Arc::new(NoListener));
-        run(&plan, Drivers::only(server), &virtually(1), outlet, &stop, listener)
+        run(&plan, only(server), &virtually(1), outlet, &stop, listener)
             .map(|finished| finished.loaded)
     };
     let tables = loaded(2).unwrap();

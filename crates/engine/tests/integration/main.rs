@@ -2,6 +2,7 @@
 //!
 //! * `accounting`: every scheduled request has an outcome.
 //! * `belated`: answers that the engine notices late.
+//! * `boxed_driver`: a driver of any type, with which the engine is compiled once.
 //! * `connections`: servers with fewer connections than a run requests.
 //! * `language`: mixes, sessions, records of files and lines of logs.
 //! * `nodes`: targets with several servers.
@@ -15,6 +16,7 @@
 
 mod accounting;
 mod belated;
+mod boxed_driver;
 mod connections;
 mod language;
 mod nodes;

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, Stop, run};
+use engine::{Failed, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing};
 
-use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
+use crate::support::{JOB, constant, only, plan, poisson, run_on, virtually};
 
 /// A target of two servers, of which the second takes three times as long.
 #[derive(Clone)]
@@ -151,7 +151,7 @@ fn every_server_is_reached_before_setup_changes_one() {
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
-    let failed = run(&plan, Drivers::only(driver), &virtually(1), outlet, &stop, listener);
+    let failed = run(&plan, only(driver), &virtually(1), outlet, &stop, listener);
     let Err(Failed::Unreachable(_)) = failed else { panic!("{failed:?}") };
     assert_eq!(asked.load(Ordering::Relaxed), 0, "the first was asked for something");
 }

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, Stop, Unreachable, run,
+    Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, Stop, Unreachable, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{JobTarget, OnOutage, Overrides, Pacing};
 
-use crate::support::{constant, even, plan, run_on, virtually};
+use crate::support::{constant, even, only, plan, run_on, virtually};
 
 /// A server that answers no request for a while.
 #[derive(Clone)]
@@ -139,7 +139,7 @@ fn run_against_silence(
     let server = Silent { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    run(&plan, Drivers::only(server), &virtually(1), outlet, stop, listener)
+    run(&plan, only(server), &virtually(1), outlet, stop, listener)
 }
 
 const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwriters = 2\n\

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Driver, Error, PreparedId, Table, Work};
-use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, Options, Stop, run};
+use engine::{Failed, Finished, LaneOutlet, NoListener, Options, Stop, run};
 use record::{EndKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{FixedStatement, Pacing, Plan};
 
-use crate::support::{JOB, even, plan, queue, virtually};
+use crate::support::{JOB, even, only, plan, queue, virtually};
 
 /// Service time of a request that does not panic.
 const SERVICE: Nanos = Nanos::from_millis(1);
@@ -112,7 +112,7 @@ fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
         let totals = Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]);
         let memory = MemoryOutlet::new(totals);
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-        let drivers = Drivers::only(Panicking::new(at));
+        let drivers = only(Panicking::new(at));
         let finished =
             run(&plan, drivers, &options, outlet, &Stop::default(), Arc::new(NoListener));
         let totals = memory.totals().clone();

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{AccountId, Class, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, Stop, run};
+use engine::{Failed, Finished, LaneOutlet, NoListener, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan};
 
-use crate::support::{JOB, constant, run_on, virtually};
+use crate::support::{JOB, constant, only, run_on, virtually};
 
 const CONNECT: Nanos = Nanos::from_millis(5);
 const CLOSE: Nanos = Nanos::from_millis(3);
@@ -371,8 +371,7 @@ fn a_statement_that_cannot_be_prepared_ends_the_run_before_it_begins() {
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
-    let failed =
-        run(&plan, Drivers::only(server), &virtually(2), outlet, &stop, listener).unwrap_err();
+    let failed = run(&plan, only(server), &virtually(2), outlet, &stop, listener).unwrap_err();
     let Failed::Statement { place, .. } = failed else { panic!("{failed}") };
     assert_eq!((place.section.as_str(), place.statement), ("a", Some(1)));
 }

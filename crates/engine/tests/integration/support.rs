@@ -12,6 +12,8 @@ use workload::{
     Schedule, Statement,
 };
 
+use crate::boxed_driver::BoxedDriver;
+
 pub(crate) const JOB: AccountId = AccountId(0);
 
 /// Returns a plan of one job, measured from `warmup_s` to `duration_s`.
@@ -110,19 +112,24 @@ pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
     run_on(plan, server, &virtually(1), &Stop::default())
 }
 
+/// Returns the driver of a plan's main target.
+pub(crate) fn only(driver: impl Driver) -> Drivers<BoxedDriver> {
+    Drivers::only(BoxedDriver::new(driver))
+}
+
 /// Runs a plan against its main target.
-pub(crate) fn run_on<D: Driver>(
+pub(crate) fn run_on(
     plan: &Plan,
-    driver: D,
+    driver: impl Driver,
     options: &Options,
     stop: &Stop,
 ) -> (Totals, Finished) {
-    run_on_all(plan, Drivers::only(driver), options, stop)
+    run_on_all(plan, only(driver), options, stop)
 }
 
-pub(crate) fn run_on_all<D: Driver>(
+pub(crate) fn run_on_all(
     plan: &Plan,
-    drivers: Drivers<D>,
+    drivers: Drivers<BoxedDriver>,
     options: &Options,
     stop: &Stop,
 ) -> (Totals, Finished) {

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use base::{Clock, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Table, Work};
-use engine::{Drivers, LaneOutlet, Listener, Options, Prepare, RunEvent, Stop, run};
+use engine::{LaneOutlet, Listener, Options, Prepare, RunEvent, Stop, run};
 use record::{ExcerptKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::Overrides;
 
-use crate::support::virtually;
+use crate::support::{only, virtually};
 
 const WORKLOAD: &str = "duration = 100ms\n[load a]\nrows = 3\ncolumns = id: row()\n[load b]\n\
                         rows = 3\ncolumns = id: row()\n[read]\nquery = select 1\n\
@@ -132,7 +132,7 @@ fn prepared(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
     let (stop, opened, abandoned) = (Stop::default(), Arc::default(), Arc::default());
     let server = Server { answer, stop: stop.clone(), opened, abandoned };
     let listener = Arc::new(Shown::default());
-    let drivers = Drivers::only(server.clone());
+    let drivers = only(server.clone());
     run(&plan, drivers, &options, outlet, &stop, Arc::clone(&listener) as _).expect("a run");
     let shown = std::mem::take(&mut *listener.0.lock().expect("no panic"));
     (shown, server)

@@ -7,6 +7,7 @@ use record::{EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan, TargetId};
 
+use crate::boxed_driver::BoxedDriver;
 use crate::support::{JOB, constant, exponential, run_on, run_on_all, virtually};
 
 const OTHER: AccountId = AccountId(1);
@@ -25,7 +26,11 @@ fn plan_of(text: &str) -> Plan {
     plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
-fn server(config: &Config, plan: &Plan) -> Simulated {
+fn server(config: &Config, plan: &Plan) -> BoxedDriver {
+    BoxedDriver::new(simulated(config, plan))
+}
+
+fn simulated(config: &Config, plan: &Plan) -> Simulated {
     Simulated::new(config.clone(), plan.seed)
 }
 
@@ -51,7 +56,7 @@ fn each_jobs_numbers_are_those_of_a_run_on_its_own_server_alone() {
         let mut alone = plan.clone();
         alone.jobs = vec![plan.jobs[usize::from(job.0)].clone()];
         alone.jobs[0].target = JobTarget::Main;
-        let server = server(config, &plan);
+        let server = simulated(config, &plan);
         let (only, _) = run_on(&alone, server, &virtually(1), &Stop::default());
         assert!(numbers(&totals, job) == numbers(&only, JOB), "{job:?}");
     }
@@ -102,9 +107,10 @@ fn a_target_that_came_back_is_not_lost() {
 #[test]
 fn targets_of_two_kinds_are_asked_in_one_run() {
     let plan = two_jobs();
+    let other = simulated(&constant(20_000, None), &plan);
     let drivers = Drivers {
-        main: Some(AnyDriver::Null(Null)),
-        named: vec![Some(server(&constant(20_000, None), &plan).into())],
+        main: Some(BoxedDriver::new(AnyDriver::Null(Null))),
+        named: vec![Some(BoxedDriver::new(AnyDriver::Simulated(other)))],
         programs: None,
     };
     let (totals, _) = run_on_all(&plan, drivers, &virtually(1), &Stop::default());
