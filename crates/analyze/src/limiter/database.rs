@@ -1,6 +1,6 @@
 //! Detection of a database resource as the limiter.
 
-use record::metric::{cgroup, disk, host, processes, sessions};
+use record::metric::{cgroup, disk, host, processes};
 use record::{Metric, Part, Side};
 
 use super::component::Component;
@@ -11,10 +11,6 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::waits::{WAIT_DECIDES, Wait, Waiting};
 use crate::surroundings::Place;
-
-/// Fraction of the time in which the sessions of an observed program are asked. If they are at work
-/// for less than this, the switches between program and database count as part of the requests.
-const AT_WORK: f64 = 0.7;
 
 /// Minimum fraction of the time with a task lacking memory for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
@@ -34,36 +30,12 @@ impl LimiterInput<'_, '_> {
             self.flush(),
             self.disk(),
             self.memory(),
-            self.embedded(),
         ];
         found.into_iter().flatten().collect()
     }
 
-    /// Returns the mean number of client sessions at work.
-    pub(super) fn active(&self) -> Option<f64> {
-        self.signals.per_sample(&Part::Sessions, sessions::ACTIVE)
-    }
-
-    /// Returns the mean number of idle sessions, within a transaction or not.
-    pub(super) fn idle_sessions(&self) -> Option<f64> {
-        let of = |metric| self.signals.per_sample(&Part::Sessions, metric);
-        Some(of(sessions::IDLE)? + of(sessions::IDLE_IN_TRANSACTION).unwrap_or(0.0))
-    }
-
     fn one_session(&self) -> Option<Suspect> {
         (self.demand.by == LoadSource::Program).then(|| self.one_session_works())?
-    }
-
-    /// Returns a number of waiting sessions as a fraction of the requests' time.
-    pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
-        let active = self.active().unwrap_or(0.0);
-        if let LoadSource::Program = self.demand.by
-            && let Some(asked) = self.asked_sessions()
-        {
-            // Between an answer and the next request of a session nothing waits in the database.
-            return waiting / asked.min(active.max(asked * AT_WORK));
-        }
-        waiting / active.max(self.demand.in_flight).max(1.0)
     }
 
     fn locks(&self) -> Option<Suspect> {

@@ -1,26 +1,22 @@
 //! Detection of the load generator itself as the limiter.
 
-use record::metric::processes;
-use record::{Part, Side};
-
 use super::component::Component;
 use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-
-/// Minimum fraction of the window for which a thread without spare time ran or was runnable.
-pub(super) const FULL: f64 = 0.8;
+use super::usage::{FULL, KEPT_WAITING};
 
 /// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
 
-/// Minimum fraction of the window that a thread waits for a processor to count as lacking one.
-pub(super) const KEPT_WAITING: f64 = 0.2;
-
 /// Minimum fraction of the time of clients without input for their source to be the limiter.
 const STARVED: f64 = 0.5;
+
+/// Minimum fraction of a processor at which the thread that generates and sends the rows of a load
+/// has no time left. It waits for nothing but the database.
+const LOADS_FULLY: f64 = 0.85;
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among the load generator's resources.
@@ -32,28 +28,6 @@ impl LimiterInput<'_, '_> {
             }
             LoadSource::Load => self.loader().into_iter().collect(),
             LoadSource::Program => self.program(),
-        }
-    }
-
-    /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
-    pub(super) fn generator_share(&self) -> Option<f64> {
-        match self.demand.by {
-            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
-            LoadSource::Load => self.loader_share(),
-            LoadSource::Program => {
-                self.signals.mean(&Part::Processes(Side::Generator), processes::BUSIEST)
-            }
-        }
-    }
-
-    /// Returns the largest fraction of the window in which a thread ran or was runnable.
-    pub(super) fn generator_wants(&self) -> Option<f64> {
-        match self.demand.by {
-            LoadSource::Jobs => {
-                self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
-            }
-            LoadSource::Load => Some(self.loader_share()? + self.loader_waited()),
-            LoadSource::Program => self.generator_share(),
         }
     }
 
@@ -114,5 +88,23 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::Clients, demand.fed_clients)
             .with(EvidenceKind::RequestsInFlight, demand.fed_in_flight);
         (idle >= STARVED).then_some(suspect)
+    }
+
+    /// Returns a suspect if the thread that generates and sends the rows is full or lacks a
+    /// processor.
+    fn loader(&self) -> Option<Suspect> {
+        let ran = self.loader_share()?;
+        let waited = self.loader_waited();
+        if ran >= LOADS_FULLY {
+            let finding = LimiterFinding::Generator(GeneratorLimit::LoaderFull { ran });
+            let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
+            return Some(suspect.with(EvidenceKind::ShareOfProcessor, ran));
+        }
+        if waited < KEPT_WAITING || ran + waited < FULL || self.processors().is_some() {
+            return None;
+        }
+        let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });
+        let suspect = Suspect::new(Component::GeneratorCpu, ran + waited, finding);
+        Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 }

@@ -24,9 +24,13 @@ mod network;
 mod others;
 mod processors;
 mod program;
+mod program_sessions;
+mod request_time;
 mod seen;
+mod sessions;
 mod signals;
 mod suspect;
+mod usage;
 mod waits;
 
 use base::AccountId;
@@ -154,6 +158,7 @@ impl LimiterInput<'_, '_> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());
         ranked.extend(self.database());
+        ranked.extend(self.embedded());
         ranked.extend(self.others());
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));

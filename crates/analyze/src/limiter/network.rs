@@ -4,17 +4,12 @@ use record::metric::{interface, sockets};
 use record::{Part, Side};
 
 use super::component::Component;
+use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, NetworkLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 use crate::surroundings::Place;
-
-/// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
-const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
-
-/// Waits of a session whose rows to load, or whose request, have not arrived completely.
-const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
 /// Minimum fraction of the requests' time between the two ends for the network to be the limiter.
 const ON_THE_WAY: f64 = 0.5;
@@ -56,39 +51,21 @@ const LINK_FULL: f64 = 0.85;
 /// Fraction beyond which the reported speed is not that of the link.
 const LINK_EXCEEDED: f64 = 1.2;
 
+/// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
+const ROWS_UNSENT: f64 = 0.5;
+
+/// Fraction of the writers with a session at work below which the database is waiting for rows.
+const WRITERS_AT_WORK: f64 = 0.5;
+
+/// Fraction of the writers with unread rows in the database's sockets below which the database is
+/// waiting for rows, if its sessions were not seen.
+const ROWS_UNREAD: f64 = 0.2;
+
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among link, bandwidth and latency.
     pub(super) fn network(&self) -> Vec<Suspect> {
         let found = [self.link(), self.bandwidth_to_server(), self.way()];
         found.into_iter().flatten().collect()
-    }
-
-    /// Returns the sessions of the database that are blocked because their answers are not read.
-    pub(super) fn sending_sessions(&self) -> f64 {
-        let waits = self.signals.all_per_sample(&Part::Waits);
-        let is_sending = |name: &str| SENDING.contains(&name);
-        waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
-    }
-
-    /// Returns the sessions that are at work and do not wait for their client; `None` if none were
-    /// seen.
-    pub(super) fn working_sessions(&self) -> Option<f64> {
-        let waiting = self.sending_sessions() + self.receiving_sessions();
-        Some((self.active()? - waiting).max(0.0))
-    }
-
-    /// Returns the sessions that are blocked because the rest of their input has not arrived.
-    pub(super) fn receiving_sessions(&self) -> f64 {
-        let of_it = RECEIVING.map(|name| self.signals.per_sample_named(&Part::Waits, name));
-        of_it.into_iter().flatten().sum()
-    }
-
-    /// Returns the name of the wait in which most of those sessions are.
-    pub(super) fn receiving_event(&self) -> &'static str {
-        let sessions =
-            |name: &str| self.signals.per_sample_named(&Part::Waits, name).unwrap_or(0.0);
-        let [postgres, mysql] = RECEIVING;
-        if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
 
     /// Returns a suspect if a link carries nearly all that it can.
@@ -115,6 +92,39 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::LinkBytesPerS, speed);
         // A speed that is exceeded is wrong: tunnels report made-up speeds.
         (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(suspect)
+    }
+
+    /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
+    fn bandwidth_to_server(&self) -> Option<Suspect> {
+        if self.demand.by != LoadSource::Load {
+            return None;
+        }
+        let sockets = Part::Sockets(Side::Generator);
+        let unsent =
+            self.signals.mean_before_the_last(&sockets, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
+        // A receiver at its limit closes its window meanwhile.
+        let closed = self.signals.rate(&sockets, sockets::RECEIVER_LIMITED).unwrap_or(0.0);
+        let waiting = unsent.max(closed);
+        let writers = self.demand.closed.clients.max(1.0);
+        // The state of the generator's own sockets may be caused by a program in between.
+        let server = Part::Sockets(Side::Server);
+        let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
+        let at_work = self.working_sessions();
+        let is_ready = match at_work {
+            Some(at_work) => at_work < WRITERS_AT_WORK * writers,
+            None => unread.is_some_and(|unread| unread < ROWS_UNREAD * writers),
+        };
+        if waiting < ROWS_UNSENT * writers || !is_ready || self.database_has_time() == Some(false) {
+            return None;
+        }
+        let finding = NetworkLimit::RowsWait { connections: writers, waiting };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkBandwidth, waiting / writers, finding)
+            .with(EvidenceKind::ConnectionsWithUnsentRows, waiting)
+            .with_any(EvidenceKind::ConnectionsWithUnreadRows, unread)
+            .with_any(EvidenceKind::SessionsAtWork, at_work);
+        let sent_again = self.signals.rate(&sockets, sockets::RETRANSMITS);
+        Some(suspect.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
     /// Returns a suspect if the network takes most of the time of the requests.
@@ -250,12 +260,6 @@ impl LimiterInput<'_, '_> {
         let made = self.loader_share().unwrap_or(0.0);
         let under_way = self.demand.in_flight - made;
         Some(1.0 - (busy / under_way.max(f64::MIN_POSITIVE)).min(1.0))
-    }
-
-    /// Returns the connections with a request that the server has not read; `None` if they were not
-    /// seen.
-    pub(super) fn unread_by_server(&self) -> Option<f64> {
-        self.signals.mean(&Part::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
     }
 
     /// Returns true if most of the requests are known not to be in the database.

@@ -8,9 +8,9 @@ use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::LimiterFinding;
 use super::input::LimiterInput;
-use super::processors::CPU_FULL;
 use super::signals::Signals;
 use super::suspect::Suspect;
+use super::usage::CPU_FULL;
 use crate::evidence::Evidence;
 use crate::other_programs::{OtherProgram, OtherPrograms};
 

@@ -1,6 +1,6 @@
 //! Processors of the database: all that it may use, one of them, or the quota of a control group.
 
-use record::metric::{cgroup, host, processes, sessions};
+use record::metric::{cgroup, processes, sessions};
 use record::{Part, Side};
 
 use super::component::Component;
@@ -9,11 +9,8 @@ use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProcessorLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
+use super::usage::CPU_FULL;
 use super::waits::WAIT_DECIDES;
-
-/// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
-/// kernel's scheduler.
-pub(super) const CPU_FULL: f64 = 0.85;
 
 /// Fraction of its processors below which the database has some to spare.
 const HAS_TIME: f64 = 0.8;
@@ -28,30 +25,6 @@ const THROTTLED: f64 = 0.1;
 const USES_ALL: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
-    /// Returns the number of processors that the database used.
-    pub(super) fn database_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&Part::Processes(Side::Server))
-    }
-
-    /// Returns the number of processors that the database may use.
-    pub(super) fn database_processors(&self) -> Option<f64> {
-        let may = self.signals.mean(&Part::Processes(Side::Server), processes::PROCESSORS)?;
-        let quota = self.signals.mean(&Part::Cgroup(Side::Server), cgroup::QUOTA);
-        Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
-    }
-
-    /// Returns the fraction of its processors that the database used; `None` if they were not seen.
-    pub(super) fn database_share(&self) -> Option<f64> {
-        Some(self.database_cpu()? / self.database_processors()?)
-    }
-
-    /// Returns the fraction of the processors' time that the hypervisor did not steal.
-    pub(super) fn given(&self) -> f64 {
-        let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
-        let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
-        1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
-    }
-
     /// Returns true if the database has processors to spare; `None` if that is not known. If its
     /// processes were not seen, its sessions show this when less than one of them ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
@@ -72,19 +45,6 @@ impl LimiterInput<'_, '_> {
                 (running < HAS_TIME).then_some(true)
             }
         }
-    }
-
-    /// Returns the used and wanted processors as a fraction of those that the database may use.
-    /// Bursts of requests want more of them for a moment than on average.
-    pub(super) fn database_wants(&self) -> Option<f64> {
-        let waited = self.database_waited()?;
-        Some((self.database_cpu()? + waited) / self.database_processors()?)
-    }
-
-    /// Returns the mean number of its threads that waited for a processor; `None` if that is not
-    /// known.
-    pub(super) fn database_waited(&self) -> Option<f64> {
-        self.signals.rate(&Part::Processes(Side::Server), processes::WAITED)
     }
 
     /// Returns a suspect if a control group is throttled by its quota.
@@ -153,11 +113,6 @@ impl LimiterInput<'_, '_> {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Returns true if a program that is not a database accepts the target's connections.
-    pub(super) fn sees_proxy(&self) -> bool {
-        self.signals.sees_proxy()
-    }
-
     /// Returns a suspect if the database lacks processors that something other than it and the load
     /// generator uses.
     pub(super) fn starved(&self) -> Option<Suspect> {
@@ -185,22 +140,6 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::WantedProcessors, used + waited)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
-    }
-
-    /// Returns the busy fraction of all processors of the database's host.
-    pub(super) fn busy_share(&self) -> Option<f64> {
-        let all = self.signals.busy_processors()?;
-        Some(all.iter().sum::<f64>() / all.len() as f64)
-    }
-
-    /// Returns true if the processors of the database's host are full.
-    pub(super) fn is_host_full(&self) -> bool {
-        self.busy_share().is_some_and(|busy| busy >= CPU_FULL)
-    }
-
-    /// Returns the number of processors that the load generator used.
-    fn generator_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&Part::Processes(Side::Generator))
     }
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.

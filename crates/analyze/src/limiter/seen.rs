@@ -4,7 +4,7 @@ use record::metric::{disk, host, processes};
 use record::{Part, Side};
 
 use super::input::LimiterInput;
-use super::processors::CPU_FULL;
+use super::usage::CPU_FULL;
 use crate::other_programs::OtherProgram;
 
 /// Largest number of waits that are listed.

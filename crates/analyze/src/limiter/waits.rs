@@ -18,9 +18,6 @@ use super::input::LimiterInput;
 /// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
 pub(super) const WAIT_DECIDES: f64 = 0.4;
 
-/// Prefixes of waits with a known reason: the client, or a time that has to pass.
-const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
-
 /// Minimum number of sessions that are shown as running but cannot run, for a contradiction.
 const CONTRADICTION: f64 = 1.0;
 
@@ -87,7 +84,7 @@ pub(super) struct Waiting<'a> {
 
 /// Returns the kind of a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL
 /// family.
-fn kind(name: &str) -> Wait {
+pub(super) fn kind(name: &str) -> Wait {
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["bufferio"]) {
@@ -237,16 +234,6 @@ impl LimiterInput<'_, '_> {
         let mut all: Vec<(String, f64)> = all.map(|(name, n)| (name.to_owned(), n)).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all
-    }
-
-    /// Returns true if much of the requests' time is spent in waits whose remedy is unknown. Waits
-    /// for the client, and those that the statement asks for, do not count.
-    pub(super) fn waits_for_something(&self) -> bool {
-        let waits = self.signals.all_per_sample(&Part::Waits);
-        let is_known =
-            |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
-        let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));
-        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= WAIT_DECIDES
     }
 }
 

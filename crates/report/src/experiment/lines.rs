@@ -9,7 +9,7 @@ use workload::question::Scale;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
-use super::view::{ArmLimiter, ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
+use super::view::{ArmLimiter, ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::note;
 use crate::number::{NONE, count};
 use crate::words;
@@ -82,12 +82,6 @@ impl ExperimentView {
     /// Returns the sentence about the load at which the arms were compared, if it was searched for.
     pub(super) fn load_sentence(&self) -> Option<String> {
         self.saturation.as_ref().and_then(SaturationView::sentence)
-    }
-
-    /// Returns the declared metrics of a complete experiment, with their arms.
-    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
-        let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
-        complete.flat_map(declared)
     }
 
     /// Returns the sentence about a metric, as a part of a document.

@@ -268,6 +268,12 @@ impl ExperimentView {
         machine_status(&self.machine)
     }
 
+    /// Returns the declared metrics of a complete experiment, with their arms.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+        let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
+        complete.flat_map(declared)
+    }
+
     /// Returns true if a declared metric of a complete experiment could not be compared.
     pub fn is_refused(&self) -> bool {
         self.declared().any(|(_, change)| change.compared.is_err())

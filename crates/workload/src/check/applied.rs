@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use base::Diagnostic;
 
 use super::dialect;
+use super::name::{bracketed, normal_name};
 use super::overrides::{Override, Overrides};
-use super::section::{bracketed, normal_name};
 use crate::keys;
 use crate::read::{Entry, File, Section, line_outside};
 use crate::sink::Sink;

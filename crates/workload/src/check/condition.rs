@@ -6,7 +6,7 @@ use base::units::{Decimal, parse_decimal, parse_duration};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use super::section::{bracketed, normal_name};
+use super::name::{bracketed, normal_name};
 use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};

@@ -5,7 +5,7 @@ use base::{Code, Diagnostic, Dialect};
 use super::checker::Checker;
 use super::dialect;
 use super::fields::Fields;
-use super::job::Role;
+use super::role::Role;
 use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;

@@ -8,8 +8,9 @@ use base::{Diagnostic, Dialect, Nanos, Rate, Seed, Stream};
 use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::Global;
+use super::name::bracketed;
 use super::pacing::{JobClients, MOST_TOGETHER};
-use super::section::bracketed;
+use super::role::{Membership, Role};
 use super::statement::Binding;
 use super::value::ValueError;
 use crate::expr::{Expr, Family, Generate, NO_VARIABLES, Node, Variables};
@@ -31,27 +32,6 @@ const LARGEST_FIELD: u64 = 64 << 10;
 
 /// Length of a timestamp, in bytes.
 const TIMESTAMP: u64 = 26;
-
-/// The role in which a section is checked.
-#[derive(Clone, Copy)]
-pub(super) enum Role<'m> {
-    /// A job of its own.
-    Alone,
-    /// A part of a mix.
-    Part(Membership<'m>),
-}
-
-/// The mix that a section is a part of.
-#[derive(Clone, Copy)]
-pub(super) struct Membership<'m> {
-    pub(super) mix: &'m Section<'m>,
-    /// Weight of the section in the mix.
-    pub(super) weight: u32,
-    /// True if the requests of the mix arrive by a schedule; false if clients make them.
-    pub(super) arrives: bool,
-    /// True if the section also runs on its own.
-    pub(super) runs_alone_too: bool,
-}
 
 /// The lines of a section and what was read from them so far.
 struct Parsed<'f> {

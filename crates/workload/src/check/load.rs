@@ -5,7 +5,7 @@ use base::Dialect;
 use super::checker::Checker;
 use super::fields::Fields;
 use super::kind::Kind;
-use super::section::is_identifier;
+use super::name::is_identifier;
 use crate::expr::{Compiled, Expr, compile, parse_all};
 use crate::generate::Points;
 use crate::keys::SectionKind;

@@ -6,7 +6,7 @@ use super::checker::Checker;
 use super::dialect;
 use super::fields::Fields;
 use super::kind::Kind;
-use super::section::bracketed;
+use super::name::bracketed;
 use crate::keys;
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::{nearest, quoted};

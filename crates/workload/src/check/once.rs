@@ -6,10 +6,10 @@ use base::{Diagnostic, Seed, Severity, TargetKind};
 
 use super::applied;
 use super::checker::Checker;
-use super::job::Membership;
 use super::kind::Kind;
 use super::known::ParameterUses;
 use super::overrides::Overrides;
+use super::role::Membership;
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{Hidden, Observe, Plan};

@@ -5,7 +5,7 @@ use base::{Diagnostic, Dialect, Endpoint, Target, TargetKind};
 use super::checker::Checker;
 use super::fields::Fields;
 use super::kind::Kind;
-use super::section::bracketed;
+use super::name::bracketed;
 use crate::keys::SectionKind;
 use crate::plan::{JobTarget, NamedTarget, Plan, TargetId};
 use crate::read::Section;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::methods::ImplBlock;
 use super::paths::{Names, Paths};
+use super::tokens::tokens;
 
 /// Re-exports that are followed for one path, at most.
 const LONGEST_CHAIN: usize = 16;
@@ -15,7 +17,20 @@ pub(super) struct Modules<'f> {
 struct Module<'f> {
     file: &'f str,
     paths: Paths,
+    blocks: Vec<ImplBlock>,
 }
+
+impl<'f> Module<'f> {
+    /// Reads a file, without its tests.
+    fn read(file: &'f str, text: &str) -> Module<'f> {
+        let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+        let tokens = tokens(code);
+        Module { file, paths: Paths::read(&tokens), blocks: ImplBlock::read_all(&tokens) }
+    }
+}
+
+/// The files that define a method of a type of this name in this module.
+type Methods<'f> = BTreeMap<(Names, String, String), BTreeSet<&'f str>>;
 
 /// The end of a path: a module, and the name of an item in it unless the path is the module's own.
 struct End {
@@ -26,14 +41,13 @@ struct End {
 impl<'f> Modules<'f> {
     /// Reads the files of a crate, given as path below `src` and text.
     pub(super) fn new(files: &[(&'f str, &str)]) -> Modules<'f> {
-        let module = |(file, text): &(&'f str, &str)| {
-            (path_of(file), Module { file, paths: Paths::read(text) })
-        };
+        let module = |(file, text): &(&'f str, &str)| (path_of(file), Module::read(file, text));
         Modules { modules: files.iter().map(module).collect() }
     }
 
     /// Returns the other files of the crate whose items each file uses.
     pub(super) fn uses(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let methods = self.methods();
         let of = |(path, module): (&Names, &Module<'_>)| {
             let imported =
                 module.paths.imports.iter().filter(|import| {
@@ -43,12 +57,53 @@ impl<'f> Modules<'f> {
                 .map(|import| &import.path)
                 .chain(&module.paths.inline)
                 .filter_map(|names| self.file_of(path, names))
+                .chain(self.called(path, module, &methods))
                 .filter(|file| *file != module.file)
                 .map(str::to_owned)
                 .collect();
             (module.file.to_owned(), used)
         };
         self.modules.iter().map(of).collect()
+    }
+
+    /// Returns the files that define each method of the crate's types.
+    fn methods(&self) -> Methods<'f> {
+        let mut methods = Methods::new();
+        for (path, module) in &self.modules {
+            for block in &module.blocks {
+                let Some((home, of)) = self.type_of(path, block) else { continue };
+                for method in &block.methods {
+                    let key = (home.clone(), of.clone(), method.clone());
+                    methods.entry(key).or_default().insert(module.file);
+                }
+            }
+        }
+        methods
+    }
+
+    /// Returns the files with the methods of their own types that the blocks of a module call.
+    fn called(&self, path: &Names, module: &Module<'_>, methods: &Methods<'f>) -> Vec<&'f str> {
+        let mut files = Vec::new();
+        for block in &module.blocks {
+            let Some((home, of)) = self.type_of(path, block) else { continue };
+            for method in &block.calls {
+                let key = (home.clone(), of.clone(), method.clone());
+                // A name that several files define, each for other parameters of the type, is that
+                // of the file itself, if it is among them.
+                let defined = methods.get(&key).filter(|files| !files.contains(module.file));
+                files.extend(defined.into_iter().flatten());
+            }
+        }
+        files
+    }
+
+    /// Returns the module and the name of the type of an `impl` block in module `from`.
+    fn type_of(&self, from: &Names, block: &ImplBlock) -> Option<(Names, String)> {
+        match (self.follow(from, &block.of, 0), block.of.as_slice()) {
+            (Some(End { module, item }), _) => Some((module, item?)),
+            (None, [name]) => Some((from.clone(), name.clone())),
+            (None, _) => None,
+        }
     }
 
     /// Returns the file of the item that a path in module `from` leads to, if it is of this crate.

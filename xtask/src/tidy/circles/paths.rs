@@ -1,6 +1,6 @@
 //! The paths of a source file: those of `use` declarations and those within the code.
 
-use super::tokens::{Token, tokens};
+use super::tokens::Token;
 
 /// The names of a path, such as `crate`, `plan`, `Plan`; the last may be `*`.
 pub(super) type Names = Vec<String>;
@@ -26,19 +26,17 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Reads the paths of a file's text.
-    pub(super) fn read(text: &str) -> Paths {
-        let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
-        let tokens = tokens(code);
+    /// Reads the paths of a file.
+    pub(super) fn read(tokens: &[Token]) -> Paths {
         let mut paths = Paths::default();
         let mut at = 0;
         while at < tokens.len() {
             match &tokens[at] {
                 Token::Word(word) if word == "use" => {
                     let is_public = is_after_visibility(&tokens[..at]);
-                    at = paths.read_tree(&tokens, at + 1, &[], is_public);
+                    at = paths.read_tree(tokens, at + 1, &[], is_public);
                 }
-                Token::Word(_) => at = paths.read_inline(&tokens, at),
+                Token::Word(_) => at = paths.read_inline(tokens, at),
                 _ => at += 1,
             }
         }

@@ -63,6 +63,40 @@ fn parent_that_calls_a_child_which_uses_its_items_forms_a_circle() {
 }
 
 #[test]
+fn files_whose_methods_of_one_type_call_each_other_form_a_circle() {
+    let files = [
+        ("lib.rs", "mod a;\nmod b;\nmod t;\n"),
+        ("t.rs", "pub struct T<F>(F);\n"),
+        ("a.rs", "use crate::t::T;\nimpl<F: Fn() -> u8> T<F> {\nfn f(&self) { self.g() }\n}\n"),
+        ("b.rs", "use crate::t::T;\nimpl<F> T<F> {\nfn g(&self) { Self::f(self) }\n}\n"),
+    ];
+    assert_eq!(found(&files), [["a.rs", "b.rs"]]);
+    let also = files.map(|(file, text)| (file, text.replace("impl<F> T<F>", "impl<F> U for T<F>")));
+    let also = also.each_ref().map(|(file, text)| (*file, text.as_str()));
+    assert_eq!(found(&also), Vec::<Vec<String>>::new(), "a method of a trait is not followed");
+}
+
+#[test]
+fn method_that_the_file_of_its_type_calls_forms_a_circle() {
+    let files = [
+        ("lib.rs", "mod a;\nmod b;\n"),
+        ("a.rs", "pub struct A;\nimpl A {\nfn f(&self) { self.g() }\n}\n"),
+        ("b.rs", "use crate::a::A;\nimpl A {\npub fn g(&self) {}\n}\n"),
+    ];
+    assert_eq!(found(&files), [["a.rs", "b.rs"]]);
+}
+
+#[test]
+fn methods_of_another_type_of_the_same_name_and_fields_are_no_use() {
+    let files = [
+        ("lib.rs", "mod a;\nmod b;\n"),
+        ("a.rs", "pub struct A;\nimpl A {\nfn f(&self) { self.g(); self.h.i() }\n}\n"),
+        ("b.rs", "use crate::a::f;\nstruct A;\nimpl A {\nfn g(&self) {}\nfn h(&self) {}\n}\n"),
+    ];
+    assert_eq!(found(&files), Vec::<Vec<String>>::new());
+}
+
+#[test]
 fn comments_strings_and_tests_are_ignored() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\n"),

@@ -1,0 +1,266 @@
+//! Sessions of an observed program, and the part of their time that the program leaves them idle.
+//!
+//! The time of its sessions is added up from their waits in each sample. A session that waits for
+//! its client may wait for the end of a pause of the program, or for a moment between two
+//! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
+//! 200 statements is not a pause of 0.25 ms for each.
+
+use record::metric::{sessions, sockets};
+use record::{Part, Side};
+
+use super::component::Component;
+use super::evidence::EvidenceKind;
+use super::finding::{Pause, Sockets};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
+
+/// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
+pub(super) const PAUSES: f64 = 0.5;
+
+/// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
+const PAUSES_ON_AVERAGE: f64 = 0.6;
+
+/// Seconds between an answer and the next request up to which a program does not throttle itself:
+/// the time that waking up and switching between processes may take.
+const QUICK_S: f64 = 0.001;
+
+/// The same limit in round trips.
+const QUICK_ROUND_TRIPS: f64 = 3.0;
+
+/// Minimum time for which threads of one side wait for a processor, relative to the time in which
+/// sessions wait for the program, for the wait to be the reason why requests are not sent or not
+/// read.
+pub(super) const LACKS_PROCESSOR: f64 = 0.5;
+
+/// Unseen sources without which a program may have sessions that are not counted.
+const HIDDEN: [&str; 3] = ["database", "sessions", "sessions of others"];
+
+/// Mean numbers of sessions of an observed program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProgramSessions {
+    /// All sessions.
+    pub(super) all: f64,
+    /// Sessions between two statements.
+    pub(super) idle: f64,
+    /// Sessions that wait for the rest of a statement, such as rows to load; `event` is the name of
+    /// that wait in the database.
+    pub(super) receiving: f64,
+    event: &'static str,
+    /// Sessions that wait for their answers to be read.
+    sending: f64,
+    /// Sessions for which the program pauses, by samples; `None` if these do not say.
+    paused: Option<f64>,
+    /// Sessions that wait for the program while no socket of either side holds anything.
+    nothing_waits: Option<f64>,
+    /// Sessions that wait for it while their next request waits at the server.
+    unread_request: Option<f64>,
+    /// Sessions that wait for it while their last answer waits at the program.
+    unread_answer: Option<f64>,
+    /// Connections with a request that the server has not read; `None` if they were not seen.
+    unread_by_server: Option<f64>,
+    /// Connections with an answer that the program has not read.
+    unread_by_program: Option<f64>,
+    /// Connections with bytes of the program that are not sent yet.
+    unsent_by_program: f64,
+    /// True if the database is known to have time to spare; `None` if that is not known.
+    pub(super) has_time: Option<bool>,
+    /// Mean number of threads of the database that were runnable and had no processor; `None` if
+    /// they were not seen.
+    lacked_by_server: Option<f64>,
+    requests_per_s: Option<f64>,
+    round_trip_s: f64,
+}
+
+impl LimiterInput<'_, '_> {
+    /// Returns the sessions of a program; `None` if they were not seen, or there were none.
+    pub(super) fn program_sessions(&self) -> Option<ProgramSessions> {
+        let of_program = |metric| self.signals.mean(&Part::Sockets(Side::Generator), metric);
+        let per_sample = |metric| self.signals.per_sample(&Part::Sessions, metric);
+        let looked =
+            |metric| self.signals.rate(&Part::Sessions, metric).and_then(|_| per_sample(metric));
+        let (active, idle) = (self.active()?, self.idle_sessions()?);
+        // Idle sessions of other programs idle for reasons of their own.
+        let not_active = of_program(sockets::CONNECTIONS).map(|all| (all - active).max(0.0));
+        let is_told_apart = self.knows_sessions_of_program();
+        let idle = match not_active {
+            Some(not_active) if !is_told_apart => idle.min(not_active),
+            Some(_) | None => idle,
+        };
+        let sessions = ProgramSessions {
+            all: active + idle,
+            idle,
+            receiving: self.receiving_sessions(),
+            event: self.receiving_event(),
+            sending: self.sending_sessions(),
+            paused: looked(sessions::PAUSED),
+            nothing_waits: looked(sessions::NOTHING_WAITS),
+            unread_request: looked(sessions::UNREAD_REQUEST),
+            unread_answer: looked(sessions::UNREAD_ANSWER),
+            unread_by_server: self.unread_by_server(),
+            unread_by_program: of_program(sockets::WITH_RECEIVE_QUEUE),
+            unsent_by_program: of_program(sockets::WITH_SEND_QUEUE).unwrap_or(0.0),
+            has_time: self.database_has_time(),
+            lacked_by_server: self.database_waited(),
+            requests_per_s: self.requests_of_a_program_per_s(),
+            round_trip_s: of_program(sockets::ROUND_TRIP_LEAST).unwrap_or(0.0),
+        };
+        (sessions.all > 0.0).then_some(sessions)
+    }
+
+    /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
+    /// a program pauses most of the time, nothing is subtracted, so its pauses remain the largest
+    /// part.
+    pub(super) fn asked_sessions(&self) -> Option<f64> {
+        let sessions = self.program_sessions()?;
+        let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
+        // A program without sessions asks nothing of the database meanwhile.
+        let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
+        let absent = if absent < PAUSES { 0.0 } else { absent };
+        Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
+    }
+
+    /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
+    pub(super) fn program_session_count(&self) -> Option<f64> {
+        // Without this metric no program was looked for.
+        self.signals.rate(&Part::Sessions, sessions::IDENTIFIED)?;
+        let unseen = &self.findings.evidence.unseen;
+        let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
+        if is_hidden {
+            return None;
+        }
+        Some(self.active()? + self.idle_sessions()?)
+    }
+
+    /// Returns true if an observed program pauses for most of the time.
+    pub(super) fn program_pauses(&self) -> bool {
+        self.program_sessions().is_some_and(|it| it.reason().is_some())
+    }
+}
+
+impl ProgramSessions {
+    /// Returns the sessions that wait for their client: to ask or send rows, or to read answers,
+    /// whichever are more.
+    pub(super) fn waiting(&self) -> f64 {
+        (self.idle + self.receiving).max(self.sending)
+    }
+
+    /// Returns the mean idle time of a session before each request, in seconds. Rows to load come
+    /// without being asked for.
+    pub(super) fn pause_s(&self) -> Option<f64> {
+        Some(self.idle / self.requests_per_s?.max(f64::MIN_POSITIVE))
+    }
+
+    /// Returns true if sessions idle before each request for longer than a switch between processes
+    /// or a round trip takes.
+    fn is_slow(&self) -> bool {
+        let is_slow =
+            |pause_s: f64| pause_s > QUICK_S && pause_s > QUICK_ROUND_TRIPS * self.round_trip_s;
+        self.pause_s().is_some_and(is_slow)
+    }
+
+    /// Returns the sessions for which the program pauses: those that wait for rows, and those that
+    /// idle for long each time, or always.
+    pub(super) fn paused(&self) -> f64 {
+        // While a request or an answer waits in a socket the program does not pause.
+        let seen = self.nothing_waits.filter(|_| self.sees_sockets());
+        let idle = seen.map_or(self.idle, |nothing| nothing.min(self.idle));
+        let idle = if self.is_slow() { idle } else { 0.0 };
+        match self.paused {
+            // Samples miss the beginning of each pause.
+            Some(paused) => paused.max(idle),
+            None => idle + self.receiving,
+        }
+    }
+
+    /// Returns true if the sockets of waiting sessions were seen.
+    fn sees_sockets(&self) -> bool {
+        let seen = [self.nothing_waits, self.unread_request, self.unread_answer];
+        seen.into_iter().flatten().sum::<f64>() > 0.0
+    }
+
+    /// Returns the fraction of the time of its sessions in which they wait for the program.
+    pub(super) fn share(&self) -> f64 {
+        (self.paused().max(self.sending) / self.all).min(1.0)
+    }
+
+    /// Returns the component that they wait for, and the reason; `None` if they do not wait, or if
+    /// the database may be the reason.
+    pub(super) fn reason(&self) -> Option<(Component, Pause)> {
+        if self.sending >= self.all * PAUSES {
+            return Some(self.cause_of_unread_answers());
+        }
+        if self.receiving.min(self.unsent_by_program) >= self.all * PAUSES {
+            return Some((Component::NetworkBandwidth, Pause::RowsOnTheWay));
+        }
+        let is_far = self.pause_s().is_some_and(|pause_s| {
+            pause_s > QUICK_S && pause_s <= QUICK_ROUND_TRIPS * self.round_trip_s
+        });
+        if is_far && self.idle >= self.all * PAUSES_ON_AVERAGE {
+            let (pause_s, round_trip_s) = (self.pause_s()?, self.round_trip_s);
+            return Some((Component::NetworkLatency, Pause::RoundTrip { pause_s, round_trip_s }));
+        }
+        let decides = if self.paused.is_some() { PAUSES } else { PAUSES_ON_AVERAGE };
+        if self.share() < decides || self.may_have_unread_requests() {
+            return None;
+        }
+        Some((Component::GeneratorInput, self.pausing()))
+    }
+
+    /// Returns true if requests may wait unread at the server: many do, or its sessions may idle
+    /// because they lack a processor.
+    fn may_have_unread_requests(&self) -> bool {
+        // Sessions with such a request are not among those for which the program pauses.
+        if self.paused.is_some() && self.sees_sockets() {
+            return false;
+        }
+        let lacks = match (self.paused, self.lacked_by_server) {
+            (Some(_), Some(lacked)) => lacked >= LACKS_PROCESSOR * self.waiting(),
+            (_, _) => match self.unread_by_server {
+                Some(_) => self.has_time == Some(false),
+                None => self.has_time != Some(true),
+            },
+        };
+        let unread = self.unread_by_server.unwrap_or(0.0);
+        lacks || unread > self.all * (1.0 - PAUSES_ON_AVERAGE)
+    }
+
+    /// Returns the evidence in the sessions and sockets that the program pauses.
+    fn pausing(&self) -> Pause {
+        let sockets = match (self.nothing_waits, self.unread_by_server, self.unread_by_program) {
+            (Some(nothing), _, _) if self.sees_sockets() => {
+                let waiting = (self.idle + self.receiving).max(f64::MIN_POSITIVE);
+                Sockets::Empty { share: (nothing / waiting).min(1.0) }
+            }
+            (_, Some(requests), Some(answers)) => Sockets::Holding { requests, answers },
+            _ => Sockets::Unseen,
+        };
+        let rows = (self.receiving > self.idle).then_some(self.event);
+        Pause::NothingAsked { rows, sockets }
+    }
+
+    /// Returns the component that does not take answers, the program or the network: an answer that
+    /// has arrived and is unread waits for the program.
+    fn cause_of_unread_answers(&self) -> (Component, Pause) {
+        let is_there = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
+        match is_there {
+            true => (Component::GeneratorInput, Pause::UnreadAnswers),
+            false => (Component::NetworkBandwidth, Pause::AnswersOnTheWay),
+        }
+    }
+
+    pub(super) fn with_evidence(&self, suspect: Suspect) -> Suspect {
+        suspect
+            .with(EvidenceKind::Sessions, self.all)
+            .with(EvidenceKind::SessionsIdle, self.idle)
+            .with(EvidenceKind::SessionsReceiving, self.receiving)
+            .with(EvidenceKind::SessionsThatWaitToSend, self.sending)
+            .with_any(EvidenceKind::SessionsInAPause, self.paused)
+            .with_any(EvidenceKind::SessionsWithEmptySockets, self.nothing_waits)
+            .with_any(EvidenceKind::SessionsWithUnreadRequests, self.unread_request)
+            .with_any(EvidenceKind::SessionsWithUnreadAnswers, self.unread_answer)
+            .with_any(EvidenceKind::ServerSocketsWithUnreadRequests, self.unread_by_server)
+            .with_any(EvidenceKind::ProgramSocketsWithUnreadAnswers, self.unread_by_program)
+            .with_any(EvidenceKind::RequestsPerS, self.requests_per_s)
+            .with(EvidenceKind::RoundTripLeastMs, self.round_trip_s * 1e3)
+    }
+}

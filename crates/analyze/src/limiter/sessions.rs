@@ -1,0 +1,81 @@
+//! Sessions of the database, by samples and by its sockets.
+
+use record::metric::{sessions, sockets};
+use record::statistic::{pg_stat_databases, status};
+use record::{Part, Side};
+
+use super::input::LimiterInput;
+use crate::program::requests_per_s;
+
+/// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
+const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
+
+/// Waits of a session whose rows to load, or whose request, have not arrived completely.
+const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
+
+impl LimiterInput<'_, '_> {
+    /// Returns the mean number of client sessions at work.
+    pub(super) fn active(&self) -> Option<f64> {
+        self.signals.per_sample(&Part::Sessions, sessions::ACTIVE)
+    }
+
+    /// Returns the mean number of idle sessions, within a transaction or not.
+    pub(super) fn idle_sessions(&self) -> Option<f64> {
+        let of = |metric| self.signals.per_sample(&Part::Sessions, metric);
+        Some(of(sessions::IDLE)? + of(sessions::IDLE_IN_TRANSACTION).unwrap_or(0.0))
+    }
+
+    /// Returns the sessions that are at work and do not wait for their client; `None` if none were
+    /// seen.
+    pub(super) fn working_sessions(&self) -> Option<f64> {
+        let waiting = self.sending_sessions() + self.receiving_sessions();
+        Some((self.active()? - waiting).max(0.0))
+    }
+
+    /// Returns the sessions of the database that are blocked because their answers are not read.
+    pub(super) fn sending_sessions(&self) -> f64 {
+        let waits = self.signals.all_per_sample(&Part::Waits);
+        let is_sending = |name: &str| SENDING.contains(&name);
+        waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
+    }
+
+    /// Returns the sessions that are blocked because the rest of their input has not arrived.
+    pub(super) fn receiving_sessions(&self) -> f64 {
+        let of_it = RECEIVING.map(|name| self.signals.per_sample_named(&Part::Waits, name));
+        of_it.into_iter().flatten().sum()
+    }
+
+    /// Returns the name of the wait in which most of those sessions are.
+    pub(super) fn receiving_event(&self) -> &'static str {
+        let sessions =
+            |name: &str| self.signals.per_sample_named(&Part::Waits, name).unwrap_or(0.0);
+        let [postgres, mysql] = RECEIVING;
+        if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
+    }
+
+    /// Returns the connections with a request that the server has not read; `None` if they were not
+    /// seen.
+    pub(super) fn unread_by_server(&self) -> Option<f64> {
+        self.signals.mean(&Part::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
+    }
+
+    /// Returns true if sessions of the program were distinguished from those of others.
+    pub(super) fn knows_sessions_of_program(&self) -> bool {
+        self.signals
+            .per_sample(&Part::Sessions, sessions::IDENTIFIED)
+            .is_some_and(|known| known > 0.0)
+    }
+
+    /// Returns the requests of a program per second. If its sockets are not seen, this is the
+    /// database's count for all clients, which in PostgreSQL is that of transactions; it counts
+    /// read-only ones late.
+    pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
+        let of = |statistic| self.signals.rate_of_statistic(statistic);
+        let transactions = || {
+            let rolled_back = of(pg_stat_databases::XACT_ROLLBACK).unwrap_or(0.0);
+            Some(of(pg_stat_databases::XACT_COMMIT)? + rolled_back)
+        };
+        let by_sockets = requests_per_s(self.findings.evidence);
+        by_sockets.or_else(|| of(status::QUESTIONS)).or_else(transactions)
+    }
+}

@@ -1,0 +1,117 @@
+//! Processors that the database and the load generator used, wanted and may use.
+
+use record::metric::{cgroup, generator, host, processes};
+use record::{Part, Side};
+
+use super::demand::LoadSource;
+use super::input::LimiterInput;
+
+/// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
+/// kernel's scheduler.
+pub(super) const CPU_FULL: f64 = 0.85;
+
+/// Minimum fraction of the window for which a thread without spare time ran or was runnable.
+pub(super) const FULL: f64 = 0.8;
+
+/// Minimum fraction of the window that a thread waits for a processor to count as lacking one.
+pub(super) const KEPT_WAITING: f64 = 0.2;
+
+/// Processors of the database.
+impl LimiterInput<'_, '_> {
+    /// Returns the number of processors that the database used.
+    pub(super) fn database_cpu(&self) -> Option<f64> {
+        self.signals.used_processors(&Part::Processes(Side::Server))
+    }
+
+    /// Returns the number of processors that the database may use.
+    pub(super) fn database_processors(&self) -> Option<f64> {
+        let may = self.signals.mean(&Part::Processes(Side::Server), processes::PROCESSORS)?;
+        let quota = self.signals.mean(&Part::Cgroup(Side::Server), cgroup::QUOTA);
+        Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
+    }
+
+    /// Returns the fraction of its processors that the database used; `None` if they were not seen.
+    pub(super) fn database_share(&self) -> Option<f64> {
+        Some(self.database_cpu()? / self.database_processors()?)
+    }
+
+    /// Returns the used and wanted processors as a fraction of those that the database may use.
+    /// Bursts of requests want more of them for a moment than on average.
+    pub(super) fn database_wants(&self) -> Option<f64> {
+        let waited = self.database_waited()?;
+        Some((self.database_cpu()? + waited) / self.database_processors()?)
+    }
+
+    /// Returns the mean number of its threads that waited for a processor; `None` if that is not
+    /// known.
+    pub(super) fn database_waited(&self) -> Option<f64> {
+        self.signals.rate(&Part::Processes(Side::Server), processes::WAITED)
+    }
+
+    /// Returns the fraction of the processors' time that the hypervisor did not steal.
+    pub(super) fn given(&self) -> f64 {
+        let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
+        let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
+        1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
+    }
+
+    /// Returns the number of processors that the load generator used.
+    pub(super) fn generator_cpu(&self) -> Option<f64> {
+        self.signals.used_processors(&Part::Processes(Side::Generator))
+    }
+
+    /// Returns the busy fraction of all processors of the database's host.
+    pub(super) fn busy_share(&self) -> Option<f64> {
+        let all = self.signals.busy_processors()?;
+        Some(all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// Returns true if the processors of the database's host are full.
+    pub(super) fn is_host_full(&self) -> bool {
+        self.busy_share().is_some_and(|busy| busy >= CPU_FULL)
+    }
+
+    /// Returns true if a program that is not a database accepts the target's connections.
+    pub(super) fn sees_proxy(&self) -> bool {
+        self.signals.sees_proxy()
+    }
+}
+
+/// Processors of the load generator.
+impl LimiterInput<'_, '_> {
+    /// Returns the fraction of a processor that the thread which generates and sends the rows used;
+    /// `None` if no table is being loaded, or the thread was not seen.
+    pub(super) fn loader_share(&self) -> Option<f64> {
+        let part = Part::Processes(Side::Generator);
+        let observing = self.signals.rate(&part, generator::OBSERVING).unwrap_or(0.0);
+        let used = self.signals.used_processors(&part).map(|used| (used - observing).max(0.0));
+        used.filter(|_| self.demand.by == LoadSource::Load)
+    }
+
+    /// Returns the fraction of the time in which threads of the load generator lacked a processor.
+    pub(super) fn loader_waited(&self) -> f64 {
+        self.signals.rate(&Part::Processes(Side::Generator), processes::WAITED).unwrap_or(0.0)
+    }
+
+    /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
+    pub(super) fn generator_share(&self) -> Option<f64> {
+        match self.demand.by {
+            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
+            LoadSource::Load => self.loader_share(),
+            LoadSource::Program => {
+                self.signals.mean(&Part::Processes(Side::Generator), processes::BUSIEST)
+            }
+        }
+    }
+
+    /// Returns the largest fraction of the window in which a thread ran or was runnable.
+    pub(super) fn generator_wants(&self) -> Option<f64> {
+        match self.demand.by {
+            LoadSource::Jobs => {
+                self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
+            }
+            LoadSource::Load => Some(self.loader_share()? + self.loader_waited()),
+            LoadSource::Program => self.generator_share(),
+        }
+    }
+}
