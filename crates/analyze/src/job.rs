@@ -91,8 +91,8 @@ pub struct ErrorSummary {
 /// Service time of one statement of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementSummary {
-    /// Position in the job, from 1.
-    pub number: usize,
+    /// The statement.
+    pub id: StatementId,
     /// Text of the statement without values.
     pub text: String,
     /// Service time.
@@ -229,14 +229,11 @@ fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSum
         return Vec::new();
     }
     let job = &findings.evidence.jobs[account.index()];
-    let statements = requests.statements.iter().enumerate();
-    let summary = |(number, statement): (usize, &workload::Statement)| StatementSummary {
-        number: number + 1,
+    let statements = (0..).map(StatementId).zip(&requests.statements);
+    let summary = |(id, statement): (StatementId, &workload::Statement)| StatementSummary {
+        id,
         text: statement.text(base::Placeholders::Question),
-        service: job
-            .histogram(Kind::Statement(StatementId(number as u16)))
-            .map(Distribution::of)
-            .unwrap_or_default(),
+        service: job.histogram(Kind::Statement(id)).map(Distribution::of).unwrap_or_default(),
     };
     statements.map(summary).collect()
 }

@@ -16,8 +16,10 @@
 //! * [`AccountId`]: an account of a record.
 //! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
+//! * [`ById`]: a list that is indexed by an id.
 
 mod account;
+mod by_id;
 mod diagnostic;
 mod dialect;
 mod fault;
@@ -39,6 +41,7 @@ mod value;
 mod wall;
 
 pub use account::AccountId;
+pub use by_id::{ById, Id};
 pub use diagnostic::{Diagnostic, Severity, Source, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};

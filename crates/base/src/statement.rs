@@ -9,4 +9,9 @@ impl StatementId {
     pub fn index(self) -> usize {
         self.0.into()
     }
+
+    /// Returns the number that people see: the position in the section, from 1.
+    pub fn number(self) -> usize {
+        self.index() + 1
+    }
 }

@@ -96,7 +96,7 @@ impl SimulatedConnection {
     fn send_step(&self, step: Step, work: &Work, now: Stamp) -> Result<AnswerKind, Error> {
         match step {
             Step::Execute { statement, .. } => {
-                Ok(self.send(&self.statements[usize::from(statement.0)], now))
+                Ok(self.send(&self.statements[statement.index()], now))
             }
             Step::ExecuteText { text } => {
                 let hints = parse_hints(work.values.text_at(text))?;

@@ -9,6 +9,12 @@ use crate::Error;
 pub struct PreparedId(pub u16);
 
 impl PreparedId {
+    /// Returns the index among the statements of the connection.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+
     /// Returns the id of the next statement when `before` others are prepared.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use base::Stamp;
 use record::Request;
 use rt::{Rt, Slot, Timer};
+use workload::PartId;
 
 use crate::feed::Input;
 
@@ -68,8 +69,8 @@ impl ClientHandle {
 /// A request on its way to a client, with its input.
 pub(crate) struct DueRequest {
     pub(crate) request: Request,
-    /// Index of its part in the job: 0 unless the job is a mix.
-    pub(crate) part: usize,
+    /// The part of the job to which it belongs.
+    pub(crate) part: PartId,
     /// The records that it takes from a file.
     pub(crate) input: Option<Input>,
 }

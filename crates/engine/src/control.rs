@@ -136,7 +136,7 @@ impl<D: Driver> Control<'_, D> {
         let after = |failed| PrepareError { failed, setup_done: true };
         self.report_settings(connection).await;
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
-            .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
+            .partition(|&index| !is_deferred(&self.plan().setup[index], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
         let interrupted = |reached: StatementProgress, setup_done, loaded| {
             Ok((Prepared::Interrupted { setup_done, loaded }, reached.answers()))
@@ -260,15 +260,15 @@ impl<D: Driver> Control<'_, D> {
         let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
         let mut timeout = TeardownTimeout::new(self.plan().stall_timeout);
         let mut connection = None;
-        for (place, statement) in statements.iter().enumerate() {
+        for (index, statement) in statements.iter().enumerate() {
             if timeout.is_over(self.rt.now()) {
-                return self.report_skipped(place);
+                return self.report_skipped(index);
             }
             self.context
                 .listener
-                .on_event(&RunEvent::Teardown { done: place, of: statements.len() });
+                .on_event(&RunEvent::Teardown { done: index, of: statements.len() });
             let failed = |error| {
-                let place = Location::of_fixed("teardown", place, statement);
+                let place = Location::of_fixed("teardown", index, statement);
                 self.context
                     .listener
                     .on_event(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
@@ -280,7 +280,7 @@ impl<D: Driver> Control<'_, D> {
                     Some(Ok(open)) => open,
                     Some(Err(failed)) => {
                         self.context.listener.on_event(&RunEvent::TeardownFailed(failed));
-                        return self.report_skipped(place);
+                        return self.report_skipped(index);
                     }
                 },
             };
@@ -358,26 +358,26 @@ impl<D: Driver> Control<'_, D> {
         reach(self.driver(), self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
     }
 
-    /// Runs the statements at `places` in order, until the user ends the run.
+    /// Runs the statements at `indexes` in order, until the user ends the run.
     async fn run_fixed(
         &self,
         connection: &mut D::Connection,
         section: &str,
         statements: &[FixedStatement],
-        places: &[usize],
+        indexes: &[usize],
     ) -> Result<StatementProgress, Failed> {
-        for &place in places {
+        for &index in indexes {
             if self.context.stop.is_asked() {
                 return Ok(StatementProgress::StoppedBetween);
             }
-            self.context.listener.on_event(&RunEvent::Setup { done: place, of: statements.len() });
-            let statement = &statements[place];
+            self.context.listener.on_event(&RunEvent::Setup { done: index, of: statements.len() });
+            let statement = &statements[index];
             let answer = connection.query_text(&statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
                 return Ok(StatementProgress::StoppedWithin);
             };
             answer.map_err(|error| {
-                Failed::in_control(Location::of_fixed(section, place, statement), error)
+                Failed::in_control(Location::of_fixed(section, index, statement), error)
             })?;
         }
         match self.context.stop.is_asked() {

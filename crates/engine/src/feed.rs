@@ -12,10 +12,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use base::{AccountId, Nanos};
+use base::{AccountId, ById, Nanos};
 use record::EventKind;
 use workload::feed::{Fault, Group, ReadResult, Reader, Records};
-use workload::{Feed, JobId, Pacing, Plan};
+use workload::{Feed, JobId, Pacing, PartId, Plan};
 
 use crate::events::{Listener, RunEvent};
 use crate::share::Share;
@@ -93,17 +93,18 @@ pub(crate) enum Next {
 #[derive(Clone)]
 pub(crate) struct Input {
     block: Arc<Records>,
-    place: usize,
+    /// Index of the group in the block.
+    at: usize,
 }
 
 /// The feeds of a job's parts on one lane.
 #[derive(Default)]
-pub(crate) struct Feeds(Vec<Option<LaneFeed>>);
+pub(crate) struct Feeds(ById<PartId, Option<LaneFeed>>);
 
 impl Feeds {
-    /// Makes the feeds of parts, in their order.
-    pub(crate) fn new(feeds: Vec<Option<LaneFeed>>) -> Feeds {
-        match feeds.iter().any(Option::is_some) {
+    /// Makes the feeds of parts.
+    pub(crate) fn new(feeds: ById<PartId, Option<LaneFeed>>) -> Feeds {
+        match feeds.values().any(Option::is_some) {
             true => Feeds(feeds),
             false => Feeds::default(),
         }
@@ -116,23 +117,22 @@ impl Feeds {
     }
 
     /// Returns the next input of a part's file; `None` if it has no file.
-    pub(crate) fn next_if_any(&mut self, part: usize) -> Option<Next> {
+    pub(crate) fn next_if_any(&mut self, part: PartId) -> Option<Next> {
         self.0.get_mut(part)?.as_mut().map(LaneFeed::next)
     }
 
     /// Returns the next input of a part's file; [`Next::End`] if it has no file.
-    pub(crate) fn next(&mut self, part: usize) -> Next {
+    pub(crate) fn next(&mut self, part: PartId) -> Next {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
     /// Returns why reading a part's file failed, once.
-    pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
-        let mut feeds = self.0.iter_mut().enumerate();
-        feeds.find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
+    pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
+        self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
     /// Returns true, once, if a part's file has yielded nothing at all.
-    pub(crate) fn take_no_input(&mut self, part: usize) -> bool {
+    pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
                 feed.has_ended = true;
@@ -151,17 +151,17 @@ impl Feeds {
 impl Input {
     /// Returns the number of the group in its file, from 0.
     pub(crate) fn number(&self) -> u64 {
-        self.block.number(self.place)
+        self.block.number(self.at)
     }
 
     /// Returns the due time of a log line, since the first one.
     pub(crate) fn at(&self) -> Nanos {
-        self.block.at(self.place)
+        self.block.at(self.at)
     }
 
     /// Returns the records.
     pub(crate) fn group(&self) -> Group<'_> {
-        self.block.group(self.place)
+        self.block.group(self.at)
     }
 }
 
@@ -190,7 +190,7 @@ impl LaneFeed {
                 && self.at < block.len()
             {
                 self.at += 1;
-                return Next::Input(Input { block: Arc::clone(block), place: self.at - 1 });
+                return Next::Input(Input { block: Arc::clone(block), at: self.at - 1 });
             }
             if self.has_ended {
                 return Next::End;
@@ -238,17 +238,20 @@ impl LaneFeed {
     }
 }
 
-/// The files of all jobs: for each lane, a feed per job with a file, in the order of the plan.
+/// The feeds of the files of jobs and parts on one lane.
+pub(crate) type LaneFeeds = ById<AccountId, Option<LaneFeed>>;
+
+/// The files of all jobs and parts: for each lane, a feed per account with a file.
 #[derive(Clone)]
 pub(crate) struct InputFiles {
-    lanes: Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>,
-    /// Observations on each file, by the index of its job in the plan.
-    observations: Vec<Option<Arc<Observations>>>,
+    lanes: Arc<Mutex<Vec<LaneFeeds>>>,
+    /// Observations on the file of each account.
+    observations: ById<AccountId, Option<Arc<Observations>>>,
 }
 
 impl InputFiles {
     /// Returns the feeds of a lane, once.
-    pub(crate) fn take(&self, lane: u16) -> Vec<Option<LaneFeed>> {
+    pub(crate) fn take(&self, lane: u16) -> LaneFeeds {
         let mut lanes = self.lanes.lock().expect("nothing panics under the lock");
         std::mem::take(&mut lanes[usize::from(lane)])
     }
@@ -262,20 +265,23 @@ impl InputFiles {
         waits_until: Option<&Stop>,
         listener: &Arc<dyn Listener>,
     ) -> std::io::Result<InputFiles> {
-        let accounts = plan.accounts().count();
-        let mut observations_of_all = vec![None; accounts];
-        let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
-        feeds.resize_with(lanes.into(), || (0..accounts).map(|_| None).collect());
-        for (place, (account, either)) in plan.accounts().enumerate() {
-            let Some(feed) = &either.requests().feed else { continue };
+        let mut observations_of_all = ById::default();
+        let no_feeds = || plan.accounts().map(|_| None).collect();
+        let mut feeds: Vec<LaneFeeds> = Vec::new();
+        feeds.resize_with(lanes.into(), no_feeds);
+        for (account, either) in plan.accounts() {
+            let Some(feed) = &either.requests().feed else {
+                observations_of_all.push(None);
+                continue;
+            };
             let observations = Arc::new(Observations::default());
-            observations_of_all[place] = Some(Arc::clone(&observations));
+            let id = observations_of_all.push(Some(Arc::clone(&observations)));
             let mut channels = Vec::new();
             for lane in readers(plan, account.job(), lanes) {
                 let (sender, messages) = sync_channel(BLOCKS_AHEAD);
                 channels.push(LaneChannel { sender: Some(sender), blocks: Vec::new() });
                 let waits_until = waits_until.cloned();
-                feeds[usize::from(lane)][place] =
+                feeds[usize::from(lane)][id] =
                     Some(LaneFeed::new(messages, Arc::clone(&observations), waits_until));
             }
             let name = format!("read {}", either.section());
@@ -289,9 +295,7 @@ impl InputFiles {
     /// Returns the remarks on the files after the run.
     pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
         let mut remarks = Vec::new();
-        let accounts = (0..).map(AccountId);
-        for ((account, observations), either) in
-            accounts.zip(&self.observations).zip(plan.jobs_and_parts())
+        for ((account, observations), either) in self.observations.iter().zip(plan.jobs_and_parts())
         {
             let (Some(observations), Some(feed)) = (observations, &either.requests().feed) else {
                 continue;
@@ -353,7 +357,7 @@ impl LaneChannel {
     /// Returns a block that no request uses any more, or a new one.
     fn spare(&mut self) -> Arc<Records> {
         let free = self.blocks.iter_mut().position(|block| Arc::get_mut(block).is_some());
-        free.map_or_else(Arc::default, |place| self.blocks.swap_remove(place))
+        free.map_or_else(Arc::default, |at| self.blocks.swap_remove(at))
     }
 
     fn send_message(&mut self, message: Message) {

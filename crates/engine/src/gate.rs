@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Class, Code, Nanos, Stamp};
 use record::{EventKind, Failure, Ledger, Outcome, Outlet, RequestEnd};
+use workload::PartId;
 
 use crate::client_handle::{ClientHandle, DueRequest, Instruction};
 use crate::feed::{self, Feeds, Input};
@@ -151,7 +152,7 @@ impl Gate {
     }
 
     /// Returns why reading a file failed, once.
-    pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
+    pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.feeds.take_failure()
     }
 
@@ -165,7 +166,7 @@ impl Gate {
                 Some(arrival) => (arrival, None),
                 None => return,
             },
-            (None, Times::Log(log)) => match self.feeds.next(0) {
+            (None, Times::Log(log)) => match self.feeds.next(PartId::FIRST) {
                 feed::Next::Input(input) => match log.arrival(&input) {
                     Some(arrival) => (arrival, Some(input)),
                     None => return,
@@ -254,8 +255,8 @@ impl Gate {
             let number = arrival.number * u64::from(self.settings.batch);
             let text = self.parts.part(self.parts.choose(number)).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
-        } else if self.feeds.take_no_input(0) {
-            let text = self.parts.part(0).no_input_message();
+        } else if self.feeds.take_no_input(PartId::FIRST) {
+            let text = self.parts.part(PartId::FIRST).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         }
         self.feeds.forget();

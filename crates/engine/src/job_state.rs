@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::{AccountId, Code, Stamp};
 use record::Gauge;
 use rt::Timer;
-use workload::{Job, Reconnect};
+use workload::{Job, PartId, Reconnect};
 
 use crate::client_counts::ClientCounts;
 use crate::client_handle::ClientHandle;
@@ -43,7 +43,7 @@ pub(crate) struct JobState {
     /// Codes of errors that were recorded as events.
     pub(crate) seen: RefCell<Vec<Code>>,
     /// The sinks for returned rows, until no client can have rows any more.
-    pub(crate) results: RefCell<RowSinks>,
+    pub(crate) results: RefCell<RowSinks<PartId>>,
 }
 
 impl JobState {

@@ -6,11 +6,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use base::{Class, Clock, Nanos, Stamp};
+use base::{AccountId, ById, Class, Clock, Nanos, Stamp};
 use driver::{Driver, Error};
 use record::{EndKind, EventError, EventKind, Ledger, Outlet};
 use rt::{Rt, Task, Timer};
-use workload::{OnOutage, Pacing};
+use workload::{JobId, OnOutage, Pacing, PartId};
 
 use crate::job_state::JobState;
 use crate::link::{Link, LinkChange};
@@ -37,7 +37,7 @@ pub(crate) struct Outlets {
     /// Its part of the record.
     pub(crate) record: LaneOutlet,
     /// The rows that its jobs' statements return.
-    pub(crate) results: RowSinks,
+    pub(crate) results: RowSinks<AccountId>,
 }
 
 /// The state of one lane.
@@ -52,8 +52,8 @@ pub(crate) struct LaneState<D> {
     pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
     /// The link to each target.
     pub(crate) links: PerTarget<Link>,
-    /// The state of each job, in the order of the plan.
-    pub(crate) job_states: Vec<Rc<JobState>>,
+    /// The state of each job.
+    pub(crate) job_states: ById<JobId, Rc<JobState>>,
     /// Instant at which queued and in-flight requests are given up.
     pub(crate) give_up_at: Cell<Stamp>,
     /// Number of running clients of all jobs.
@@ -127,7 +127,7 @@ impl<D: Driver> LaneState<D> {
     /// Lets no request begin at `end` or later.
     pub(crate) fn stop_all_at(&self, end: Stamp) {
         self.ledger.borrow_mut().end_at(end);
-        for job_state in &self.job_states {
+        for job_state in self.job_states.values() {
             let own = job_state.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
             job_state.end.set(end.min(own));
             if let Some(gate) = &job_state.gate {
@@ -160,7 +160,7 @@ impl<D: Driver> LaneState<D> {
     }
 
     /// Records a file of a closed job that yielded nothing during the whole job.
-    pub(crate) fn note_empty_file(&self, job_state: &JobState, part: usize) {
+    pub(crate) fn note_empty_file(&self, job_state: &JobState, part: PartId) {
         if !job_state.feeds.borrow_mut().take_no_input(part) {
             return;
         }

@@ -69,10 +69,10 @@ pub(crate) async fn fill<D: Driver>(
     let began = rt.now();
     let shared = Rc::new(LoadProgress::new(load, rt));
     let writers: Vec<_> = (0..load.writers as usize)
-        .map(|place| {
+        .map(|writer| {
             let (shared, driver) = (Rc::clone(&shared), driver.clone());
             let (own_rt, stop, started) = (rt.clone(), context.stop.clone(), context.started);
-            rt.spawn(async move { shared.write(place, &driver, &own_rt, &stop, started).await })
+            rt.spawn(async move { shared.write(writer, &driver, &own_rt, &stop, started).await })
         })
         .collect();
     watch(rt, context, load, &shared, began).await;
@@ -245,7 +245,7 @@ impl LoadProgress {
     /// Writes batches until none is left, and returns the connection if it got one.
     async fn write<D: Driver>(
         &self,
-        place: usize,
+        writer: usize,
         driver: &D,
         rt: &Rt,
         stop: &Stop,
@@ -264,7 +264,7 @@ impl LoadProgress {
         let mut is_given_up = false;
         if let Some(open) = &mut connection {
             let writing = pin!(self.write_on(open, rt, stop, started));
-            match unless_fired(writing, &self.give_up[place]).await {
+            match unless_fired(writing, &self.give_up[writer]).await {
                 Some(Ok(())) => {}
                 Some(Err(error)) => self.fail(error),
                 None => is_given_up = true,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Class, Code, Nanos};
+use base::{ById, Class, Code, Nanos};
 use driver::{Connection, Driver, Error};
 use rt::Rt;
 use workload::{Job, JobId, Pacing, Plan, Reconnect};
@@ -29,7 +29,7 @@ const FEWEST_CONNECTIONS: u32 = 4;
 /// The connections of a lane.
 pub(crate) struct Opened<D: Driver> {
     /// For each job of the plan, the numbers of its clients with their connections.
-    pub(crate) connections: Vec<Vec<(u32, D::Connection)>>,
+    pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
     /// Jobs for which the server accepted fewer connections than were requested, and its first
     /// error.
     pub(crate) limited: Vec<(JobId, Error)>,
@@ -187,8 +187,8 @@ pub(crate) async fn open<D: Driver>(
 }
 
 struct Opening<D: Driver> {
-    /// The statements of each job, in the order of the plan.
-    parts: Arc<[Arc<Parts>]>,
+    /// The statements of each job.
+    parts: Arc<ById<JobId, Arc<Parts>>>,
     to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
     opened: RefCell<Opened<D>>,
     /// The job, the statement if one was rejected, and the database's error.
@@ -223,7 +223,7 @@ impl<D: Driver> Opening<D> {
             let driver = context.drivers.of(context.plan.job(id).target);
             match self.open_one(driver, rt, id).await {
                 Ok(connection) => {
-                    self.opened.borrow_mut().connections[id.index()].push((client, connection));
+                    self.opened.borrow_mut().connections[id].push((client, connection));
                 }
                 Err((_, error)) if error.class() == Class::TooManyConnections => {
                     let limited = &mut self.opened.borrow_mut().limited;
@@ -253,7 +253,7 @@ impl<D: Driver> Opening<D> {
         id: JobId,
     ) -> Result<D::Connection, (Option<StatementText>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
-        match prepare(&mut connection, self.parts[id.index()].texts()).await {
+        match prepare(&mut connection, self.parts[id].texts()).await {
             Ok(()) => Ok(connection),
             Err((text, error)) => {
                 connection.close().await;
@@ -266,7 +266,7 @@ impl<D: Driver> Opening<D> {
 impl<D: Driver> Opened<D> {
     /// Returns a failure if the server had no connection at all for a job on this lane.
     fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<Failed> {
-        let left_out = |(job, _): &&(JobId, Error)| self.connections[job.index()].is_empty();
+        let left_out = |(job, _): &&(JobId, Error)| self.connections[*job].is_empty();
         let (job, error) = self.limited.iter().find(left_out)?;
         let message = format!(
             "no connection is left for [{}] on one of {} threads: {error}; raise the server's \
@@ -279,14 +279,14 @@ impl<D: Driver> Opened<D> {
 
     /// Closes connections that are not needed, to leave none on the target.
     pub(crate) async fn close(self) {
-        for (_, connection) in self.connections.into_iter().flatten() {
+        for (_, connection) in self.connections.into_pairs().flat_map(|(_, opened)| opened) {
             connection.close().await;
         }
     }
 
     /// Sorts the clients by their numbers, because connections open in any order.
     fn in_order(mut self) -> Opened<D> {
-        for connections in &mut self.connections {
+        for (_, connections) in self.connections.iter_mut() {
             connections.sort_by_key(|(client, _)| *client);
         }
         self

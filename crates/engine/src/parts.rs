@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{AccountId, Dialect, StatementId, Stream};
+use base::{AccountId, ById, Dialect, StatementId, Stream};
 use driver::{PreparedId, Step, Work};
 use record::{Ledger, Outlet, Request};
-use workload::{Flow, Job, JobId, JobTarget, OnError, Plan, Reconnect, Requests};
+use workload::{Flow, Job, JobId, JobTarget, OnError, PartId, Plan, Reconnect, Requests};
 
 use crate::statements::StatementText;
 
 /// The parts of a job: the sections of a mix, or the job itself as the only one.
 pub(crate) struct Parts {
-    parts: Vec<Part>,
+    parts: ById<PartId, Part>,
     /// Cumulative weights of the parts.
     weights: Vec<u64>,
     /// Random numbers that choose the part of a request.
@@ -42,7 +42,10 @@ pub(crate) struct Part {
 impl Parts {
     /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns that of a
     /// job's target.
-    pub(crate) fn of_plan(plan: &Plan, dialect: impl Fn(JobTarget) -> Dialect) -> Vec<Arc<Parts>> {
+    pub(crate) fn of_plan(
+        plan: &Plan,
+        dialect: impl Fn(JobTarget) -> Dialect,
+    ) -> ById<JobId, Arc<Parts>> {
         let parts = |(id, job): (JobId, &Job)| Parts::of(plan, id, dialect(job.target));
         plan.jobs_by_id().map(parts).map(Arc::new).collect()
     }
@@ -64,7 +67,7 @@ impl Parts {
             sections.push((own, job.requests.clone(), 1));
         }
         let mut texts = Vec::new();
-        let mut parts = Vec::new();
+        let mut parts: ById<PartId, Part> = ById::default();
         let mut weights = Vec::new();
         for (account, requests, weight) in sections {
             let first = texts.len();
@@ -79,13 +82,13 @@ impl Parts {
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, job.name(), "mix");
-        let vary_steps = parts.len() > 1 || parts.iter().any(|part| part.stretches.len() > 1);
+        let vary_steps = parts.len() > 1 || parts.values().any(|part| part.stretches.len() > 1);
         Parts { parts, weights, choices, vary_steps, texts, is_mix }
     }
 
     /// Returns all parts, in order.
-    pub(crate) fn all(&self) -> &[Part] {
-        &self.parts
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Part> {
+        self.parts.values()
     }
 
     /// Returns the statements that a connection prepares, in order.
@@ -93,10 +96,10 @@ impl Parts {
         &self.texts
     }
 
-    /// Returns the part at an index.
+    /// Returns a part.
     #[inline]
-    pub(crate) fn part(&self, place: usize) -> &Part {
-        &self.parts[place]
+    pub(crate) fn part(&self, id: PartId) -> &Part {
+        &self.parts[id]
     }
 
     /// Returns true if a client's requests differ in their steps, or pause within.
@@ -107,13 +110,13 @@ impl Parts {
 
     /// Returns the part of the request with a number: a pure function of number and seed.
     #[inline]
-    pub(crate) fn choose(&self, number: u64) -> usize {
+    pub(crate) fn choose(&self, number: u64) -> PartId {
         if self.parts.len() == 1 {
-            return 0;
+            return PartId::FIRST;
         }
         let total = self.weights.last().copied().unwrap_or(1);
         let drawn = self.choices.draw(number).below(total);
-        self.weights.partition_point(|up_to| *up_to <= drawn)
+        PartId(self.weights.partition_point(|up_to| *up_to <= drawn) as u16)
     }
 
     /// Records in the ledger to which part a request belongs.
@@ -122,11 +125,11 @@ impl Parts {
         &self,
         request: Request,
         ledger: &mut Ledger<impl Outlet>,
-    ) -> (Request, usize) {
-        let place = self.choose(request.number());
+    ) -> (Request, PartId) {
+        let id = self.choose(request.number());
         match self.is_mix {
-            true => (ledger.assign_part(request, self.parts[place].account), place),
-            false => (request, place),
+            true => (ledger.assign_part(request, self.parts[id].account), id),
+            false => (request, id),
         }
     }
 

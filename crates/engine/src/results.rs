@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, Written};
-use base::{AccountId, Stamp};
+use base::{AccountId, ById, Stamp};
 use record::Pace;
 use workload::{JobOrPart, Plan};
 
@@ -38,8 +38,8 @@ struct OneFile {
     file: ResultsFile,
 }
 
-/// A lane's sinks for the results files, one entry for each job of the plan.
-pub(crate) type RowSinks = Vec<Option<ResultsHandle>>;
+/// Sinks for the results files: those of a lane by account, and those of a job by part.
+pub(crate) type RowSinks<I> = ById<I, Option<ResultsHandle>>;
 
 impl Results {
     /// Opens the results files of a plan.
@@ -50,9 +50,9 @@ impl Results {
         plan: &Plan,
         options: &Options,
         health: &FileHealth,
-    ) -> Result<(Results, RowSinks), Failed> {
+    ) -> Result<(Results, RowSinks<AccountId>), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
-        let (mut files, mut sinks) = (Vec::new(), Vec::new());
+        let (mut files, mut sinks) = (Vec::new(), RowSinks::default());
         for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
             let Some(path) = &either.requests().results else {
                 sinks.push(None);

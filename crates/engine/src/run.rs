@@ -79,7 +79,7 @@ pub fn run<D: Driver>(
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {
         plan: Arc::new(plan.clone()),
-        parts: Parts::of_plan(plan, dialect).into(),
+        parts: Arc::new(Parts::of_plan(plan, dialect)),
         drivers,
         started: options.started,
         rules: options.rules,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use archive::FileHealth;
-use base::WallTime;
-use workload::Plan;
+use base::{ById, WallTime};
+use workload::{JobId, Plan};
 
 use crate::events::Listener;
 use crate::feed::InputFiles;
@@ -20,8 +20,8 @@ use crate::targets::Drivers;
 pub(crate) struct RunContext<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) drivers: Drivers<D>,
-    /// The statements of each job, in the order of the plan.
-    pub(crate) parts: Arc<[Arc<Parts>]>,
+    /// The statements of each job.
+    pub(crate) parts: Arc<ById<JobId, Arc<Parts>>>,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub(crate) started: WallTime,
     /// The files from which jobs take their input.

@@ -72,7 +72,7 @@ impl PipelineSink<'_> {
     fn columns(&mut self) -> &mut Columns {
         match self.steps.as_slice().first() {
             Some(Step::Execute { statement, .. }) if !self.is_first => {
-                match &mut self.statements[usize::from(statement.0)] {
+                match &mut self.statements[statement.index()] {
                     Statement::Prepared { columns, .. } => columns,
                     Statement::Text(_) => self.texts,
                 }
@@ -108,8 +108,7 @@ impl Sink for PipelineSink<'_> {
     #[cold]
     fn error(&mut self, error: &ErrPacket<'_>) {
         if let Some(Step::Execute { statement, .. }) = self.steps.as_slice().first()
-            && let Statement::Prepared { execute, .. } =
-                &mut self.statements[usize::from(statement.0)]
+            && let Statement::Prepared { execute, .. } = &mut self.statements[statement.index()]
         {
             // The server may have refused before it read the parameter types.
             execute.rebind();
@@ -185,14 +184,12 @@ impl MysqlConnection {
         match step {
             Step::Begin | Step::Commit => false,
             Step::ExecuteText { text } => !script::may_load(work.values.text_at(text)),
-            Step::Execute { statement, count, .. } => {
-                match &self.statements[usize::from(statement.0)] {
-                    Statement::Text(text) => count == 0 && !script::may_load(text),
-                    Statement::Prepared { execute, loads, .. } => {
-                        execute.parameters() == count as usize && loads.is_empty()
-                    }
+            Step::Execute { statement, count, .. } => match &self.statements[statement.index()] {
+                Statement::Text(text) => count == 0 && !script::may_load(text),
+                Statement::Prepared { execute, loads, .. } => {
+                    execute.parameters() == count as usize && loads.is_empty()
                 }
-            }
+            },
         }
     }
 

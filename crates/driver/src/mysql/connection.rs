@@ -44,7 +44,7 @@ impl Connection for MysqlConnection {
     }
 
     fn parameters(&self, statement: PreparedId) -> Option<usize> {
-        self.statements.get(usize::from(statement.0)).map(Statement::values)
+        self.statements.get(statement.index()).map(Statement::values)
     }
 
     fn node(&self) -> NodeId {

@@ -278,7 +278,7 @@ impl MysqlConnection {
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
-                match &mut statements[usize::from(statement.0)] {
+                match &mut statements[statement.index()] {
                     Statement::Prepared { execute, columns, loads } => {
                         let given = given.iter().map(|value| parameter(*value, values));
                         let sequence = execute
@@ -343,8 +343,7 @@ impl MysqlConnection {
     fn failed(&mut self, step: Step, outcome: Outcome) -> Error {
         self.note(outcome.status);
         if let Step::Execute { statement, .. } = step
-            && let Statement::Prepared { execute, .. } =
-                &mut self.statements[usize::from(statement.0)]
+            && let Statement::Prepared { execute, .. } = &mut self.statements[statement.index()]
         {
             // The server may have refused before it read the parameter types.
             execute.rebind();

@@ -35,7 +35,7 @@ impl Connection for PostgresConnection {
     }
 
     fn parameters(&self, statement: PreparedId) -> Option<usize> {
-        self.statements.get(usize::from(statement.0)).map(|known| known.template.values())
+        self.statements.get(statement.index()).map(|known| known.template.values())
     }
 
     fn node(&self) -> NodeId {

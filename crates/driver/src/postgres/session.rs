@@ -110,7 +110,7 @@ impl PostgresConnection {
         match step {
             Step::Execute { statement, first, count } => {
                 self.append_execution(statement, &values.items()[range(first, count)], values)?;
-                self.append_sync(self.statements[usize::from(statement.0)].cycle);
+                self.append_sync(self.statements[statement.index()].cycle);
                 self.is_execution = true;
                 Ok(())
             }
@@ -128,7 +128,7 @@ impl PostgresConnection {
         given: &[Value],
         texts: &Values,
     ) -> Result<(), Error> {
-        let Statement { template, .. } = &self.statements[usize::from(statement.0)];
+        let Statement { template, .. } = &self.statements[statement.index()];
         let given = given.iter().map(|value| parameter(*value, texts));
         template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
     }
@@ -144,7 +144,7 @@ impl PostgresConnection {
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         let text = match step {
             Step::Execute { statement, first, count } => {
-                *cycle = cycle.and(self.statements[usize::from(statement.0)].cycle);
+                *cycle = cycle.and(self.statements[statement.index()].cycle);
                 return self.append_execution(
                     statement,
                     &values.items()[range(first, count)],

@@ -90,7 +90,7 @@ impl Worker<'_> {
     /// Returns the command of a step; programs have no transactions.
     fn text<'t>(&'t self, step: Step, values: &'t Values) -> Option<&'t str> {
         match step {
-            Step::Execute { statement, .. } => Some(&self.texts[usize::from(statement.0)]),
+            Step::Execute { statement, .. } => Some(&self.texts[statement.index()]),
             Step::ExecuteText { text } => Some(values.text_at(text)),
             Step::Begin | Step::Commit => None,
         }

@@ -294,7 +294,7 @@ impl Connection for SqliteConnection {
     }
 
     fn parameters(&self, statement: PreparedId) -> Option<usize> {
-        self.placeholders.get(usize::from(statement.0)).copied()
+        self.placeholders.get(statement.index()).copied()
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {

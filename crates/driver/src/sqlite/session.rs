@@ -142,7 +142,7 @@ impl<'c> Session<'c> {
             Step::Commit => complete(&mut self.brackets.commit),
             Step::Execute { statement, first, count } => {
                 let parameters = Parameters::new(values, first, count);
-                let statement = &mut self.statements[usize::from(statement.0)];
+                let statement = &mut self.statements[statement.index()];
                 let outcome = execute(self.connection, statement, parameters, answered);
                 self.counted.add(statement);
                 outcome
@@ -165,9 +165,7 @@ impl<'c> Session<'c> {
     fn writes(&self, steps: &[Step], values: &Values) -> bool {
         steps.iter().any(|step| match *step {
             Step::Begin | Step::Commit => false,
-            Step::Execute { statement, .. } => {
-                !self.statements[usize::from(statement.0)].readonly()
-            }
+            Step::Execute { statement, .. } => !self.statements[statement.index()].readonly(),
             // A text that cannot be prepared yet, because an earlier step creates its table, is
             // assumed to write.
             Step::ExecuteText { text } => {

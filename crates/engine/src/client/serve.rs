@@ -8,8 +8,8 @@ use base::{AccountId, Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
 use record::{MAX_ROWS, Outcome, Request, RequestEnd, UNANSWERED};
 use rt::{unless_fired, yield_now};
-use workload::Flow;
 use workload::feed::Group;
+use workload::{Flow, PartId};
 
 use crate::client_handle::{DueRequest, Instruction};
 use crate::feed::{self, Input};
@@ -28,7 +28,7 @@ enum RequestSource {
     /// The next number of the client; the request takes nothing from a file.
     Schedule(u64),
     /// The next record of this part's file. The number is the record's own if it is `None`.
-    File(usize, Option<u64>),
+    File(PartId, Option<u64>),
     /// The client makes no more requests.
     End,
 }
@@ -132,7 +132,7 @@ impl<D: Driver> Client<D> {
     #[inline]
     fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> RequestSource {
         if self.job_state.job.requests.feed.is_some() {
-            return RequestSource::File(0, None);
+            return RequestSource::File(PartId::FIRST, None);
         }
         let Some(number) = numbers.next() else { return RequestSource::End };
         let part = self.job_state.parts.choose(number);
@@ -145,7 +145,7 @@ impl<D: Driver> Client<D> {
     /// Waits for the next record of a part's file. The request gets `number`, or the record's own
     /// if that is `None`. Returns `None` at the end of the file or of the job, or when its `count`
     /// is reached.
-    async fn await_input(&self, part: usize, number: Option<u64>) -> Option<NextRequest> {
+    async fn await_input(&self, part: PartId, number: Option<u64>) -> Option<NextRequest> {
         let mut was_awaited = false;
         loop {
             let next = self.job_state.feeds.borrow_mut().next(part);
@@ -208,7 +208,7 @@ impl<D: Driver> Client<D> {
         self.part = part;
         self.work.values.clear();
         let records = input.as_ref().map_or(Group::NONE, Input::group);
-        self.generators[part].fill(request.number(), records, &mut self.work.values);
+        self.generators[part.index()].fill(request.number(), records, &mut self.work.values);
         drop(input);
         let outcome = self.send_with_retries(request.number(), &mut progress).await;
         let done = self.settle(request, outcome, &progress);
@@ -377,7 +377,7 @@ impl<D: Driver> Client<D> {
 
     /// Pauses between two statements of a session. Returns false if the request's time is over.
     async fn pause_in_session(&mut self, number: u64, pause: u64) -> bool {
-        let think = self.generators[self.part].think(number, pause);
+        let think = self.generators[self.part.index()].think(number, pause);
         if think == Nanos::ZERO {
             return true;
         }

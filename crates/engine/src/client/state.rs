@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base::{Dialect, NodeId, Rows, Stamp, WallTime};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
 use record::{Dispatch, RequestWork};
-use workload::Generator;
+use workload::{Generator, PartId};
 
 use crate::back_off::BackOff;
 use crate::client_counts::ClientStatus;
@@ -27,16 +27,17 @@ pub(crate) struct Client<D: Driver> {
     pub(super) is_disconnected: bool,
     /// Pause after a refused request, for requests that open their own connections.
     pub(super) back_off: BackOff,
-    /// Generators of values: one for each part of the job, and for a mix one more for its pauses.
+    /// Generators of values: one for each part of the job, in their order, and for a mix one more
+    /// for its pauses.
     pub(super) generators: Vec<Generator>,
-    /// Index of the part of the job to which the current request belongs.
-    pub(super) part: usize,
+    /// The part of the job to which the current request belongs.
+    pub(super) part: PartId,
     /// Statements and values to send, and the reply.
     pub(super) work: Work,
     /// Number of requests so far, modulo 2^32.
     pub(super) served: u32,
     /// Sinks for the rows that statements return, one for each part of the job.
-    pub(super) results: RowSinks,
+    pub(super) results: RowSinks<PartId>,
 }
 
 /// A request's progress through its attempts.
@@ -102,8 +103,8 @@ impl<D: Driver> Client<D> {
             node: connection.as_ref().map_or_else(NodeId::default, |connection| connection.node()),
             connection,
             generators: generators(&job_state, started, dialect),
-            part: 0,
-            work: job_state.parts.part(0).work(),
+            part: PartId::FIRST,
+            work: job_state.parts.part(PartId::FIRST).work(),
             served: 0,
             results,
             lane,

@@ -12,7 +12,7 @@ use rt::Rt;
 use workload::{Job, JobId, OnQueueFull, Pacing};
 
 use crate::client_counts::ClientCounts;
-use crate::feed::{Feeds, LaneFeed};
+use crate::feed::{Feeds, LaneFeeds};
 use crate::gate::{Gate, GateSettings};
 use crate::job_state::JobState;
 use crate::lane_state::{LaneState, Outlets};
@@ -46,7 +46,7 @@ impl<D: Driver> LaneState<D> {
             .jobs_by_id()
             .map(|(id, _)| {
                 let first_node = first_node_entry(&plan, &accounts, id);
-                let files = (files.as_mut_slice(), &mut sinks);
+                let files = (&mut files, &mut sinks);
                 JobState { first_node, ..job_state(&rt, &context, share, zero, id, files) }
             })
             .map(Rc::new)
@@ -76,7 +76,7 @@ impl<D: Driver> LaneState<D> {
     /// Starts a job's clients, on their connections if the job keeps connections, and the
     /// dispatcher of its arrivals.
     pub(super) fn start(self: &Rc<Self>, id: JobId, connections: Vec<(u32, D::Connection)>) {
-        let job_state = &self.job_states[id.index()];
+        let job_state = &self.job_states[id];
         for (client, connection) in connections {
             self.add_client(job_state, client, Some(connection));
         }
@@ -101,14 +101,14 @@ fn job_state<D: Driver>(
     share: Share,
     zero: Stamp,
     id: JobId,
-    (files, sinks): (&mut [Option<LaneFeed>], &mut RowSinks),
+    (files, sinks): (&mut LaneFeeds, &mut RowSinks<AccountId>),
 ) -> JobState {
     let plan = &context.plan;
     let job = plan.job(id);
-    let parts = Arc::clone(&context.parts[id.index()]);
-    let own = parts.all().iter().map(|part| files[part.account.index()].take());
+    let parts = Arc::clone(&context.parts[id]);
+    let own = parts.all().map(|part| files[part.account].take());
     let mut feeds = Feeds::new(own.collect());
-    let results = parts.all().iter().map(|part| sinks[part.account.index()].take());
+    let results = parts.all().map(|part| sinks[part.account].take());
     let results = RefCell::new(results.collect());
     let account = plan.account_of(id);
     let gate = times(context, share, account, job).map(|times| {

@@ -89,20 +89,20 @@ impl<D: Driver> LaneState<D> {
             let parts = std::iter::repeat_n(Gauge::default(), job_state.parts.accounts());
             std::iter::once(job_state.gauge()).chain(parts)
         };
-        let gauges = || self.job_states.iter().flat_map(gauges).collect();
+        let gauges = || self.job_states.values().flat_map(gauges).collect();
         self.ledger.borrow_mut().turn(now, gauges);
     }
 
     /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.
     pub(super) async fn drain(&self, end: Stamp) {
         let mut now = self.rt.now();
-        for job_state in &self.job_states {
+        for job_state in self.job_states.values() {
             self.link(job_state).note_left_at_end(job_state.clients.connections());
         }
         self.stop_all_at(end);
         self.give_up_at.set(end + self.context.plan.drain);
         // The dispatchers notice what was due before the end, and that the schedule is over.
-        self.job_states.iter().for_each(|job_state| job_state.due.arm(now));
+        self.job_states.values().for_each(|job_state| job_state.due.arm(now));
         self.expire_all();
         while self.client_count.get() > 0 && now < self.give_up_at.get() {
             self.alarm.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
@@ -132,7 +132,7 @@ impl<D: Driver> LaneState<D> {
 
     /// Gives up everything in flight when the drain is over, at the latest.
     fn expire_all(&self) {
-        for job_state in &self.job_states {
+        for job_state in self.job_states.values() {
             job_state
                 .client_handles
                 .borrow()
@@ -143,7 +143,7 @@ impl<D: Driver> LaneState<D> {
 
     /// Settles all requests that still wait, and dismisses idle clients.
     fn give_up_waiting(&self, now: Stamp) {
-        for job_state in &self.job_states {
+        for job_state in self.job_states.values() {
             if let Some(gate) = &job_state.gate {
                 let mut gate = gate.borrow_mut();
                 gate.give_up(now, Outcome::Unsent, &mut self.ledger.borrow_mut());

@@ -14,7 +14,6 @@ use std::rc::Rc;
 use base::Stamp;
 use driver::Driver;
 use rt::Rt;
-use workload::JobId;
 
 use crate::lane_state::{LaneState, Outlets};
 use crate::opening::Opened;
@@ -33,12 +32,12 @@ pub(crate) async fn run<D: Driver>(
     opened: Opened<D>,
 ) -> LaneOutcome {
     let lane = Rc::new(LaneState::assemble(rt, context, share, zero, outlets));
-    for (id, connections) in (0..).map(JobId).zip(opened.connections) {
+    for (id, connections) in opened.connections.into_pairs() {
         lane.start(id, connections);
-        lane.job_states[id.index()].close_results_if_over();
+        lane.job_states[id].close_results_if_over();
     }
     for (job, error) in &opened.limited {
-        lane.note_connection_limit(&lane.job_states[job.index()], error);
+        lane.note_connection_limit(&lane.job_states[*job], error);
     }
     let end = lane.work_until_end().await;
     lane.drain(end).await;

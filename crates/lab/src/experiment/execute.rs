@@ -4,6 +4,7 @@ use analyze::compare::{Look, NextStep, Repeats, RoundState, RunFigures, compare,
 use archive::{
     Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, Phase, RunRow, RunState,
 };
+use base::Id;
 use workload::Warmup;
 use workload::question::{ArmPointOutline, Design as QuestionDesign, Experiment};
 
@@ -174,8 +175,8 @@ impl Execution<'_> {
 
     /// Makes a run of a round, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
-        let place = place_of(self.experiment(), planned.arm);
-        self.run_with_hooks(place, |execution| execution.make(round, planned))
+        let id = place_of(self.experiment(), planned.arm);
+        self.run_with_hooks(id, |execution| execution.make(round, planned))
     }
 
     /// Measures a run and moves it into the record.
@@ -185,8 +186,8 @@ impl Execution<'_> {
         }
         let number = self.runs.len() as u32 + 1;
         let experiment = self.experiment();
-        let place = place_of(experiment, planned.arm);
-        let arm = &experiment.arm_points()[place.0];
+        let id = place_of(experiment, planned.arm);
+        let arm = &experiment.arm_points()[id.index()];
         let most = self.most_runs();
         let arm_point = &self.arm_points[planned.arm];
         let shown = if arm_point.point.is_some() { arm.to_string() } else { arm_point.arm.clone() };
@@ -196,7 +197,7 @@ impl Execution<'_> {
             round,
             arm: &shown,
         });
-        let done = self.servers.measure(place, planned)?;
+        let done = self.servers.measure(id, planned)?;
         let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
         let figures = figures(&Archive::open(&done.record)?)?;
         let row = self.row(number, round, planned, &figures);

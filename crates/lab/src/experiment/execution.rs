@@ -89,8 +89,8 @@ impl<'a> Execution<'a> {
     }
 
     /// Brings the data back to its state after the load.
-    pub(super) fn restore(&mut self, place: ArmPointId) -> Result<(), ExperimentError> {
-        let failures = self.servers.restore(place)?;
+    pub(super) fn restore(&mut self, id: ArmPointId) -> Result<(), ExperimentError> {
+        let failures = self.servers.restore(id)?;
         failures.iter().for_each(|sentence| self.warn(sentence));
         Ok(())
     }
@@ -146,19 +146,19 @@ impl<'a> Execution<'a> {
     /// Makes a run of an arm at a point, with the statements around it.
     pub(super) fn run_with_hooks(
         &mut self,
-        place: ArmPointId,
+        id: ArmPointId,
         make: impl FnOnce(&mut Self) -> Result<RunEnd, ExperimentError>,
     ) -> Result<RunEnd, ExperimentError> {
         if !self.servers.is_interrupted() {
-            self.servers.restart(place)?;
-            self.restore(place)?;
+            self.servers.restart(id)?;
+            self.restore(id)?;
         }
         if self.servers.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
-        let made = self.servers.before(place).and_then(|()| make(self));
+        let made = self.servers.before(id).and_then(|()| make(self));
         // It undoes what was done before the run, however that ended, also after an interrupt.
-        let after = self.servers.after(place);
+        let after = self.servers.after(id);
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),

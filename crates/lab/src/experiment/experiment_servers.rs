@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Archive;
-use base::{Seed, TargetKind};
+use base::{Id, Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, VariedLoad};
@@ -21,7 +21,7 @@ use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::order::{ExperimentOrder, order_of};
 use super::schedule::PlannedRun;
-use super::servers::Servers;
+use super::servers::{Servers, StageId};
 use super::settings;
 use super::settle;
 use super::teardown::{SetupEvents, TeardownFailure};
@@ -37,14 +37,14 @@ pub(super) struct ExperimentServers<'a> {
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
     /// Excerpts of the tables of each data, until the first run on these has them in its record.
-    excerpts: RefCell<BTreeMap<usize, Vec<Excerpt>>>,
+    excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
     /// Results of the examples of the first run on each data.
-    results: BTreeMap<usize, Vec<ExampleResult>>,
+    results: BTreeMap<StageId, Vec<ExampleResult>>,
     /// The load of every run, in place of that of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
     /// whose connections it was made.
-    set_up: BTreeMap<usize, ArmPointId>,
+    set_up: BTreeMap<StageId, ArmPointId>,
 }
 
 /// A load at which all arms run.
@@ -88,8 +88,8 @@ impl<'a> ExperimentServers<'a> {
         let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
         commands.check(experiment)?;
         let servers = Servers::open(&orders, settings::varied(arm_points));
-        let servers = servers.map_err(|(place, error)| {
-            ExperimentError::of(&arm_points[place.0], Problem::Servers(error))
+        let servers = servers.map_err(|(id, error)| {
+            ExperimentError::of(&arm_points[id.index()], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
         let (load, excerpts, results) = (None, RefCell::default(), BTreeMap::new());
@@ -106,41 +106,41 @@ impl<'a> ExperimentServers<'a> {
         })
     }
 
-    fn arm_point(&self, place: ArmPointId) -> &'a Arm {
-        &self.order.experiment.arm_points()[place.0]
+    fn arm_point(&self, id: ArmPointId) -> &'a Arm {
+        &self.order.experiment.arm_points()[id.index()]
     }
 
     /// Restarts the private servers once with the settings of every arm that changes some, before
     /// anything is measured, and leaves them with those of their first arm.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
-        for (place, arm) in self.order.experiment.arm_points().iter().enumerate() {
-            let place = ArmPointId(place);
+        for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
+            let id = ArmPointId(index);
             if self.is_interrupted() {
                 return Ok(());
             }
             if settings::settings_of(arm).next().is_some() {
                 self.listener.on_event(&ExperimentEvent::TryingSettings { arm: &arm.to_string() });
-                self.restart(place)?;
+                self.restart(id)?;
             }
         }
-        for place in self.servers.arms_with_own_data() {
+        for id in self.servers.arms_with_own_data() {
             if self.is_interrupted() {
                 return Ok(());
             }
-            self.restart(place)?;
+            self.restart(id)?;
         }
         Ok(())
     }
 
     /// Restarts the private server of an arm and reads its settings back, if arms change settings.
-    pub(super) fn restart(&mut self, place: ArmPointId) -> Result<(), ExperimentError> {
-        let arm = self.arm_point(place);
+    pub(super) fn restart(&mut self, id: ArmPointId) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(id);
         let restarted = self
             .servers
-            .restart(place)
+            .restart(id)
             .map_err(|problem| Problem::Settings { settings: settings::described(arm), problem });
-        let read_back = restarted.and_then(|()| match self.servers.private_kind(place) {
-            Some(kind) => settings::read_back(self.servers.stage(place), kind, arm),
+        let read_back = restarted.and_then(|()| match self.servers.private_kind(id) {
+            Some(kind) => settings::read_back(self.servers.stage(id), kind, arm),
             None => Ok(()),
         });
         read_back.map_err(|problem| ExperimentError::of(arm, problem))
@@ -150,19 +150,19 @@ impl<'a> ExperimentServers<'a> {
     /// settle. The first run will have the seed `first`.
     pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
-        for place in self.servers.arms_with_own_data() {
+        for id in self.servers.arms_with_own_data() {
             if self.is_interrupted() {
                 break;
             }
-            let arm = self.arm_point(place);
+            let arm = self.arm_point(id);
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
             if self.order.is_resumed {
                 // What a killed experiment has left; there may be nothing.
-                let _ = self.run_auxiliary(place, |order| order.plan.setup.clear());
+                let _ = self.run_auxiliary(id, |order| order.plan.setup.clear());
             }
             let shown = order_of(self.order, arm, first)?.plan;
-            let loaded = self.load(place, Some(shown))?;
-            let data = self.servers.data_of(place);
+            let loaded = self.load(id, Some(shown))?;
+            let data = self.servers.data_of(id);
             let (results, tables) = with_results(loaded.excerpts);
             self.excerpts.borrow_mut().insert(data, tables);
             self.results.insert(data, results);
@@ -174,45 +174,45 @@ impl<'a> ExperimentServers<'a> {
     /// examples of that plan.
     fn load(
         &mut self,
-        place: ArmPointId,
+        id: ArmPointId,
         shown: Option<Plan>,
     ) -> Result<AuxiliaryResult, ExperimentError> {
         let events = Arc::new(SetupEvents::default());
-        let done = self.run_auxiliary_with_events(place, &events, |order| {
+        let done = self.run_auxiliary_with_events(id, &events, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
             order.options.shows_tables = shown.is_some();
             order.examples_of = shown;
         });
         if events.is_set_up() {
-            self.set_up.insert(self.servers.data_of(place), place);
+            self.set_up.insert(self.servers.data_of(id), id);
         }
         let done = done?;
-        self.settle(place, "the load")?;
+        self.settle(id, "the load")?;
         Ok(done)
     }
 
     /// Lets the server of an arm settle after a load or a restore, and counts the rows.
-    fn settle(&self, place: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
-        let plan = &self.arm_point(place).plan;
-        if is_simulated(self.arm_point(place)) || self.is_interrupted() {
+    fn settle(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+        let plan = &self.arm_point(id).plan;
+        if is_simulated(self.arm_point(id)) || self.is_interrupted() {
             return Ok(());
         }
         let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(plan, dialect) {
             // A user without the right to it has a server that settles later.
-            let _ = self.run_auxiliary(place, |order| keep_statements(order, &[statement]));
+            let _ = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
         }
-        self.verify_rows(place, after)
+        self.verify_rows(id, after)
     }
 
     /// Counts the rows of the tables, which must be those of the load.
-    fn verify_rows(&self, place: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
-        let arm = self.arm_point(place);
+    fn verify_rows(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(id);
         if is_simulated(arm) || arm.plan.loads.is_empty() {
             return Ok(());
         }
-        let verified = self.run_auxiliary(place, |order| {
+        let verified = self.run_auxiliary(id, |order| {
             order.plan.setup.clear();
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Verify;
@@ -223,11 +223,11 @@ impl<'a> ExperimentServers<'a> {
     /// Runs `[teardown]` on every server that was set up, and returns a sentence for each failure.
     pub(super) fn tear_down(&self) -> Vec<String> {
         let mut failures = Vec::new();
-        for place in self.set_up.values().copied() {
-            if self.arm_point(place).plan.teardown.is_empty() {
+        for id in self.set_up.values().copied() {
+            if self.arm_point(id).plan.teardown.is_empty() {
                 continue;
             }
-            let torn_down = self.run_auxiliary(place, |order| {
+            let torn_down = self.run_auxiliary(id, |order| {
                 order.plan.setup.clear();
                 order.stop = self.stop_of_teardown();
             });
@@ -242,25 +242,25 @@ impl<'a> ExperimentServers<'a> {
     /// Runs statements once.
     fn statements(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         (key, statements): (&'static str, &[FixedStatement]),
     ) -> Result<(), ExperimentError> {
         if statements.is_empty() {
             return Ok(());
         }
-        let ran = self.run_auxiliary(place, |order| keep_statements(order, statements));
+        let ran = self.run_auxiliary(id, |order| keep_statements(order, statements));
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
     /// Runs the statements of `after` as a run does its teardown: all of them, each within
     /// `stall-timeout`.
-    fn undo(&self, place: ArmPointId) -> Result<HookEnd, ExperimentError> {
-        let arm = self.arm_point(place);
+    fn undo(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
+        let arm = self.arm_point(id);
         if arm.after.is_empty() {
             return Ok(HookEnd::AllRan);
         }
         let stop = self.stop_of_teardown();
-        let undone = self.run_auxiliary(place, |order| {
+        let undone = self.run_auxiliary(id, |order| {
             order.plan.setup.clear();
             order.plan.teardown.clone_from(&arm.after);
             order.stop = stop.clone();
@@ -294,20 +294,20 @@ impl<'a> ExperimentServers<'a> {
     /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
     fn run_auxiliary(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         change: impl FnOnce(&mut Order),
     ) -> Result<AuxiliaryResult, ExperimentError> {
-        self.run_auxiliary_with_events(place, &Arc::default(), change)
+        self.run_auxiliary_with_events(id, &Arc::default(), change)
     }
 
     /// As [`ExperimentServers::run_auxiliary`]; reports events to `events`, also on failure.
     fn run_auxiliary_with_events(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         events: &Arc<SetupEvents>,
         change: impl FnOnce(&mut Order),
     ) -> Result<AuxiliaryResult, ExperimentError> {
-        let arm = self.arm_point(place);
+        let arm = self.arm_point(id);
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
@@ -323,7 +323,7 @@ impl<'a> ExperimentServers<'a> {
         }
         order.record = RecordPlace::Exactly(self.auxiliary_path());
         let listener = Arc::clone(events) as Arc<dyn Listener>;
-        let done = run_on(self.servers.stage(place), order, listener, |_| {});
+        let done = run_on(self.servers.stage(id), order, listener, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let missing = done.missing_target.clone();
         let archive = Archive::open(&done.record);
@@ -343,22 +343,20 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs the programs and the statements before a run of an arm.
-    pub(super) fn before(&self, place: ArmPointId) -> Result<(), ExperimentError> {
-        let arm = self.arm_point(place);
-        self.command(place, HookPoint::Before)?;
-        self.statements(place, ("before", &arm.before))
+    pub(super) fn before(&self, id: ArmPointId) -> Result<(), ExperimentError> {
+        let arm = self.arm_point(id);
+        self.command(id, HookPoint::Before)?;
+        self.statements(id, ("before", &arm.before))
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs even if a statement
     /// failed.
-    pub(super) fn after(&self, place: ArmPointId) -> AfterRun {
-        let ends = [
-            (AFTER, self.undo(place)),
-            (HookPoint::After.key(), self.command(place, HookPoint::After)),
-        ];
+    pub(super) fn after(&self, id: ArmPointId) -> AfterRun {
+        let ends =
+            [(AFTER, self.undo(id)), (HookPoint::After.key(), self.command(id, HookPoint::After))];
         let is_interrupted = |end: &Result<HookEnd, _>| matches!(end, Ok(HookEnd::Interrupted));
         let ended = ends.iter().filter(|(_, end)| is_interrupted(end)).map(|(key, _)| {
-            let arm = self.arm_point(place);
+            let arm = self.arm_point(id);
             format!("{arm}: an interrupt ended `{key}` before all of it was done")
         });
         let interrupted = ended.collect();
@@ -366,20 +364,20 @@ impl<'a> ExperimentServers<'a> {
         AfterRun { result: statements.and(programs).map(drop), interrupted }
     }
 
-    fn command(&self, place: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
-        let arm = self.arm_point(place);
-        let run = self.commands.run(arm, hook, self.servers.stage(place));
+    fn command(&self, id: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
+        let arm = self.arm_point(id);
+        let run = self.commands.run(arm, hook, self.servers.stage(id));
         run.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
     /// Runs the jobs of an arm.
     pub(super) fn measure(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         planned: PlannedRun,
     ) -> Result<Done, ExperimentError> {
-        let order = self.order_at(place, planned, self.load.as_ref())?;
-        self.measure_order(place, planned, order, |_| {})
+        let order = self.order_at(id, planned, self.load.as_ref())?;
+        self.measure_order(id, planned, order, |_| {})
     }
 
     /// Builds the request for a run of an arm, at a fixed load if given.
@@ -388,11 +386,11 @@ impl<'a> ExperimentServers<'a> {
     /// A file has changed, or the run would not have the difference of the arm.
     pub(super) fn order_at(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         planned: PlannedRun,
         load: Option<&FixedLoad>,
     ) -> Result<Order, ExperimentError> {
-        let arm = self.arm_point(place);
+        let arm = self.arm_point(id);
         let order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
@@ -407,18 +405,18 @@ impl<'a> ExperimentServers<'a> {
     /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before.
     pub(super) fn measure_order(
         &self,
-        place: ArmPointId,
+        id: ArmPointId,
         planned: PlannedRun,
         mut order: Order,
         begin: impl FnOnce(&mut Order),
     ) -> Result<Done, ExperimentError> {
-        let arm = self.arm_point(place);
+        let arm = self.arm_point(id);
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
-        let excerpts = self.excerpts.borrow_mut().remove(&self.servers.data_of(place));
+        let excerpts = self.excerpts.borrow_mut().remove(&self.servers.data_of(id));
         order.excerpts = excerpts.unwrap_or_default();
-        let results = self.results.get(&self.servers.data_of(place));
+        let results = self.results.get(&self.servers.data_of(id));
         order.results = results.cloned().unwrap_or_default();
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
@@ -426,7 +424,7 @@ impl<'a> ExperimentServers<'a> {
         let measured = canary::measure(&mut order);
         measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
         begin(&mut order);
-        let stage = self.servers.stage(place);
+        let stage = self.servers.stage(id);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let problem = match (done.missing_target.take(), done.record_error.take()) {
@@ -440,20 +438,20 @@ impl<'a> ExperimentServers<'a> {
 
     /// Brings the data back to its state after the load, and returns a sentence for each failure of
     /// a teardown on the way.
-    pub(super) fn restore(&mut self, place: ArmPointId) -> Result<Vec<String>, ExperimentError> {
+    pub(super) fn restore(&mut self, id: ArmPointId) -> Result<Vec<String>, ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
-                let statements = &self.arm_point(place).restore;
-                self.statements(place, ("restore", statements))?;
-                self.settle(place, "`restore`")?;
+                let statements = &self.arm_point(id).restore;
+                self.statements(id, ("restore", statements))?;
+                self.settle(id, "`restore`")?;
                 Ok(Vec::new())
             }
             Restore::Reload => {
-                let removed = self.run_auxiliary(place, |order| order.plan.setup.clear())?;
+                let removed = self.run_auxiliary(id, |order| order.plan.setup.clear())?;
                 if !self.is_interrupted() {
-                    self.set_up.remove(&self.servers.data_of(place));
-                    self.reloaded = self.load(place, None)?.loads;
+                    self.set_up.remove(&self.servers.data_of(id));
+                    self.reloaded = self.load(id, None)?.loads;
                 }
                 Ok(removed.failures.into_iter().map(|it| it.sentence).collect())
             }

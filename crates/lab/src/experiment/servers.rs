@@ -1,6 +1,6 @@
 //! The servers of an experiment, which all of its runs share.
 
-use base::{Endpoint, Target, TargetKind};
+use base::{ById, Endpoint, Id, Target, TargetKind};
 
 use super::arm_point::ArmPointId;
 use super::settings;
@@ -19,13 +19,41 @@ const SETTING: &str = "server.";
 /// Arms with the same target share a stage. Arms whose targets differ in options of the client, or
 /// in settings that arms change, share the server behind them, so that they find the same data.
 pub(super) struct Servers {
-    stages: Vec<Opened>,
+    stages: ById<StageId, Opened>,
     /// The stage of each arm.
-    of_arms: Vec<usize>,
+    of_arms: ById<ArmPointId, StageId>,
     /// The private servers; dropped after the stages that use them.
-    private: Vec<SharedServer>,
+    private: ById<PrivateId, SharedServer>,
     /// Names of the settings of private servers that arms change.
     varied: Vec<String>,
+}
+
+/// A stage of an experiment, by its index in [`Servers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StageId(usize);
+
+/// A private server of an experiment, by its index in [`Servers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PrivateId(usize);
+
+impl Id for StageId {
+    fn at(index: usize) -> StageId {
+        StageId(index)
+    }
+
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Id for PrivateId {
+    fn at(index: usize) -> PrivateId {
+        PrivateId(index)
+    }
+
+    fn index(self) -> usize {
+        self.0
+    }
 }
 
 /// A stage with the data that its server holds.
@@ -33,9 +61,9 @@ struct Opened {
     stage: Stage,
     target: Target,
     /// The first stage whose server has the same data.
-    data: usize,
+    data: StageId,
     /// The private server, if it has one.
-    private: Option<usize>,
+    private: Option<PrivateId>,
 }
 
 /// A private server that stages share.
@@ -57,13 +85,17 @@ impl Servers {
         orders: &[Order],
         varied: Vec<String>,
     ) -> Result<Servers, (ArmPointId, OpenError)> {
-        let mut servers =
-            Servers { stages: Vec::new(), of_arms: Vec::new(), private: Vec::new(), varied };
+        let mut servers = Servers {
+            stages: ById::default(),
+            of_arms: ById::default(),
+            private: ById::default(),
+            varied,
+        };
         let wants_tls = orders.iter().any(|order| uses_tls(&order.target));
         for (arm, order) in orders.iter().enumerate() {
-            let known = servers.stages.iter().position(|opened| opened.target == order.target);
-            let place = match known {
-                Some(place) => place,
+            let known = servers.stages.iter().find(|(_, known)| known.target == order.target);
+            let stage = match known.map(|(stage, _)| stage) {
+                Some(stage) => stage,
                 None => {
                     let reached = servers.reached(&order.target, wants_tls);
                     let (reached, private) = reached.map_err(|error| (ArmPointId(arm), error))?;
@@ -72,7 +104,7 @@ impl Servers {
                     servers.add(stage, order.target.clone(), private)
                 }
             };
-            servers.of_arms.push(place);
+            servers.of_arms.push(stage);
         }
         Ok(servers)
     }
@@ -88,18 +120,18 @@ impl Servers {
     }
 
     fn opened(&self, arm: ArmPointId) -> &Opened {
-        &self.stages[self.of_arms[arm.0]]
+        &self.stages[self.of_arms[arm]]
     }
 
     /// Returns the arms through which the data of all servers are prepared: one for each server.
     pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
-        let has_own = |place: usize| self.stages[place].data == place;
-        let first = |place: usize| self.of_arms.iter().position(|of| *of == place).map(ArmPointId);
-        (0..self.stages.len()).filter(|place| has_own(*place)).filter_map(first).collect()
+        let with_own = self.stages.iter().filter(|(stage, opened)| opened.data == *stage);
+        let first = |(stage, _)| self.of_arms.iter().find(|(_, of)| **of == stage);
+        with_own.filter_map(first).map(|(arm, _)| arm).collect()
     }
 
-    /// Returns the number of the data that an arm uses; arms on the same server have the same.
-    pub(super) fn data_of(&self, arm: ArmPointId) -> usize {
+    /// Returns the first stage that uses the data of an arm; arms on the same server have the same.
+    pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
         self.opened(arm).data
     }
 
@@ -109,7 +141,7 @@ impl Servers {
     /// # Errors
     /// It does not start with them.
     pub(super) fn restart(&mut self, arm: ArmPointId) -> Result<(), testbed::Problem> {
-        let opened = &self.stages[self.of_arms[arm.0]];
+        let opened = &self.stages[self.of_arms[arm]];
         let Some(private) = opened.private.filter(|_| !self.varied.is_empty()) else {
             return Ok(());
         };
@@ -122,34 +154,33 @@ impl Servers {
         &mut self,
         target: &Target,
         wants_tls: bool,
-    ) -> Result<(Target, Option<usize>), OpenError> {
+    ) -> Result<(Target, Option<PrivateId>), OpenError> {
         if target.kind != TargetKind::Testbed {
             return Ok((target.clone(), None));
         }
         let shared = without_varied(target, &self.varied);
-        let known = self.private.iter().position(|private| private.requested == shared);
-        let place = match known {
-            Some(place) => place,
+        let known = self.private.iter().find(|(_, private)| private.requested == shared);
+        let private = match known.map(|(private, _)| private) {
+            Some(private) => private,
             None => {
                 let mut requested = without_tls(target);
                 if wants_tls {
                     requested.options.push((TLS.to_owned(), "verify".to_owned()));
                 }
                 let (server, url) = testbed::start(&requested).map_err(TargetProblem::Testbed)?;
-                self.private.push(SharedServer { requested: shared, url, server });
-                self.private.len() - 1
+                self.private.push(SharedServer { requested: shared, url, server })
             }
         };
-        let url = self.private[place].url.clone();
-        Ok((if wants_tls { with_mode(url, target.option(TLS)) } else { url }, Some(place)))
+        let url = self.private[private].url.clone();
+        Ok((if wants_tls { with_mode(url, target.option(TLS)) } else { url }, Some(private)))
     }
 
-    fn add(&mut self, stage: Stage, target: Target, private: Option<usize>) -> usize {
-        let same = |opened: &Opened| shares_data(&opened.target, &target, &self.varied);
-        let place = self.stages.len();
-        let data = self.stages.iter().position(same).unwrap_or(place);
-        self.stages.push(Opened { stage, target, data, private });
-        place
+    fn add(&mut self, stage: Stage, target: Target, private: Option<PrivateId>) -> StageId {
+        let same =
+            |(_, opened): &(StageId, &Opened)| shares_data(&opened.target, &target, &self.varied);
+        let data = self.stages.iter().find(same).map(|(stage, _)| stage);
+        let data = data.unwrap_or(StageId(self.stages.len()));
+        self.stages.push(Opened { stage, target, data, private })
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         name: either.name().to_owned(),
         kind: match account {
             Account::Job(_) => AccountKind::Job,
-            Account::Part(part) => AccountKind::Part {
-                mix: plan.account_of(part.job),
+            Account::Part(mix, _) => AccountKind::Part {
+                mix: plan.account_of(mix),
                 section: either.section().to_owned(),
             },
         },

@@ -496,7 +496,7 @@ impl QuantileOf {
 impl Statement {
     fn of(statement: &StatementSummary) -> Statement {
         Statement {
-            number: statement.number,
+            number: statement.id.number(),
             text: statement.text.clone(),
             service_ms: Times::of(&statement.service),
         }

@@ -456,7 +456,7 @@ fn statements(job: &JobSummary) -> Table {
         let service = &statement.service;
         let max = (service.count > 0).then_some(Quantity::Time(service.max_ns as f64));
         let head =
-            [Cell::Text(statement.number.to_string()), Quantity::Count(service.count).into()];
+            [Cell::Text(statement.id.number().to_string()), Quantity::Count(service.count).into()];
         let tail = [max.into(), Cell::from(statement.text.as_str())];
         table.row(head.into_iter().chain(shown(service)).chain(tail));
     }

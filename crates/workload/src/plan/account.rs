@@ -69,13 +69,9 @@ impl<'p> JobOrPart<'p> {
 
 /// Returns the accounts of jobs and their parts: each job, followed by its parts.
 pub(super) fn accounts(jobs: &[Job]) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
-    jobs.iter().enumerate().flat_map(|(index, job)| {
-        let id = JobId(index as u16);
-        let part = move |(index, part)| {
-            let part_id = PartId { job: id, index: index as u16 };
-            (Account::Part(part_id), JobOrPart::Part(job, part))
-        };
-        let parts = (0_usize..).zip(&job.parts).map(part);
+    (0..).map(JobId).zip(jobs).flat_map(|(id, job)| {
+        let part = move |(part_id, part)| (Account::Part(id, part_id), JobOrPart::Part(job, part));
+        let parts = (0..).map(PartId).zip(&job.parts).map(part);
         std::iter::once((Account::Job(id), JobOrPart::Job(job))).chain(parts)
     })
 }

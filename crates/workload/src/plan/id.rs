@@ -1,17 +1,15 @@
 //! Identifiers of the jobs, parts, targets and accounts of a plan.
 
+use base::Id;
+
 /// A job, by its index in [`Plan::jobs`](crate::Plan::jobs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u16);
 
-/// A part of a mix, by its index in [`Job::parts`](crate::Job::parts).
+/// A part of a job, by its index in [`Job::parts`](crate::Job::parts). A job that is not a mix is
+/// its own and only part, the [first](PartId::FIRST).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartId {
-    /// The mix.
-    pub job: JobId,
-    /// Its index among the parts of the mix.
-    pub index: u16,
-}
+pub struct PartId(pub u16);
 
 /// A target other than the main one, by its index in [`Plan::targets`](crate::Plan::targets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +18,39 @@ pub struct TargetId(pub u16);
 impl JobId {
     /// Returns the index in [`Plan::jobs`](crate::Plan::jobs).
     pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+impl PartId {
+    /// The first part of a job; its only one unless the job is a mix.
+    pub const FIRST: PartId = PartId(0);
+
+    /// Returns the index in [`Job::parts`](crate::Job::parts).
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+impl Id for JobId {
+    fn at(index: usize) -> JobId {
+        JobId(index as u16)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+impl Id for PartId {
+    fn at(index: usize) -> PartId {
+        PartId(index as u16)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
         self.0.into()
     }
 }
@@ -37,15 +68,14 @@ pub enum Account {
     /// A job; its parts count in it too.
     Job(JobId),
     /// A part of a mix.
-    Part(PartId),
+    Part(JobId, PartId),
 }
 
 impl Account {
     /// Returns the job.
     pub fn job(self) -> JobId {
         match self {
-            Account::Job(job) => job,
-            Account::Part(part) => part.job,
+            Account::Job(job) | Account::Part(job, _) => job,
         }
     }
 }

@@ -27,7 +27,7 @@ fn accounts_are_each_job_followed_by_its_parts() {
     let more = "[first]\nquery = select 1\n";
     let plan = plan(&format!("{more}{MIX}"));
     let (mix, last) = (JobId(1), JobId(2));
-    let part = |index| Account::Part(PartId { job: mix, index });
+    let part = |index| Account::Part(mix, PartId(index));
     let accounts: Vec<Account> = plan.accounts().map(|(account, _)| account).collect();
     let first = Account::Job(JobId(0));
     assert_eq!(accounts, [first, Account::Job(mix), part(0), part(1), Account::Job(last)]);
