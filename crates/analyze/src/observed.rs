@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::Nanos;
-use record::Metric;
+use record::{Metric, SampleRange};
 
 /// A series of observed values.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +12,11 @@ pub struct Observed {
     pub component: String,
     /// Name of the metric within the component.
     pub metric: String,
-    /// Readings in order: time since time zero, and value.
+    /// Readings in order: time since time zero, and value. Beyond two hours, each stands for all
+    /// samples since the one before: for their mean, or for the last one of a counter.
     pub points: Vec<(Nanos, f64)>,
+    /// Extremes of the samples that such readings stand for, in order; missing if they are equal.
+    pub ranges: Vec<SampleRange>,
 }
 
 impl Observed {
@@ -30,6 +33,43 @@ impl Observed {
         let last = self.points.iter().find(|(at, _)| *at >= window.end).or(self.points.last())?;
         let span = last.0.saturating_sub(first.0);
         (span > Nanos::ZERO).then_some(Growth { by: last.1 - first.1, span })
+    }
+
+    /// Returns the extremes of the samples that the reading at an instant stands for; `None` if it
+    /// is one sample, or they are equal.
+    pub fn range_at(&self, at: Nanos) -> Option<&SampleRange> {
+        let place = self.ranges.binary_search_by_key(&at, |range| range.at).ok()?;
+        self.ranges.get(place)
+    }
+
+    /// Returns the readings whose time is in a period, each with its weight: the time in seconds
+    /// since the reading before it, or since time zero. At the ends of an observation it is shorter
+    /// than elsewhere, and readings that stand for many samples weigh more.
+    pub(crate) fn weighted(&self, within: &Range<Nanos>) -> impl Iterator<Item = (f64, f64)> {
+        let first = self.points.partition_point(|(at, _)| *at < within.start);
+        let behind = self.points.partition_point(|(at, _)| *at < within.end);
+        let inside = self.points.get(first..behind).unwrap_or_default();
+        let before = first.checked_sub(1).map_or(Nanos::ZERO, |before| self.points[before].0);
+        let befores = std::iter::once(before).chain(inside.iter().map(|(at, _)| *at));
+        befores.zip(inside).map(|(before, (at, value))| {
+            (at.saturating_sub(before).as_secs_f64().max(1e-9), *value)
+        })
+    }
+
+    /// Returns the mean of the readings of a gauge in a period, each weighted by its time; `None`
+    /// without any.
+    pub(crate) fn mean(&self, within: &Range<Nanos>) -> Option<f64> {
+        let sum =
+            |(weights, sum): (f64, f64), (weight, value)| (weights + weight, sum + weight * value);
+        let (weights, sum) = self.weighted(within).fold((0.0, 0.0), sum);
+        (weights > 0.0).then(|| sum / weights)
+    }
+
+    /// Returns the largest sample of a gauge in a period; `None` without any.
+    pub(crate) fn most(&self, within: &Range<Nanos>) -> Option<f64> {
+        let inside = self.points.iter().filter(|(at, _)| within.contains(at));
+        let most = |(at, value): &(Nanos, f64)| self.range_at(*at).map_or(*value, |it| it.most);
+        inside.map(most).reduce(f64::max)
     }
 }
 

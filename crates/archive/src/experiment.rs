@@ -143,7 +143,11 @@ impl ExperimentWriter {
         // Reading rolls back what a killed writer left half done.
         let content = ExperimentContent::read(path)?;
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-        let connection = connect(&path).map_err(|failure| failure.into_write_error(&path))?;
+        let connected = connect(&path).and_then(|connection| {
+            v2::add_sample_range(&connection)?;
+            Ok(connection)
+        });
+        let connection = connected.map_err(|failure| failure.into_write_error(&path))?;
         Ok((ExperimentWriter { path, connection, _lock }, content))
     }
 

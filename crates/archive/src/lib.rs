@@ -18,6 +18,7 @@ mod encoding;
 mod error;
 mod experiment;
 pub mod export;
+mod observations;
 mod open;
 mod reader;
 mod recorder;

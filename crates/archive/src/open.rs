@@ -303,7 +303,7 @@ pub(super) mod tests {
     #[test]
     fn the_tables_are_found_in_the_schema() {
         let names: Vec<&str> = v1::statements().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 24, "{names:?}");
+        assert_eq!(names.len(), 25, "{names:?}");
         assert!(names.contains(&"interval") && names.contains(&"bucket"), "{names:?}");
     }
 }

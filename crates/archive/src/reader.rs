@@ -9,7 +9,7 @@ use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
     ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Excerpt, Gauge, Grid,
-    Header, InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, Series,
+    Header, InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, SampleRange, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -100,8 +100,11 @@ pub struct ClientReading {
 pub struct SeriesReadings {
     /// The series.
     pub series: Series,
-    /// Instants after time zero, with the values.
+    /// Instants after time zero, with the values. Beyond two hours, a value stands for the samples
+    /// since the one before ([`record::Thinning`]).
     pub points: Vec<(Nanos, f64)>,
+    /// The extremes of the samples that such values stand for, if they differ.
+    pub ranges: Vec<SampleRange>,
 }
 
 /// The report of filling a table.
@@ -331,10 +334,16 @@ impl Archive {
     /// # Errors
     /// As [`Archive::intervals`].
     pub fn series(&self) -> Result<Vec<SeriesReadings>, RecordError> {
+        let has_ranges = !self.is_missing(v1::SAMPLE_RANGE)?;
         let readings = |(place, series): (i64, Series)| {
             let select = v1::SampleRow::SELECT;
             let points = self.rows("sample", select, [place], v1::SampleRow::read)?;
-            Ok(SeriesReadings { series, points })
+            let select = v1::SampleRangeRow::SELECT;
+            let ranges = match has_ranges {
+                true => self.rows("sample_range", select, [place], v1::SampleRangeRow::read)?,
+                false => Vec::new(),
+            };
+            Ok(SeriesReadings { series, points, ranges })
         };
         let read: Result<Vec<_>, _> = self.known_series()?.into_iter().map(readings).collect();
         // Some series have values only from the filling of tables.
@@ -460,7 +469,8 @@ impl Archive {
             Ok(())
         })?;
         let readings = |(place, series): &(i64, Series)| {
-            Some(SeriesReadings { series: series.clone(), points: points.remove(place)? })
+            let (series, points) = (series.clone(), points.remove(place)?);
+            Some(SeriesReadings { series, points, ranges: Vec::new() })
         };
         Ok(known.iter().filter_map(readings).collect())
     }

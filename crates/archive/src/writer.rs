@@ -7,12 +7,13 @@ use std::time::Duration;
 use base::{AccountId, Nanos, WallTime};
 use record::{
     ClientSample, Counts, End, EndCounts, Event, Excerpt, Failures, Gauge, Grid, Header,
-    Histograms, InputFile, Interval, Kind, Load, OpLogReport, Reading, Series,
+    Histograms, InputFile, Interval, Kind, Load, OpLogReport, Reading,
 };
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::encoding::{Encoder, add_to_times};
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
+use crate::observations::Observations;
 use crate::v1;
 
 /// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
@@ -34,8 +35,7 @@ pub(crate) struct Writer {
     grid: Grid,
     connection: Connection,
     encoder: Encoder,
-    /// The series that have a row, by their numbers.
-    series: Vec<Series>,
+    observations: Observations,
 }
 
 impl Writer {
@@ -57,8 +57,8 @@ impl Writer {
             // first error.
             let _ = fs::remove_file(&path);
         }
-        let encoder = Encoder::default();
-        Ok(Writer { grid: header.grid(), connection: begun?, encoder, series: Vec::new(), path })
+        let (encoder, observations) = (Encoder::default(), Observations::new(header));
+        Ok(Writer { grid: header.grid(), connection: begun?, encoder, observations, path })
     }
 
     /// Returns the path of the record.
@@ -165,19 +165,18 @@ impl Writer {
         v1::Event::write(self.begin()?, event)
     }
 
-    /// Adds a sample of the load generator's resource usage.
+    /// Adds a sample of the load generator's resource usage. Beyond two hours, the last of each bin
+    /// is written when the bin has ended.
     pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), RowError> {
-        v1::Client::write(self.begin()?, at, sample)
+        self.begin()?;
+        self.observations.add_client(&self.connection, at, sample)
     }
 
-    /// Adds observations at an instant.
+    /// Adds observations at an instant. Beyond two hours, those of a bin are written when the bin
+    /// has ended.
     pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), RowError> {
         self.begin()?;
-        for Reading { series, value } in readings {
-            let place = self.place_of(series)?;
-            v1::SampleRow::write(&self.connection, place, at, *value)?;
-        }
-        Ok(())
+        self.observations.add(&self.connection, at, readings)
     }
 
     /// Adds observations at a time since the beginning of a load.
@@ -188,22 +187,13 @@ impl Writer {
         readings: &[Reading],
     ) -> Result<(), RowError> {
         self.begin()?;
-        for Reading { series, value } in readings {
-            let place = self.place_of(series)?;
-            v1::LoadSampleRow::write(&self.connection, table, place, at, *value)?;
-        }
-        Ok(())
+        self.observations.add_of_load(&self.connection, table, at, readings)
     }
 
-    /// Returns the number of a series, adding the series if it is new.
-    fn place_of(&mut self, series: &Series) -> Result<i64, RowError> {
-        if let Some(known) = self.series.iter().position(|known| known == series) {
-            return Ok(known as i64);
-        }
-        let place = self.series.len() as i64;
-        v1::SeriesRow::write(&self.connection, place, series)?;
-        self.series.push(series.clone());
-        Ok(place)
+    /// Writes the observations of bins that are still open.
+    pub(crate) fn end_bins(&mut self) -> Result<(), RowError> {
+        self.begin()?;
+        self.observations.end(&self.connection)
     }
 
     /// Writes a setting; a later value replaces an earlier one.
@@ -252,6 +242,7 @@ impl Writer {
         sums: &[(Counts, EndCounts)],
         events_dropped: u64,
     ) -> Result<(), RowError> {
+        self.end_bins()?;
         let to = self.begin()?;
         v1::write_end(to, end)?;
         v1::write_events_dropped(to, events_dropped)?;

@@ -486,9 +486,9 @@ fn observed(archive: &Archive) -> Result<Vec<Observed>, RecordError> {
     Ok(archive.series()?.into_iter().map(observed_of).collect())
 }
 
-fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
+fn observed_of(SeriesReadings { series, points, ranges }: SeriesReadings) -> Observed {
     let Series { component, metric, unit: _ } = series;
-    Observed { component, metric, points }
+    Observed { component, metric, points, ranges }
 }
 
 fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {

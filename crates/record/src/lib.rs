@@ -7,7 +7,8 @@
 //! In addition to the requests, a record has observations of [`ObservedComponent`]s, and facts
 //! about the run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and
 //! tables, and the names of [`environment`]. The observations are [`metric`]s, one table for
-//! samplers and judgements.
+//! samplers and judgements; those of a long run are merged by [`Thinning`], each by the [`Course`]
+//! of its series.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
@@ -15,6 +16,7 @@
 
 mod balance;
 mod component;
+mod course;
 mod delivery;
 pub mod environment;
 mod excerpt;
@@ -31,12 +33,14 @@ mod note;
 mod op_log;
 pub mod statistic;
 mod tally;
+mod thinning;
 mod time_buckets;
 mod times;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
 pub use component::{LANE_PREFIX, ObservedComponent, Part, Side};
+pub use course::Course;
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
@@ -57,6 +61,7 @@ pub use note::{Note, NoteError};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use statistic::Statistic;
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
+pub use thinning::{EVERY_SAMPLE, SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning};
 pub use time_buckets::TimeBuckets;
 pub use times::{Bucket, Scale, Times};
 pub use totals::{AccountTotals, MemoryOutlet, Totals};

@@ -139,6 +139,30 @@ statistics! {
     }
 }
 
+/// The statistics that are values at an instant; all others are counters.
+pub const GAUGES: [&str; 20] = [
+    "pg_stat_database.numbackends",
+    "status.innodb_buffer_pool_pages_data",
+    "status.innodb_buffer_pool_pages_dirty",
+    "status.innodb_buffer_pool_pages_free",
+    "status.innodb_buffer_pool_pages_total",
+    "status.innodb_checkpoint_age",
+    "status.innodb_checkpoint_max_age",
+    "status.innodb_data_pending_fsyncs",
+    "status.innodb_data_pending_reads",
+    "status.innodb_data_pending_writes",
+    "status.innodb_history_list_length",
+    "status.innodb_os_log_pending_fsyncs",
+    "status.innodb_row_lock_current_waits",
+    "status.innodb_row_lock_time_max",
+    "status.max_used_connections",
+    "status.threads_connected",
+    "status.threads_running",
+    "freelist_count",
+    "page_count",
+    "wal_bytes",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,7 @@ impl CheckInput<'_> {
         let (at, length_s) = longest.unwrap_or((Nanos::ZERO, 0.0));
         let allowed = STALL_ALLOWED.as_secs_f64();
         let others = self.evidence.observed.iter().filter(|it| !it.is(generator::STALL));
-        let last = others.filter_map(|it| it.points.last()).map(|(at, _)| *at).max();
+        let last = others.filter_map(watched_until).max();
         let did_last = last.is_some_and(|last| last + NOTICES_WITHIN >= window.end);
         if length_s <= allowed && !did_last {
             return CheckKind::Stall.not_possible(ObservationObstacle::WatcherEnded);
@@ -183,4 +183,16 @@ impl CheckInput<'_> {
             None => ObservationObstacle::ThreadsUnreadable.into(),
         }
     }
+}
+
+/// Returns the time until which a series was sampled. If its last reading stands for several
+/// samples, the run was killed, and the samples of as long a time after it are lost.
+fn watched_until(observed: &Observed) -> Option<Nanos> {
+    let (before, last) = match observed.points.as_slice() {
+        [] => return None,
+        [(only, _)] => (*only, *only),
+        [.., (before, _), (last, _)] => (*before, *last),
+    };
+    let lost = observed.range_at(last).map_or(Nanos::ZERO, |_| last.saturating_sub(before));
+    Some(last + lost)
 }

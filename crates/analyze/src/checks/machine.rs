@@ -50,12 +50,13 @@ impl CheckInput<'_> {
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
-    /// later one.
+    /// later one. Of readings that stand for several samples, it is the largest change from one of
+    /// these to the next: over their whole time the clock may drift by more.
     fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
         let window = self.evidence.window();
         let pairs = observed.points.windows(2);
         let inside = pairs.filter(|pair| pair[1].0 > window.start && pair[0].0 < window.end);
-        inside.map(|pair| (pair[1].0, pair[1].1 - pair[0].1)).collect()
+        inside.map(|pair| (pair[1].0, step(observed, pair[0], pair[1]))).collect()
     }
 
     /// Checks that the processors were equally fast in all thirds of the window.
@@ -94,6 +95,15 @@ impl CheckInput<'_> {
     }
 }
 
+/// Returns the largest change between two samples, from the one of a reading to that of the next.
+fn step(observed: &Observed, before: (Nanos, f64), reading: (Nanos, f64)) -> f64 {
+    let Some(range) = observed.range_at(reading.0) else { return reading.1 - before.1 };
+    let per_s = if -range.least > range.most { range.least } else { range.most };
+    let between =
+        reading.0.saturating_sub(before.0).as_secs_f64() / f64::from(range.samples.max(1));
+    per_s * between
+}
+
 /// Statistics of a set of readings.
 #[derive(Clone, Copy)]
 struct Sample {
@@ -103,17 +113,21 @@ struct Sample {
 }
 
 impl Sample {
-    /// Summarizes the readings of a period; `None` if there are too few.
+    /// Summarizes the readings of a period; `None` if there are too few. A reading weighs by the
+    /// samples for which it stands: the variance of the mean of n samples is an nth of theirs.
     fn of(observed: &Observed, from: Nanos, until: Nanos) -> Option<Sample> {
-        let points = observed.points.iter().filter(|(at, _)| *at >= from && *at < until);
-        let values: Vec<f64> = points.map(|(_, value)| *value).collect();
-        if values.len() < FEWEST_READINGS {
+        let within = from..until;
+        let mean = observed.mean(&within)?;
+        let (mut count, mut weights, mut squares) = (0, 0.0, 0.0);
+        for (weight, value) in observed.weighted(&within) {
+            count += 1;
+            weights += weight;
+            squares += weight * (value - mean).powi(2);
+        }
+        if count < FEWEST_READINGS {
             return None;
         }
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Sample { mean, error_squared: squares / (count - 1.0) / count })
+        Some(Sample { mean, error_squared: squares / (count as f64 - 1.0) / weights })
     }
 
     /// Returns true if the system reports a frequency at all.

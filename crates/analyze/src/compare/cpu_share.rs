@@ -73,11 +73,7 @@ fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShar
 
 /// Returns the mean of a gauge's readings in the window, or its last reading if there are none.
 fn mean(evidence: &Evidence, window: &Range<Nanos>, part: &Part, metric: Metric) -> Option<f64> {
-    let points = &evidence.observed(part, metric)?.points;
-    let inside = points.iter().filter(|(at, _)| (window.start..=window.end).contains(at));
-    let (n, sum) = inside.fold((0.0, 0.0), |(n, sum), (_, value)| (n + 1.0, sum + value));
-    match n > 0.0 {
-        true => Some(sum / n),
-        false => points.last().map(|(_, value)| *value),
-    }
+    let observed = evidence.observed(part, metric)?;
+    let last = || observed.points.last().map(|(_, value)| *value);
+    observed.mean(window).or_else(last)
 }

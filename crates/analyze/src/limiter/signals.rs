@@ -168,13 +168,12 @@ impl<'a> Signals<'a> {
 
     /// Returns the mean in the window of a statistic that is a gauge.
     pub(super) fn mean_of_statistic(&self, statistic: Statistic) -> Option<f64> {
-        mean(self.series_named(&Part::Statistics, statistic.name)?, &self.window)
+        self.series_named(&Part::Statistics, statistic.name)?.mean(&self.window)
     }
 
     /// Returns the largest reading of a gauge in the window.
     pub(super) fn most(&self, part: &Part, metric: Metric) -> Option<f64> {
-        let points = self.series(part, metric)?.points.iter();
-        points.filter(|(at, _)| self.window.contains(at)).map(|(_, value)| *value).reduce(f64::max)
+        self.series(part, metric)?.most(&self.window)
     }
 
     /// Returns the growth of a counter in the window, between its readings there.
@@ -198,14 +197,14 @@ impl<'a> Signals<'a> {
 
     /// Returns the mean of a gauge in the window.
     pub(super) fn mean(&self, part: &Part, metric: Metric) -> Option<f64> {
-        mean(self.series(part, metric)?, &self.window)
+        self.series(part, metric)?.mean(&self.window)
     }
 
     /// Returns the mean of a gauge without its last reading, which is taken after the end.
     pub(super) fn mean_before_the_last(&self, part: &Part, metric: Metric) -> Option<f64> {
         let observed = self.series(part, metric)?;
         let (last, _) = observed.points.last()?;
-        mean(observed, &(self.window.start..self.window.end.min(*last)))
+        observed.mean(&(self.window.start..self.window.end.min(*last)))
     }
 
     /// Returns every metric of a part with its growth per second.
@@ -277,7 +276,7 @@ impl<'a> Signals<'a> {
 
     /// Returns the mean of a gauge of a component, on any host.
     pub(super) fn mean_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
-        mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+        self.find(component.place.as_deref(), &component.part, metric)?.mean(&self.window)
     }
 
     /// Returns the growth in the window of a counter that starts at zero and is not recorded while
@@ -396,21 +395,6 @@ fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 
-/// Returns the mean of the readings in a window. Each is weighted by the time since the one before
-/// it, the first by that since time zero: at the ends of an observation these are shorter.
-fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
-    let points = &observed.points;
-    let before = |place: usize| place.checked_sub(1).map_or(Nanos::ZERO, |it| points[it].0);
-    let inside = points.iter().enumerate().filter(|(_, (at, _))| window.contains(at));
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (place, (at, value)) in inside {
-        let weight = at.saturating_sub(before(place)).as_secs_f64().max(1e-9);
-        sum += weight * value;
-        weights += weight;
-    }
-    (weights > 0.0).then(|| sum / weights)
-}
-
 #[cfg(test)]
 mod tests {
     use record::metric::host;
@@ -419,7 +403,12 @@ mod tests {
 
     fn observed(points: &[(u64, f64)]) -> Observed {
         let points = points.iter().map(|(s, value)| (Nanos::from_secs(*s), *value)).collect();
-        Observed { component: "host".to_owned(), metric: "user".to_owned(), points }
+        Observed {
+            component: "host".to_owned(),
+            metric: "user".to_owned(),
+            points,
+            ranges: Vec::new(),
+        }
     }
 
     fn window(from: u64, to: u64) -> Range<Nanos> {
@@ -459,7 +448,7 @@ mod tests {
             Observed { points: points.collect(), ..observed(&[]) }
         };
         let at_its_end = millis(&[(1_000, 0.9), (2_000, 0.9), (2_200, 0.1)]);
-        let mean_of = |observed: &Observed| (mean(observed, &window(0, 9)).unwrap() * 1e3).round();
+        let mean_of = |observed: &Observed| (observed.mean(&window(0, 9)).unwrap() * 1e3).round();
         assert_eq!(mean_of(&at_its_end), 827.0);
         assert_eq!(mean_of(&millis(&[(300, 0.5)])), 500.0);
         assert_eq!(mean_of(&millis(&[(10, 9.0), (1_010, 0.4)])), 485.0);
@@ -472,6 +461,7 @@ mod tests {
             component: component.to_owned(),
             metric: "user".to_owned(),
             points: points(from),
+            ranges: Vec::new(),
         };
         LoadEvidence {
             table: "t".to_owned(),
@@ -501,7 +491,7 @@ mod tests {
     #[test]
     fn mean_uses_readings_inside_the_window() {
         let gauge = observed(&[(0, 9.0), (1, 1.0), (2, 3.0), (3, 9.0)]);
-        assert_eq!(mean(&gauge, &window(1, 3)), Some(2.0));
-        assert_eq!(mean(&gauge, &window(4, 9)), None);
+        assert_eq!(gauge.mean(&window(1, 3)), Some(2.0));
+        assert_eq!(gauge.mean(&window(4, 9)), None);
     }
 }

@@ -54,6 +54,7 @@ fn processor_time_is_per_completed_request() {
             component: "server".to_owned(),
             metric: metric.to_owned(),
             points: (0..=60).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+            ranges: Vec::new(),
         });
     }
     let figures = figures(&evidence);
@@ -96,6 +97,7 @@ fn observed(component: &str, metric: &str, value: impl Fn(u64) -> f64) -> Observ
         component: component.to_owned(),
         metric: metric.to_owned(),
         points: (0..=60).map(|second| (Nanos::from_secs(second), value(second))).collect(),
+        ranges: Vec::new(),
     }
 }
 

@@ -24,4 +24,5 @@ mod side_effects;
 mod slos;
 mod steady_state;
 mod support;
+mod thinned;
 mod watched;

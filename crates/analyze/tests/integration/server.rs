@@ -26,6 +26,7 @@ fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidenc
         component: "database".to_owned(),
         metric: (*metric).to_owned(),
         points: vec![(Nanos::ZERO, *before), (Nanos::from_secs(60), *behind)],
+        ranges: Vec::new(),
     };
     let counts = counted.iter().map(count).collect();
     evidence.account = Account { refused: None, counts, jobs };
@@ -97,6 +98,7 @@ fn commits_of_parallel_workers_are_not_foreign() {
             component: "sessions".to_owned(),
             metric: "parallel-workers".to_owned(),
             points: vec![(Nanos::ZERO, 0.0), (Nanos::from_secs(60), workers)],
+            ranges: Vec::new(),
         });
         evidence
     };

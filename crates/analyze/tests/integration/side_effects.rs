@@ -390,6 +390,7 @@ fn at_work(run: Run, name: &str, looks: impl Fn(u64) -> f64) -> Run {
         component: "background".to_owned(),
         metric: name.to_owned(),
         points: points.collect(),
+        ranges: Vec::new(),
     });
     run
 }

@@ -94,6 +94,7 @@ fn idle(seconds: u64) -> Vec<Observed> {
         component: component.to_owned(),
         metric: metric.to_owned(),
         points: (0..=seconds).map(|s| (Nanos::from_secs(s), 7.0 + per_s * s as f64)).collect(),
+        ranges: Vec::new(),
     };
     rates.into_iter().map(grown).collect()
 }
@@ -133,6 +134,7 @@ pub(crate) fn stand_still(evidence: &mut Evidence, stalls: &[(f64, f64)]) {
         component: "generator".to_owned(),
         metric: "stall".to_owned(),
         points: stalls.iter().map(|(begin, length)| (at(*begin), *length)).collect(),
+        ranges: Vec::new(),
     });
 }
 
@@ -313,6 +315,7 @@ pub(crate) fn replace_readings(
         component: component.to_owned(),
         metric: metric.to_owned(),
         points: looks.map(|at| (at, value(at.as_secs_f64()))).collect(),
+        ranges: Vec::new(),
     });
 }
 

@@ -294,7 +294,10 @@ impl RecorderThread {
                 let end = End { text: self.secrets.hide(&end.text), ..end };
                 self.sums.seal(&end, self.events.saturating_sub(EVENTS))
             }
-            None => self.sums.save(),
+            None => {
+                self.sums.writer.end_bins()?;
+                self.sums.save()
+            }
         }
     }
 

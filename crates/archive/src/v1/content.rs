@@ -82,6 +82,21 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, RowError> {
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
 }
 
+/// Writes the number of rows of `sample_range`, if there are any. The seal cannot have it: earlier
+/// versions compare all of its sums.
+pub(super) fn write_sample_ranges(to: &Connection, number: u64) -> Result<(), RowError> {
+    match number {
+        0 => Ok(()),
+        _ => write_fact(to, "sample_ranges", i64::try_from(number).unwrap_or(i64::MAX).into()),
+    }
+}
+
+/// Reads the number of rows of `sample_range`; 0 if the record does not say.
+pub(super) fn read_sample_ranges(from: &Connection) -> Result<u64, RowError> {
+    let facts = Facts::read(from)?;
+    facts.get("sample_ranges").map_or(Ok(0), |_| facts.natural("sample_ranges"))
+}
+
 /// Writes the result of the op-log.
 pub(crate) fn write_op_log(to: &Connection, outcome: &OpLogReport) -> Result<(), RowError> {
     let OpLogReport { format, rows, dropped, failure } = outcome;

@@ -21,10 +21,10 @@ pub(crate) use excerpts::{read_excerpts, read_excerpts_of, write_excerpt};
 pub(crate) use files::{read_files, write_file};
 pub(crate) use rows::{
     Client, Event, EventError, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow,
-    LoadSampleRow, SampleRow, SeriesRow, Setting,
+    LoadSampleRow, SampleRangeRow, SampleRow, SeriesRow, Setting,
 };
 pub(crate) use schema::{
-    APPLICATION, EXCERPT, OPTIONAL_TABLES, VERSION, has_table, is_missing, statements,
+    APPLICATION, EXCERPT, OPTIONAL_TABLES, SAMPLE_RANGE, VERSION, has_table, is_missing, statements,
 };
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 

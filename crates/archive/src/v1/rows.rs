@@ -2,8 +2,8 @@
 
 use base::{AccountId, Class, Code, Nanos, WallTime};
 use record::{
-    Balance, ClientSample, Counts, EndCounts, EventKind, Gauge, Grid, Interval, Kind, Load, Series,
-    Times,
+    Balance, ClientSample, Counts, EndCounts, EventKind, Gauge, Grid, Interval, Kind, Load,
+    SampleRange, Series, Times,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -349,6 +349,26 @@ impl SampleRow {
 
     pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, f64), RowError> {
         Ok((nanos(row, 0)?, row.get(1)?))
+    }
+}
+
+/// A row of `sample_range`.
+pub(crate) struct SampleRangeRow;
+
+impl SampleRangeRow {
+    pub(crate) const SELECT: &str =
+        "select at_s, samples, least, most from sample_range where series = ?1 order by at_s";
+
+    pub(crate) fn write(to: &Connection, series: i64, range: &SampleRange) -> Result<(), RowError> {
+        let SampleRange { at, samples, least, most } = *range;
+        to.prepare_cached("insert or replace into sample_range values (?, ?, ?, ?, ?)")?
+            .execute(params![series, seconds(at), samples, least, most])?;
+        Ok(())
+    }
+
+    pub(crate) fn read(row: &Row<'_>) -> Result<SampleRange, RowError> {
+        let samples = u32::try_from(natural(row, 1)?).unwrap_or(u32::MAX);
+        Ok(SampleRange { at: nanos(row, 0)?, samples, least: row.get(2)?, most: row.get(3)? })
     }
 }
 

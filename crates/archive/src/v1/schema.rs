@@ -14,8 +14,11 @@ pub(crate) const VERSION: i64 = 1;
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.
-pub(crate) const OPTIONAL_TABLES: [&str; 7] =
-    ["account", "event_error", "series", "sample", "file", "load_sample", EXCERPT];
+pub(crate) const OPTIONAL_TABLES: [&str; 8] =
+    ["account", "event_error", "series", "sample", SAMPLE_RANGE, "file", "load_sample", EXCERPT];
+
+/// The table of the extremes of merged samples, which came after the first records of experiments.
+pub(crate) const SAMPLE_RANGE: &str = "sample_range";
 
 /// The table of excerpts, which came after the first records of experiments.
 pub(crate) const EXCERPT: &str = "excerpt";

@@ -126,6 +126,17 @@ CREATE TABLE sample (
     primary key (series, at_s)
 ) without rowid;
 
+CREATE TABLE sample_range (
+    -- Extremes of the samples beyond two hours that one row of `sample` stands for. Earlier records
+    -- have no such table, and no sum in `seal`.
+    series integer not null,
+    at_s real not null,                 -- that of the row
+    samples integer not null,           -- how many it stands for
+    least real not null,                -- of a counter: of its growth per second
+    most real not null,
+    primary key (series, at_s)
+) without rowid;
+
 CREATE TABLE setting (
     -- Settings of the server and facts about the surroundings.
     name text primary key not null,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use record::{Counts, EndCounts, MAX_ROWS};
 use rusqlite::{Connection, params};
 
+use super::content::{read_sample_ranges, write_sample_ranges};
 use super::rows::{SCALARS, integer, natural, scalars};
+use super::schema::{SAMPLE_RANGE, is_missing};
 use crate::error::RowError;
 
 /// The tables whose rows are counted.
@@ -78,6 +80,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, RowError> {
 
 /// Writes the sums of `interval`, and the number of rows in each table.
 pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), RowError> {
+    write_sample_ranges(to, count_sample_ranges(to)?)?;
     let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;
     for ((what, job), total) in sums.iter().chain(&count_rows(to)?) {
         insert.execute(params![what, job, integer(*total)])?;
@@ -103,7 +106,28 @@ pub(crate) fn check_seal(of: &Connection) -> Result<(), RowError> {
             )));
         }
     }
-    Ok(())
+    check_sample_ranges(of)
+}
+
+/// Compares the number of rows of `sample_range` with that in `meta`. An earlier version has copied
+/// the run without the table, if there is none.
+fn check_sample_ranges(of: &Connection) -> Result<(), RowError> {
+    if is_missing(of, SAMPLE_RANGE)? {
+        return Ok(());
+    }
+    let [sealed, found] = [read_sample_ranges(of)?, count_sample_ranges(of)?];
+    match sealed == found {
+        true => Ok(()),
+        false => Err(RowError::content(format!(
+            "there were {sealed} rows of {SAMPLE_RANGE}, and there are {found}"
+        ))),
+    }
+}
+
+fn count_sample_ranges(of: &Connection) -> Result<u64, RowError> {
+    let mut count = of.prepare("select count(*) from sample_range")?;
+    let mut rows = count.query([])?;
+    rows.next()?.map_or(Ok(0), |row| natural(row, 0))
 }
 
 fn read_seal(from: &Connection) -> Result<Totals, RowError> {
@@ -121,7 +145,7 @@ fn count_rows(of: &Connection) -> Result<Totals, RowError> {
     let by_job = COUNTED_BY_JOB.map(|table| (table, "job", " group by job"));
     let mut totals = Totals::new();
     for (table, job, group) in all.into_iter().chain(by_job) {
-        if super::schema::is_missing(of, table)? {
+        if is_missing(of, table)? {
             continue;
         }
         let mut count = of.prepare(&format!("select {job}, count(*) from {table}{group}"))?;

@@ -13,4 +13,4 @@ pub(crate) use rows::{
     merge, read_excerpts, read_facts, read_looks, read_notes, read_runs, remove_fact, remove_run,
     split, write_fact, write_look, write_note, write_run, write_state,
 };
-pub(crate) use schema::{OPTIONAL_TABLES, VERSION, show_run, statements};
+pub(crate) use schema::{OPTIONAL_TABLES, VERSION, add_sample_range, show_run, statements};

@@ -21,7 +21,18 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)>
 }
 
 /// Tables that the first records of this version did not have.
-pub(crate) const OPTIONAL_TABLES: [&str; 1] = [v1::EXCERPT];
+pub(crate) const OPTIONAL_TABLES: [&str; 2] = [v1::EXCERPT, v1::SAMPLE_RANGE];
+
+/// Creates the table of the extremes of merged samples in a record that is older than it.
+pub(crate) fn add_sample_range(to: &Connection) -> Result<(), RowError> {
+    let own = statements().find(|(name, _)| *name == v1::SAMPLE_RANGE);
+    match own {
+        Some((name, statement)) if !v1::has_table(to, "main", name)? => {
+            Ok(to.execute_batch(statement)?)
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The table of version 1 that all runs share.
 pub(super) const SHARED: &str = "file";
@@ -102,8 +113,8 @@ mod tests {
             assert_eq!(types(&second, table, 1), types(&first, table, 0), "{table}");
             assert_eq!(types(&second, table, 0)[0].0, "run", "{table}");
         }
-        assert_eq!(tables_of_a_run().count(), 18);
+        assert_eq!(tables_of_a_run().count(), 19);
         assert_eq!(types(&second, SHARED, 0), types(&first, SHARED, 0));
-        assert_eq!(statements().count(), 24);
+        assert_eq!(statements().count(), 25);
     }
 }

@@ -196,6 +196,18 @@ CREATE TABLE sample (
     primary key (run, series, at_s)
 ) without rowid;
 
+CREATE TABLE sample_range (
+    -- Extremes of the samples beyond two hours that one row of `sample` stands for. Earlier records
+    -- have no such table, and no sum in `seal`.
+    run integer not null,
+    series integer not null,
+    at_s real not null,                 -- that of the row
+    samples integer not null,           -- how many it stands for
+    least real not null,                -- of a counter: of its growth per second
+    most real not null,
+    primary key (run, series, at_s)
+) without rowid;
+
 CREATE TABLE setting (
     -- Settings of the server and facts about the surroundings.
     run integer not null,

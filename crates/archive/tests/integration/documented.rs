@@ -40,9 +40,8 @@ fn record(place: &Place) -> Connection {
     let looks = Reading::of("sessions", "looks", "looks", 10.0);
     notes.load_readings("accounts", Nanos::from_secs(1), vec![looks]);
     notes.time_zero(WallTime(1_795_292_110_000_000_000));
-    for second in 1..=3 {
-        let ran = Reading::of("lane-0", "ran", "s", 0.25);
-        notes.readings(Nanos::from_secs(second), vec![ran]);
+    for (second, ran) in [(1, 0.2), (2, 0.4), (7_201, 0.6), (7_202, 0.9), (7_203, 1.0)] {
+        notes.readings(Nanos::from_secs(second), vec![Reading::of("lane-0", "ran", "s", ran)]);
     }
     Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();

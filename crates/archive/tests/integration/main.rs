@@ -17,3 +17,4 @@ mod schema;
 mod single;
 mod support;
 mod table_record;
+mod thinned;

@@ -41,9 +41,11 @@ fn single(path: &Path, setting: &str) {
         notes.excerpt(excerpt());
         let (table, started) = ("accounts".to_owned(), WallTime(1_795_292_103_000_000_000));
         notes.load(Load { table, started, length: Nanos::from_secs(2), rows: 9, bytes: 90 });
-        let looks = || vec![Reading::of("sessions", "looks", "looks", 10.0)];
-        notes.load_readings("accounts", Nanos::from_secs(1), looks());
-        notes.readings(Nanos::from_secs(3), looks());
+        let looks = |number| vec![Reading::of("sessions", "looks", "looks", number)];
+        notes.load_readings("accounts", Nanos::from_secs(1), looks(10.0));
+        for (second, number) in [(3, 10.0), (7_201, 11.0), (7_202, 21.0), (7_203, 22.0)] {
+            notes.readings(Nanos::from_secs(second), looks(number));
+        }
     });
 }
 
@@ -84,6 +86,8 @@ fn exported_run_is_the_record_that_was_moved_in() {
         assert_eq!(archive.files().unwrap(), [file()]);
         assert_eq!(archive.excerpts().unwrap(), [excerpt()]);
         assert_eq!(archive.loads().unwrap()[0].load.rows, 9);
+        let looks = &archive.series().unwrap()[0];
+        assert_eq!((looks.points.len(), looks.ranges[0].most), (3, 10.0));
     }
 }
 
@@ -112,12 +116,14 @@ fn experiment_of_an_earlier_build_is_continued_and_read_without_excerpts() {
     let place = Place::new("without-excerpts");
     let experiment = place.path("e.assay");
     drop(ExperimentWriter::create(&experiment, &[], &[]).unwrap());
-    Connection::open(&experiment).unwrap().execute_batch("drop table excerpt").unwrap();
+    let older = "drop table excerpt; drop table sample_range";
+    Connection::open(&experiment).unwrap().execute_batch(older).unwrap();
     let (mut writer, _) = ExperimentWriter::resume(&experiment).unwrap();
     single(&place.path("own.assay"), "1MB");
     writer.add_run(&row(1), &[], &place.path("own.assay")).unwrap();
     let archive = Archive::open_run(&experiment, 1).unwrap();
     assert_eq!(archive.loads().unwrap().len(), 1);
+    assert_eq!(archive.series().unwrap()[0].ranges.len(), 1, "its table was added");
     assert_eq!(archive.excerpts().unwrap(), []);
     assert_eq!(ExperimentContent::read(&experiment).unwrap().excerpts, []);
     export::single_run(&experiment, 1, &place.path("one.assay")).unwrap();

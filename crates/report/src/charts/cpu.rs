@@ -7,7 +7,7 @@ use record::metric::{Metric, host, processes, program};
 use record::{ObservedComponent, Part, Side};
 use workload::question::CpuOwner;
 
-use super::readings::{Rates, Series, draw, rates};
+use super::readings::{MERGED, Rates, Series, draw, rates, rates_of};
 use super::subject::{Run, Words};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
@@ -44,7 +44,8 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
     let lines = series.into_iter().enumerate().map(|(number, Usage { name, stroke, rates })| {
-        Series { name, ink: Ink::Series(number), stroke, points: rates.points }
+        let Rates { points, extents, .. } = rates;
+        Series { name, ink: Ink::Series(number), stroke, points, extents }
     });
     let most = draw(lines, &mut marks, &mut legend);
     let y = Axis::from_zero("processors", Unit::Number, most);
@@ -90,7 +91,7 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
         let Some(ObservedComponent { part: Part::Program(name), .. }) = component else { continue };
-        let rates = rates(&observed.points);
+        let rates = rates_of(observed);
         if rates.mean >= NOTABLE {
             found.push(Usage { name, stroke: Stroke::Dashed, rates });
         }
@@ -104,14 +105,26 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Rates> {
     let counters: Vec<&Observed> =
         metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
-    let (first, others) = counters.split_first()?;
-    let sum = |(place, (at, value)): (usize, &(Nanos, f64))| {
-        let others = others.iter().map(|it| it.points.get(place).filter(|(time, _)| time == at));
-        let others = others.map(|found| found.map_or(f64::NAN, |(_, value)| *value));
-        (*at, value + others.sum::<f64>())
+    let rates = match counters.as_slice() {
+        [] => return None,
+        // The extremes of a sum are not known from those of its parts.
+        [first, others @ ..] if !others.is_empty() => rates(&sums(first, others)),
+        [only, ..] => rates_of(only),
     };
-    let sums: Vec<(Nanos, f64)> = first.points.iter().enumerate().map(sum).collect();
-    Some(rates(&sums)).filter(|rates| !rates.points.is_empty())
+    Some(rates).filter(|rates| !rates.points.is_empty())
+}
+
+/// Returns the sums of counters at the times of the first one; not a number where another was not
+/// read.
+fn sums(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
+    let at_time = |observed: &&Observed, at: &Nanos| {
+        let place = observed.points.binary_search_by_key(at, |(at, _)| *at);
+        place.map_or(f64::NAN, |place| observed.points[place].1)
+    };
+    let sum = |(at, value): &(Nanos, f64)| {
+        (*at, value + others.iter().map(|other| at_time(other, at)).sum::<f64>())
+    };
+    first.points.iter().map(sum).collect()
 }
 
 /// Returns the processors that the generator used by its own account, which older records have.
@@ -124,5 +137,7 @@ fn caption(series: &[Usage]) -> String {
     let mean =
         |series: &Usage| format!("{} {}", series.name, trimmed(&significant(series.rates.mean)));
     let means: Vec<String> = series.iter().map(mean).collect();
-    format!("Mean number of processors in use: {}.", means.join("; "))
+    let has_extents = series.iter().any(|series| !series.rates.extents.is_empty());
+    let merged = if has_extents { MERGED } else { "" };
+    format!("Mean number of processors in use: {}.{merged}", means.join("; "))
 }

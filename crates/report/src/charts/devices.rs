@@ -6,10 +6,10 @@ use analyze::Observed;
 use record::metric::{disk, interface, sockets};
 use record::{Metric, Part, Side};
 
-use super::readings::{Places, Rates, Series, by_place, draw, of_metric, rates, words};
+use super::readings::{MERGED, Places, Rates, Series, by_place, draw, of_metric, rates_of, words};
 use super::subject::{Run, highest};
 use super::timeline;
-use crate::figure::{Axis, Figure, Ink, Point, Stroke, Unit};
+use crate::figure::{Axis, Extent, Figure, Ink, Point, Stroke, Unit};
 use crate::number::{bytes, percent, rate};
 
 /// Maximum number of devices of a figure: those that did most.
@@ -141,11 +141,12 @@ fn figure(
     let all = devices.iter().flat_map(|it| &it.rates).flat_map(|(.., rates)| &rates.points);
     let scale = scale(quantity.kind, highest(all.map(|point| point.y)));
     let series = devices.into_iter().enumerate().flat_map(|(number, Device { name, rates })| {
-        rates.into_iter().map(move |(what, stroke, Rates { points, .. })| Series {
+        rates.into_iter().map(move |(what, stroke, Rates { points, extents, .. })| Series {
             name: format!("{name}: {what}"),
             ink: Ink::Series(number),
             stroke,
             points: points.iter().map(|it| Point { y: it.y / scale.divisor, ..*it }).collect(),
+            extents: extents.iter().map(|it| divided(it, scale.divisor)).collect(),
         })
     });
     let mut marks = timeline::marks(run);
@@ -159,7 +160,7 @@ fn device<'a>(name: &'a str, series: &[&Observed], quantity: &Quantity) -> Optio
         .counters
         .iter()
         .filter_map(|(metric, what, stroke)| {
-            let rates = rates(&of_metric(series, *metric)?.points);
+            let rates = rates_of(of_metric(series, *metric)?);
             (!rates.points.is_empty()).then_some((*what, *stroke, rates))
         })
         .collect();
@@ -172,6 +173,10 @@ struct Scale {
     unit: Unit,
     /// Value of one step of the scale.
     divisor: f64,
+}
+
+fn divided(extent: &Extent, by: f64) -> Extent {
+    Extent { low: extent.low / by, high: extent.high / by, ..*extent }
 }
 
 fn scale(kind: Kind, highest: f64) -> Scale {
@@ -198,6 +203,8 @@ fn caption(quantity: &Quantity, devices: &[Device<'_>]) -> String {
         let amounts: Vec<String> = it.rates.iter().map(amount).collect();
         format!("{} {}", it.name, amounts.join(", "))
     };
-    let devices: Vec<String> = devices.iter().map(device).collect();
-    format!("On average: {}.", devices.join("; "))
+    let names: Vec<String> = devices.iter().map(device).collect();
+    let mut all = devices.iter().flat_map(|it| &it.rates);
+    let merged = if all.any(|(.., rates)| !rates.extents.is_empty()) { MERGED } else { "" };
+    format!("On average: {}.{merged}", names.join("; "))
 }

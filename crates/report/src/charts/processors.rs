@@ -98,7 +98,7 @@ fn periods(read: &[(u32, Vec<Reading>)]) -> Vec<[Nanos; 2]> {
             times.dedup();
         }
     }
-    ends(&times, MOST_COLUMNS).windows(2).map(|pair| [pair[0], pair[1]]).collect()
+    ends(&times, MOST_COLUMNS, |at| *at).windows(2).map(|pair| [pair[0], pair[1]]).collect()
 }
 
 /// The use of a processor.

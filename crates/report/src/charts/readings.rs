@@ -7,7 +7,7 @@ use base::Nanos;
 use record::{Metric, ObservedComponent, Part};
 
 use super::subject::{Words, highest};
-use crate::figure::{Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
+use crate::figure::{Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
 
 /// Maximum number of points of a series of readings: the figures of a whole machine have many
 /// series.
@@ -48,8 +48,30 @@ pub(super) fn of_metric<'a>(series: &[&'a Observed], metric: Metric) -> Option<&
 pub(super) struct Rates {
     /// The growth between readings; not a number at a gap.
     pub(super) points: Vec<Point>,
+    /// The extremes of each, if readings stand for several samples; else empty.
+    pub(super) extents: Vec<Extent>,
     /// The growth over all the time without a gap; 0 if there is none.
     pub(super) mean: f64,
+}
+
+/// Sentence of a figure in which readings stand for several samples.
+pub(super) const MERGED: &str =
+    " Beyond two hours a point stands for several samples, and bands show their extremes.";
+
+/// Returns the growth of a counter per second, with the extremes between its samples.
+pub(super) fn rates_of(observed: &Observed) -> Rates {
+    let mut rates = rates(&observed.points);
+    if observed.ranges.is_empty() {
+        return rates;
+    }
+    let pairs = observed.points.windows(2).filter(|pair| pair[1].0 > pair[0].0);
+    let extent = |(pair, point): (&[(Nanos, f64)], &Point)| {
+        let range = observed.range_at(pair[1].0);
+        let [low, high] = range.map_or([point.y; 2], |range| [range.least, range.most]);
+        Extent { at: point.x, low, high }
+    };
+    rates.extents = pairs.zip(&rates.points).map(extent).collect();
+    rates
 }
 
 /// Returns the growth per second between readings. A counter that shrinks was reset, which makes a
@@ -70,17 +92,31 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
         let y = if is_known { grown / (to - from) } else { f64::NAN };
         points.push(Point { x: (from + to) / 2.0, y });
     }
-    Rates { points, mean: if time > 0.0 { growth / time } else { 0.0 } }
+    let mean = if time > 0.0 { growth / time } else { 0.0 };
+    Rates { points, extents: Vec::new(), mean }
 }
 
-/// Returns the ends of at most `most` periods between readings: every n-th reading, and the last.
-pub(super) fn ends<T: Copy>(readings: &[T], most: usize) -> Vec<T> {
-    let periods = readings.len().saturating_sub(1);
+/// Returns the ends of at most `most` periods between readings: the readings that divide the time
+/// most equally, and the last. If readings are equally far apart, they are every n-th one.
+pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nanos) -> Vec<T> {
+    let [Some(first), Some(last)] = [readings.first(), readings.last()] else { return Vec::new() };
+    let periods = readings.len() - 1;
     let size = periods.div_ceil(most).max(1);
-    let mut ends: Vec<T> = readings.iter().copied().step_by(size).collect();
-    if !periods.is_multiple_of(size) {
-        ends.extend(readings.last());
+    let span = at(last).saturating_sub(at(first)).0 as f64;
+    let mut ends = vec![*first];
+    let mut place = 0;
+    for number in 1..periods.div_ceil(size) {
+        let target = at(first) + Nanos((span * (number * size) as f64 / periods as f64) as u64);
+        let behind = readings.partition_point(|reading| at(reading) < target).min(periods);
+        let [before, after] = [behind.saturating_sub(1), behind].map(|it| at(&readings[it]));
+        let is_nearer = target.saturating_sub(before) < after.saturating_sub(target);
+        let nearest = if is_nearer { behind - 1 } else { behind };
+        if nearest > place && nearest < periods {
+            place = nearest;
+            ends.push(readings[place]);
+        }
     }
+    ends.extend((periods > 0).then_some(*last));
     ends
 }
 
@@ -100,6 +136,8 @@ pub(super) struct Series {
     pub(super) ink: Ink,
     pub(super) stroke: Stroke,
     pub(super) points: Vec<Point>,
+    /// The extremes of the points; empty if each is one value.
+    pub(super) extents: Vec<Extent>,
 }
 
 /// Adds lines with their spreads to a figure, and returns the highest value.
@@ -109,9 +147,10 @@ pub(super) fn draw(
     legend: &mut Vec<LegendEntry>,
 ) -> f64 {
     let mut most = 0.0f64;
-    for Series { name, ink, stroke, points } in series {
-        most = most.max(highest(points.iter().map(|point| point.y)));
-        let Thinned { means, spread } = thinned_to(&points, MOST_POINTS);
+    for Series { name, ink, stroke, points, extents } in series {
+        let highs = extents.iter().map(|extent| extent.high);
+        most = most.max(highest(points.iter().map(|point| point.y).chain(highs)));
+        let Thinned { means, spread } = thinned_to(&points, &extents, MOST_POINTS);
         marks.push(Mark::Band { ink, is_solid: false, extents: spread });
         marks.push(Mark::Line { ink, stroke, points: means });
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), name));
@@ -121,6 +160,8 @@ pub(super) fn draw(
 
 #[cfg(test)]
 mod tests {
+    use record::SampleRange;
+
     use super::*;
 
     #[test]
@@ -129,6 +170,7 @@ mod tests {
             component: component.to_owned(),
             metric: String::new(),
             points: Vec::new(),
+            ranges: Vec::new(),
         };
         let components = ["db1/disk a", "db2/disk a", "db3/disk a", "db4/disk a", "disk a", "host"];
         let all = components.map(observed);
@@ -167,7 +209,33 @@ mod tests {
             (5, 3, &[0, 2, 4]),
             (6, 3, &[0, 2, 4, 5]),
         ] {
-            assert_eq!(ends(&(0..readings).collect::<Vec<u32>>(), most), expected, "{readings}");
+            let all: Vec<u64> = (0..readings).collect();
+            let found = ends(&all, most, |second| Nanos::from_secs(*second));
+            assert_eq!(found, expected, "{readings}");
         }
+    }
+
+    #[test]
+    fn periods_are_equally_long_where_readings_are_rarer() {
+        let all: Vec<u64> = (0..100).chain((100..=1_000).step_by(50)).collect();
+        let found = ends(&all, 10, |second| Nanos::from_secs(*second));
+        assert_eq!(found, [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
+    }
+
+    #[test]
+    fn extremes_of_merged_samples_are_those_of_the_growth() {
+        let at = |second| Nanos::from_secs(second);
+        let range = |second, least, most| SampleRange { at: at(second), samples: 60, least, most };
+        let observed = Observed {
+            component: "host".to_owned(),
+            metric: "busy".to_owned(),
+            points: vec![(at(7_199), 1.0), (at(7_200), 2.0), (at(7_260), 32.0)],
+            ranges: vec![range(7_260, 0.1, 1.9)],
+        };
+        let Rates { points, extents, .. } = rates_of(&observed);
+        assert_eq!((points[1].x, points[1].y), (7_230.0, 0.5));
+        let expected = [(7_199.5, 1.0, 1.0), (7_230.0, 0.1, 1.9)];
+        let expected = expected.map(|(at, low, high)| Extent { at, low, high });
+        assert_eq!(extents, expected);
     }
 }

@@ -193,6 +193,7 @@ mod tests {
             component: component.to_owned(),
             metric: metric.to_owned(),
             points: values.iter().enumerate().map(at).collect(),
+            ranges: Vec::new(),
         }
     }
 

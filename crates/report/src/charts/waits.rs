@@ -71,7 +71,7 @@ struct Periods {
 
 impl Periods {
     fn of(looks: &Observed) -> Periods {
-        let ends = ends(&looks.points, MOST_PERIODS);
+        let ends = ends(&looks.points, MOST_PERIODS, |(at, _)| *at);
         let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
         Periods { between: ends.windows(2).map(period).collect() }
     }

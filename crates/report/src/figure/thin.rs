@@ -19,28 +19,74 @@ pub struct Thinned {
 
 /// Reduces a series to [`MOST_POINTS`].
 pub fn thinned(points: &[Point]) -> Thinned {
-    thinned_to(points, MOST_POINTS)
+    thinned_to(points, &[], MOST_POINTS)
 }
 
-/// Reduces a series to `most` points. Parts have equal numbers of points, and missing values count
-/// as none.
-pub(crate) fn thinned_to(points: &[Point], most: usize) -> Thinned {
+/// Reduces a series to `most` points. Parts have equal lengths, and missing values count as none.
+/// `extents` are those of the points, if these stand for several values each.
+pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> Thinned {
     if points.len() <= most {
-        return Thinned { means: points.to_vec(), spread: Vec::new() };
+        let has_spread = extents.iter().any(|extent| extent.low < extent.high);
+        let spread = if has_spread { extents.to_vec() } else { Vec::new() };
+        return Thinned { means: points.to_vec(), spread };
     }
-    let size = points.len().div_ceil(most);
-    let parts = points.chunks(size).map(|part| {
-        let values: Vec<f64> = part.iter().map(|it| it.y).filter(|y| !y.is_nan()).collect();
-        let x = part.iter().map(|it| it.x).sum::<f64>() / part.len() as f64;
-        let fold = |of: fn(f64, f64) -> f64| values.iter().copied().fold(f64::NAN, of);
-        let mean = match values.len() {
-            0 => f64::NAN,
-            count => values.iter().sum::<f64>() / count as f64,
-        };
-        (Point { x, y: mean }, Extent { at: x, low: fold(f64::min), high: fold(f64::max) })
+    let part = part_of(points, most);
+    let weights = weights(points);
+    let mut begin = 0;
+    let parts = points.chunk_by(|one, next| part(one) == part(next)).map(|of_part| {
+        let places = begin..begin + of_part.len();
+        begin = places.end;
+        mean_and_extent(of_part, &weights[places.clone()], extents.get(places).unwrap_or_default())
     });
     let (means, spread) = parts.unzip();
     Thinned { means, spread }
+}
+
+/// Returns the number of the part of a point: as many parts as if all points were equally far
+/// apart.
+fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
+    let size = points.len().div_ceil(most) as f64;
+    let [first, last] = [points.first(), points.last()].map(|it| it.map_or(0.0, |it| it.x));
+    let apart = (last - first) / (points.len() as f64 - 1.0);
+    move |point| (((point.x - first) / apart + 0.5) / size) as u64
+}
+
+/// Returns the weight of each point: half of the distance between its neighbours.
+fn weights(points: &[Point]) -> Vec<f64> {
+    let last = points.len() - 1;
+    let weight = |place: usize| {
+        let (before, behind) = (place.saturating_sub(1), (place + 1).min(last));
+        (points[behind].x - points[before].x) / (behind - before) as f64
+    };
+    (0..=last).map(weight).collect()
+}
+
+fn mean_and_extent(points: &[Point], weights: &[f64], extents: &[Extent]) -> (Point, Extent) {
+    let mut sum = Sums::default();
+    let (mut low, mut high) = (f64::NAN, f64::NAN);
+    for (place, (point, weight)) in points.iter().zip(weights).enumerate() {
+        sum.x += weight * point.x;
+        sum.weight += weight;
+        if !point.y.is_nan() {
+            sum.y += weight * point.y;
+            sum.known += weight;
+        }
+        let extent = extents.get(place);
+        low = low.min(extent.map_or(point.y, |extent| extent.low));
+        high = high.max(extent.map_or(point.y, |extent| extent.high));
+    }
+    let (x, y) = (sum.x / sum.weight, sum.y / sum.known);
+    (Point { x, y }, Extent { at: x, low, high })
+}
+
+/// Weighted sums over the points of a part.
+#[derive(Default)]
+struct Sums {
+    x: f64,
+    weight: f64,
+    y: f64,
+    /// Weight of the points whose value is known.
+    known: f64,
 }
 
 #[cfg(test)]
@@ -69,6 +115,34 @@ mod tests {
         let lowest = spread.iter().map(|it| it.low).fold(f64::INFINITY, f64::min);
         assert_eq!((lowest, highest), (0.5, 900.0));
         assert_eq!(means[4].y, 5.0, "a missing value is no zero");
+    }
+
+    #[test]
+    fn parts_are_equally_long_where_points_are_rarer() {
+        // Two hours of seconds, then 22 hours of minutes: a twelfth, and the rest.
+        let at = |n: u32| f64::from(if n < 7_200 { n } else { 7_200 + 60 * (n - 7_200) });
+        let value = |n: u32| if n < 7_200 { 1.0 } else { 2.0 };
+        let points: Vec<Point> =
+            (0..7_200 + 1_320).map(|n| Point { x: at(n), y: value(n) }).collect();
+        let Thinned { means, .. } = thinned_to(&points, &[], 120);
+        let early = means.iter().filter(|mean| mean.y < 1.5).count();
+        assert!(means.len() <= 120 && (9..=11).contains(&early), "{early} of {}", means.len());
+        // The part with both has the mean over its time.
+        let mixed = means.iter().find(|mean| mean.y > 1.0 && mean.y < 2.0);
+        assert!(mixed.is_none_or(|mean| (mean.x - 7_200.0).abs() < 900.0), "{mixed:?}");
+    }
+
+    #[test]
+    fn extremes_of_points_that_stand_for_several_values_survive() {
+        let points = series((0..300).map(|_| 5.0));
+        let extent = |point: &Point| Extent { at: point.x, low: 5.0, high: 5.0 };
+        let mut extents: Vec<Extent> = points.iter().map(extent).collect();
+        assert_eq!(thinned_to(&points, &extents, 300).spread, []);
+        extents[77].high = 9.0;
+        assert_eq!(thinned_to(&points, &extents, 300).spread, extents);
+        let Thinned { means, spread } = thinned_to(&points, &extents, 30);
+        assert_eq!((means.len(), spread[7].high, spread[8].high), (30, 9.0, 5.0));
+        assert!(means.iter().all(|mean| mean.y == 5.0));
     }
 
     #[test]

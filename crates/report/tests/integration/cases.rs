@@ -300,6 +300,7 @@ pub(crate) fn loads() -> Case {
         component: component.to_owned(),
         metric: metric.to_owned(),
         points: (0..=3).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+        ranges: Vec::new(),
     };
     case.evidence.loads = vec![
         load("accounts", 100_000, Nanos::from_millis(3_140), points),

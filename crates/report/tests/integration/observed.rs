@@ -65,6 +65,7 @@ fn step(case: &mut Case, metric: &str, second: u64) {
         component: "statistics".to_owned(),
         metric: metric.to_owned(),
         points: points.collect(),
+        ranges: Vec::new(),
     });
 }
 
@@ -138,6 +139,7 @@ fn server_processes_of_a_proxy_are_not_called_database() {
             component: "server".to_owned(),
             metric: "proxies".to_owned(),
             points,
+            ranges: Vec::new(),
         });
         case.about.target = "postgres://127.0.0.1:6432/shop".to_owned();
         let figures = figures(case);
@@ -191,6 +193,7 @@ fn figures_of_an_hour_have_a_bounded_size() {
                 component,
                 metric,
                 points,
+                ranges: Vec::new(),
             }));
         }
         let view = case.view();

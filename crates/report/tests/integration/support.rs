@@ -198,6 +198,7 @@ impl Case {
             component: component.to_owned(),
             metric: metric.to_owned(),
             points: (0..=seconds).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+            ranges: Vec::new(),
         });
     }
 
@@ -227,6 +228,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
         component: component.to_owned(),
         metric: metric.to_owned(),
         points: (0..=seconds).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+        ranges: Vec::new(),
     });
     observed.into()
 }

@@ -1,0 +1,295 @@
+//! Thinning of the samples of long runs.
+//!
+//! In the first two hours of a run every sample is kept. Later samples of a series are merged: one
+//! row stands for those of a [bin](SampleBins), with their least and largest value. The invariants:
+//! the mean of a gauge, weighted by the time since the reading before, and the growth of a counter,
+//! resets included, are the same over the rows and over the samples; and an open bin takes the same
+//! memory however many samples it has.
+
+use std::collections::BTreeMap;
+
+use base::Nanos;
+
+use crate::course::Course;
+
+/// The time since the beginning in which every sample is kept.
+pub const EVERY_SAMPLE: Nanos = Nanos::from_secs(7_200);
+
+/// Bins of a run with a planned end: a week has bins of ten minutes.
+const MOST_BINS: u64 = 1_008;
+
+/// Bins are whole minutes long.
+const MINUTE: Nanos = Nanos::from_secs(60);
+
+/// Length of the bins of a run without a planned end.
+const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
+
+/// The division of the time after [`EVERY_SAMPLE`] into bins.
+///
+/// A bin ends at a whole multiple of its length, which belongs to it. None extends across the
+/// beginning of the window or the planned end of the run, so that the samples of the window are
+/// merged with no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleBins {
+    length: Nanos,
+    cuts: [Nanos; 2],
+}
+
+/// A bin of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SampleBin {
+    number: u64,
+    cuts: usize,
+}
+
+impl SampleBins {
+    /// Returns the bins of a run with this warm-up and duration (`None`: until interrupted).
+    pub fn new(warmup: Nanos, duration: Option<Nanos>) -> SampleBins {
+        let length = duration.map_or(LENGTH_WITHOUT_END, |duration| {
+            let minutes = duration.0.div_ceil(MOST_BINS).div_ceil(MINUTE.0);
+            Nanos(MINUTE.0 * minutes.max(1))
+        });
+        SampleBins { length, cuts: [warmup, duration.unwrap_or(warmup)] }
+    }
+
+    /// Returns the length of a bin.
+    pub fn length(self) -> Nanos {
+        self.length
+    }
+
+    /// Returns the bin of a sample at an instant; `None` if every sample is kept there.
+    pub fn of(self, at: Nanos) -> Option<SampleBin> {
+        (at > EVERY_SAMPLE).then(|| SampleBin {
+            number: at.0.div_ceil(self.length.0),
+            cuts: self.cuts.iter().filter(|cut| at > **cut).count(),
+        })
+    }
+}
+
+/// The extremes of the samples for which one row stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleRange {
+    /// Instant of the row.
+    pub at: Nanos,
+    /// Number of samples.
+    pub samples: u32,
+    /// Least value of a gauge; least growth per second, between two samples, of a counter or of a
+    /// value that drifts.
+    pub least: f64,
+    /// Largest value, or growth per second.
+    pub most: f64,
+}
+
+/// A row of a series, which stands for one sample or for all since the row before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThinnedRow {
+    /// Instant: that of the last sample.
+    pub at: Nanos,
+    /// Mean of a gauge; last value of a counter or label; longest one.
+    pub value: f64,
+    /// The extremes, if the row stands for samples that differ.
+    pub range: Option<SampleRange>,
+}
+
+/// A sample: its instant and its value.
+type Sample = (Nanos, f64);
+
+/// The open bins of all series of a run.
+#[derive(Clone, Debug)]
+pub struct Thinning {
+    bins: SampleBins,
+    series: BTreeMap<i64, SeriesThinning>,
+}
+
+impl Thinning {
+    /// Begins with no series.
+    pub fn new(bins: SampleBins) -> Thinning {
+        Thinning { bins, series: BTreeMap::new() }
+    }
+
+    /// Takes a sample of the series with this number, and adds the rows that are complete by it to
+    /// `rows`. A sample that is not later than the one before replaces it.
+    pub fn add(&mut self, series: i64, course: Course, sample: Sample, rows: &mut Vec<ThinnedRow>) {
+        let open = self.series.entry(series).or_insert(SeriesThinning::new(course));
+        open.add(self.bins, sample, rows);
+    }
+
+    /// Ends all open bins, and returns their rows with the numbers of the series. The last sample
+    /// of each series is a row of its own: it may be taken when everything is over.
+    pub fn end(&mut self) -> Vec<(i64, ThinnedRow)> {
+        let mut ended = Vec::new();
+        for (number, series) in &mut self.series {
+            let mut rows = Vec::new();
+            series.end(&mut rows);
+            ended.extend(rows.into_iter().map(|row| (*number, row)));
+        }
+        ended
+    }
+}
+
+/// The open bin of a series.
+#[derive(Clone, Debug)]
+struct SeriesThinning {
+    course: Course,
+    /// The last sample that is in a row or in the merged part of the bin.
+    before: Option<Sample>,
+    open: Option<OpenBin>,
+}
+
+#[derive(Clone, Debug)]
+struct OpenBin {
+    bin: SampleBin,
+    merged: Merged,
+    /// The last sample, which is not merged yet.
+    last: Sample,
+}
+
+impl SeriesThinning {
+    fn new(course: Course) -> SeriesThinning {
+        SeriesThinning { course, before: None, open: None }
+    }
+
+    fn add(&mut self, bins: SampleBins, sample: Sample, rows: &mut Vec<ThinnedRow>) {
+        if let Some(open) = &mut self.open {
+            if sample.0 <= open.last.0 {
+                open.last.1 = sample.1;
+                return;
+            }
+            self.before = Some(open.merged.add(self.course, self.before, open.last));
+            if bins.of(sample.0) == Some(open.bin) {
+                open.last = sample;
+                return;
+            }
+            open.merged.write(self.course, rows);
+        }
+        self.open = bins.of(sample.0).map(|bin| {
+            let since = self.before.map(|(at, _)| at);
+            OpenBin { bin, merged: Merged::new(since, sample), last: sample }
+        });
+        if self.open.is_none() {
+            self.before = Some(sample);
+            rows.push(ThinnedRow { at: sample.0, value: sample.1, range: None });
+        }
+    }
+
+    fn end(&mut self, rows: &mut Vec<ThinnedRow>) {
+        let Some(OpenBin { merged, last, .. }) = self.open.take() else { return };
+        if merged.samples > 0 {
+            merged.write(self.course, rows);
+        }
+        self.before = Some(last);
+        rows.push(ThinnedRow { at: last.0, value: last.1, range: None });
+    }
+}
+
+/// The merged samples of a bin.
+#[derive(Clone, Debug)]
+struct Merged {
+    /// Instant of the row before.
+    since: Option<Nanos>,
+    samples: u32,
+    /// Sum of the values of a gauge, each multiplied by the time since the sample before.
+    sum: f64,
+    weight: f64,
+    least: f64,
+    most: f64,
+    last: Sample,
+    longest: Sample,
+    reset: Option<Reset>,
+}
+
+/// The last reset of a counter in a bin.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    /// The last sample before it. If there were earlier resets in the bin, its value has all growth
+    /// until then.
+    peak: Sample,
+    /// The first sample after it.
+    restart: Sample,
+}
+
+impl Merged {
+    fn new(since: Option<Nanos>, first: Sample) -> Merged {
+        Merged {
+            since,
+            samples: 0,
+            sum: 0.0,
+            weight: 0.0,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+            last: first,
+            longest: first,
+            reset: None,
+        }
+    }
+
+    /// Merges a sample, of which `before` is the one before, and returns it.
+    fn add(&mut self, course: Course, before: Option<Sample>, sample: Sample) -> Sample {
+        let (at, value) = sample;
+        let since_before = before.map(|(before, _)| at.saturating_sub(before).as_secs_f64());
+        match course {
+            Course::Gauge => {
+                // Without a sample before, there is no time for which this one stands.
+                let weight = since_before.unwrap_or_default().max(1e-9);
+                self.sum += weight * value;
+                self.weight += weight;
+                self.extend(value);
+            }
+            Course::Counter | Course::Drift => {
+                if let (Some(before), Some(time_s)) = (before, since_before.filter(|it| *it > 0.0))
+                {
+                    self.extend(self.growth(course, before, sample) / time_s);
+                    if course == Course::Counter && value < before.1 {
+                        self.reset = Some(self.reset_at(before, sample));
+                    }
+                }
+            }
+            Course::Longest if value > self.longest.1 => self.longest = sample,
+            Course::Longest | Course::Label => {}
+        }
+        self.samples += 1;
+        self.last = sample;
+        sample
+    }
+
+    fn extend(&mut self, value: f64) {
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+    }
+
+    /// Returns the growth between two samples. At a reset, the count from there is new.
+    fn growth(&self, course: Course, before: Sample, sample: Sample) -> f64 {
+        match course == Course::Counter && sample.1 < before.1 {
+            true => sample.1.max(0.0),
+            false => sample.1 - before.1,
+        }
+    }
+
+    fn reset_at(&self, before: Sample, restart: Sample) -> Reset {
+        let counted = self.reset.map_or(before.1, |Reset { peak, restart }| {
+            peak.1 + restart.1.max(0.0) + (before.1 - restart.1)
+        });
+        Reset { peak: (before.0, counted), restart }
+    }
+
+    fn write(&self, course: Course, rows: &mut Vec<ThinnedRow>) {
+        let single = |(at, value): Sample| ThinnedRow { at, value, range: None };
+        if let Some(Reset { peak, restart }) = self.reset {
+            // The row before may be that sample.
+            let peak = Some(peak).filter(|peak| Some(peak.0) != self.since);
+            rows.extend(peak.map(single));
+            rows.extend((restart.0 < self.last.0).then(|| single(restart)));
+        }
+        let (at, value) = match course {
+            Course::Gauge if self.least < self.most => (self.last.0, self.sum / self.weight),
+            Course::Longest => self.longest,
+            Course::Gauge | Course::Counter | Course::Drift | Course::Label => self.last,
+        };
+        let Merged { samples, least, most, .. } = *self;
+        let range = (least < most).then_some(SampleRange { at, samples, least, most });
+        rows.push(ThinnedRow { at, value, range });
+    }
+}
+
+#[cfg(test)]
+mod tests;
