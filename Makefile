@@ -65,9 +65,10 @@ clippy:
 pages:
 	cd web && npm test --silent
 
-# The pages of records in a browser, with the program as it is installed.
+# The pages of records in a browser, with the program as it is installed, and the samples of a week.
 browser:
-	cd web && npm run --silent browser ../$(ASSAY)
+	cargo build --release --locked -q -p archive --example observed
+	cd web && npm run --silent browser ../$(ASSAY) ../target/release/examples/observed
 
 # The programs that the gates measure, as they are installed.
 gated:

@@ -10,6 +10,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { NAMES, Records } from "./records.js";
 
 const PROGRAM = process.argv[2] ?? "../target/release/assay";
+const OBSERVED = process.argv[3] ?? "../target/release/examples/observed";
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: "light" };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: "dark" };
 
@@ -17,7 +18,7 @@ let browser: Browser;
 let records: Records;
 
 before(async () => {
-  records = new Records(PROGRAM);
+  records = new Records(PROGRAM, OBSERVED);
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   browser = await chromium.launch({ executablePath, args });
@@ -106,6 +107,10 @@ for (const name of NAMES) {
 test("a page of an hour has at most 1 MB, and one of a week at most 3 MB", () => {
   assert.ok(records.bytes("hour") <= 1e6, `${records.bytes("hour")}`);
   assert.ok(records.bytes("week") <= 3e6, `${records.bytes("week")}`);
+});
+
+test("a record of a week with three jobs and all observers has at most 200 MB", () => {
+  assert.ok(records.size("week") <= 200e6, `${records.size("week")}`);
 });
 
 test("the cursor shows the values of one moment in all figures over time", async () => {

@@ -28,13 +28,15 @@ interface Recipe {
   /** Texts by name of the file; the first one is run. */
   readonly files: Record<string, string>;
   readonly more?: string[];
+  /** Whether it gets the samples of all observers, which a run in virtual time has not. */
+  readonly isObserved?: boolean;
 }
 
 const MM1 = ["--url", "sim:mm1?service=2ms"];
 
 /** The records, those that take longest first. */
 const RECIPES: Recipe[] = [
-  { name: "week", files: { "week.ini": "duration = 168h\n[read]\nquery = select 1\nrate = 0.2\n" }, more: MM1 },
+  { name: "week", files: { "week.ini": THREE_JOBS("168h", 0.2, "10s") }, more: MM1, isObserved: true },
   { name: "hour", files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") }, more: MM1 },
   {
     name: "run",
@@ -107,9 +109,12 @@ export class Records {
   /** Times and sizes, to be printed. */
   readonly measures: string[] = [];
   readonly program: string;
+  /** The program that adds samples to a record. */
+  readonly observed: string;
 
-  constructor(program: string) {
+  constructor(program: string, observed: string) {
     this.program = resolve(program);
+    this.observed = resolve(observed);
   }
 
   remove(): void {
@@ -122,21 +127,26 @@ export class Records {
 
   /** Runs the program, and returns the seconds that it took. Codes 1 and 3 are answers about a run. */
   assay(args: string[]): Promise<number> {
+    return this.execute(this.program, args);
+  }
+
+  private execute(program: string, args: string[]): Promise<number> {
     const begin = performance.now();
     return new Promise((resolve, reject) => {
-      execFile(this.program, args, { cwd: this.folder }, (error, stdout, stderr) => {
+      execFile(program, args, { cwd: this.folder }, (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code);
         if ([0, 1, 3].includes(code)) resolve((performance.now() - begin) / 1000);
-        else reject(new Error(`assay ${args.join(" ")}: ${error}\n${stdout}${stderr}`));
+        else reject(new Error(`${program} ${args.join(" ")}: ${error}\n${stdout}${stderr}`));
       });
     });
   }
 
   /** Makes a record of these files in virtual time, of which the first is run, and its page. */
-  private async record({ name, files, more = [] }: Recipe): Promise<void> {
+  private async record({ name, files, more = [], isObserved = false }: Recipe): Promise<void> {
     for (const [file, text] of Object.entries(files)) writeFileSync(this.path(file), text);
     const [first = ""] = Object.keys(files);
     await this.assay(["run", first, "--virtual", "--quiet", "--out", `${name}.assay`, ...more]);
+    if (isObserved) await this.execute(this.observed, [`${name}.assay`]);
     const seconds = await this.assay(["report", `${name}.assay`, "--html", `${name}.html`]);
     const [record, page] = [`${name}.assay`, `${name}.html`].map((file) => statSync(this.path(file)).size / 1e6);
     this.measures.push(
@@ -151,6 +161,11 @@ export class Records {
       for (let next = waiting.shift(); next; next = waiting.shift()) await this.record(next);
     };
     await Promise.all([work(), work()]);
+  }
+
+  /** Returns the bytes of a record. */
+  size(name: string): number {
+    return statSync(this.path(`${name}.assay`)).size;
   }
 
   /** Returns the bytes of a page. */
