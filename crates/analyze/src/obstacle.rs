@@ -61,7 +61,7 @@ pub enum JobObstacle {
     GivenWarmUp,
     /// A job does not run all the time.
     IntermittentJobs,
-    /// The rate of a job varies by intent.
+    /// The rate of a job varies intentionally.
     VaryingRate,
     /// No job that keeps up has enough requests in each part of the window.
     FewRequests {

@@ -184,8 +184,8 @@ fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance>
     divide(evidence, Cause::Job(account), &acts, is_timetable, others)
 }
 
-/// Divides the window by an activity in some steps; `None` if there is nothing to compare. A
-/// recurring activity has a phase between its occurrences.
+/// Divides the window into phases by the steps in which an activity took place; `None` if there is
+/// nothing to compare. A recurring activity has a phase between its occurrences.
 fn divide(
     evidence: &Evidence,
     cause: Cause,

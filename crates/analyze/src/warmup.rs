@@ -86,7 +86,7 @@ pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
     !varies(job) && runs_throughout(job, Nanos::ZERO..length)
 }
 
-/// Returns true if the rate of a job varies by intent.
+/// Returns true if the rate of a job varies intentionally.
 pub(crate) fn varies(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }

@@ -139,7 +139,7 @@ impl RecordedExperiment {
         self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
-    /// Returns what the runs of an arm say of its declared differences.
+    /// Returns what the runs of an arm show about its declared differences.
     pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
         let url = |arm: usize| self.differences(arm).into_iter().find(|(key, _)| key == "url");
         let shares_server = url(0) != url(arm) && self.results.shares_server(0, arm);

@@ -149,7 +149,7 @@ pub trait Connection: Sized + 'static {
     /// The error of the database.
     fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
 
-    /// Returns the server's version and the settings that its numbers depend on (durability,
+    /// Returns the server's version and the settings that affect its performance (durability,
     /// isolation, memory), by name; a setting that cannot be read is `unknown`.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 

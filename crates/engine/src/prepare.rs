@@ -1,6 +1,6 @@
 //! The preparation of the data before the measured phase.
 
-/// The data that a run expects, and what is done for it before the measured phase.
+/// The data that a run expects, and its preparation before the measured phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prepare {
     /// No data: setup and loads create it.

@@ -116,7 +116,8 @@ impl std::error::Error for AttachError {}
 
 /// Observes a program and, if a target is given, the database that it uses.
 ///
-/// A database that cannot be reached does not prevent this; the record says what is missing.
+/// A database that cannot be reached does not prevent this; the record lists the missing
+/// components.
 ///
 /// # Errors
 /// Nothing was observed, and there is no record.
@@ -141,7 +142,8 @@ pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
             watch(order, main, stage.reached(), None)
         }
         Err(OpenError::Unreachable(error)) => {
-            // The database file may not exist, for example; the record notes what is missing.
+            // The database file may not exist, for example; the record lists the missing
+            // components.
             order.observe.database = false;
             watch(order, None, &[], Some(error.to_string()))
         }

@@ -291,7 +291,7 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
 /// The response times of ranges of steps, which are in order and do not overlap.
 struct RangeSums {
     ranges: Vec<Range<usize>>,
-    /// Those of the first ranges, which are complete.
+    /// Response times of the first ranges, which are complete.
     complete: Vec<(Range<usize>, Distribution)>,
     /// The times so far of the range after them.
     sum: Histogram<u64>,

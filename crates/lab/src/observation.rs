@@ -110,7 +110,7 @@ pub(crate) struct Watches {
 
 impl Watches {
     /// Starts observing at time zero. An observer that cannot be started does not stop the run; the
-    /// checks say what is missing.
+    /// checks report the missing components.
     pub(crate) fn begin(
         zero: Stamp,
         scope: &Scope,
@@ -163,7 +163,8 @@ pub(crate) fn of_database(
         observations.on_sample(Nanos::ZERO, sample);
         return None;
     }
-    // An observer that cannot be started does not stop the run; the report says what is missing.
+    // An observer that cannot be started does not stop the run; the report lists the missing
+    // components.
     Some(Box::new(move |zero, observations| {
         let (driver, observations, whose) = (driver.clone(), observations.clone(), whose.clone());
         DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| {

@@ -68,7 +68,7 @@ impl<T: AsFd> Source<T> {
     }
 
     /// Records that an attempt has left nothing for the next one although it did not block: a read
-    /// shorter than its buffer. The next attempt then waits without a system call in vain, unless
+    /// shorter than its buffer. The next attempt then waits without a useless system call, unless
     /// the kernel has reported that the peer has finished.
     #[inline]
     pub fn mark_drained(&self, direction: Direction) {

@@ -53,7 +53,7 @@ pub struct Config {
 /// Slowdown of services, at once or gradually.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slowdown {
-    /// Growth of the service time at the end, as a fraction of itself.
+    /// Growth of the service time at the end, as a fraction of the service time at the start.
     pub by: f64,
     /// Start of the slowdown, counted from time zero.
     pub from: Nanos,

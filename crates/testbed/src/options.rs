@@ -71,7 +71,7 @@ pub enum Tls {
 /// Rights of the user in a server's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Those of a database owner who may also read all of the server's statistics. The user can
+    /// Rights of a database owner who may also read all of the server's statistics. The user can
     /// neither run programs nor access files: a `testbed:` URL runs the statements of workload
     /// files, which may come from anybody, on a server that runs under the account of the person
     /// who runs it.

@@ -9,7 +9,7 @@
 pub(super) struct Level {
     /// Logarithm of the value of the varied key.
     pub(super) x: f64,
-    /// Logarithm of the ratio of the measure to what is allowed.
+    /// Logarithm of the ratio of the measure to the allowed value.
     pub(super) log_ratio: f64,
     /// Weight, such as the number of requests.
     pub(super) weight: f64,

@@ -91,8 +91,8 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
 }
 
 impl Trial {
-    /// Returns the ratio of the measure of a condition, by its position, to what is allowed; below
-    /// 1 if the condition holds, `None` if nothing was measured.
+    /// Returns the ratio of the measure of a condition, by its position, to the allowed value;
+    /// below 1 if the condition holds, `None` if nothing was measured.
     pub fn ratio(&self, order: &CapacityOrder, position: usize) -> Option<f64> {
         ratio(order.conditions.get(position)?, self.measure(position)?)
     }
@@ -161,7 +161,7 @@ fn pooled(measures: &[Measure]) -> Option<Counted> {
 }
 
 /// Returns true if independent trials at one value confirm it: none was overloaded, and the upper
-/// 97.5 % bound of the mean of each measure is below what is allowed. In simulations at the true
+/// 97.5 % bound of the mean of each measure is below the allowed value. In simulations at the true
 /// capacity, a nominal 95 % bound accepted 8 % of the values, so the 97.5 % bound is used.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
@@ -169,7 +169,7 @@ pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 }
 
 /// Returns true if it is already unlikely that the trials will confirm their value: one was
-/// overloaded, or their mean measure is not below what is allowed.
+/// overloaded, or their mean measure is not below the allowed value.
 pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
     // Of half of the trials, the mean says enough; of fewer, only one that the others cannot lower.
@@ -182,8 +182,8 @@ pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     is_overloaded || (0..order.conditions.len()).any(exceeds)
 }
 
-/// Returns the mean ratio of the measures of a condition to what is allowed; `None` if a trial has
-/// none.
+/// Returns the mean ratio of the measures of a condition to the allowed value; `None` if a trial
+/// has none.
 pub(super) fn mean_ratio(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> Option<f64> {
     let ratios = ratios(order.conditions.get(position)?, position, trials);
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
@@ -208,7 +208,7 @@ fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool 
     mean_total(position, trials) * trials.len() as f64 * allowed >= LEAST_ALLOWED
 }
 
-/// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to what is allowed;
+/// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to the allowed value;
 /// `None` if a trial has none, there are fewer than two, or the condition has no upper bound.
 pub(super) fn upper_bound(
     order: &CapacityOrder,
@@ -240,13 +240,13 @@ fn mean_total(position: usize, trials: &[&Trial]) -> f64 {
     totals.sum::<f64>() / trials.len().max(1) as f64
 }
 
-/// Returns the ratio of each trial's measure to what is allowed; those without one are left out.
+/// Returns the ratio of each trial's measure to the allowed value; those without one are left out.
 fn ratios(condition: &Condition, position: usize, trials: &[&Trial]) -> Vec<f64> {
     let measures = trials.iter().filter_map(|trial| trial.measure(position));
     measures.filter_map(|measure| ratio(condition, measure)).collect()
 }
 
-/// Returns the ratio of a measure to what is allowed, below 1 if the condition holds.
+/// Returns the ratio of a measure to the allowed value, below 1 if the condition holds.
 pub(super) fn ratio(condition: &Condition, measure: Measure) -> Option<f64> {
     match (measure, condition.allowed_share(), condition.slo.side) {
         (Measure::Count(counted), Some(allowed), _) if counted.total > 0 => {

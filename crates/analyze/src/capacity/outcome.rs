@@ -26,7 +26,7 @@ pub enum FailReason {
     Condition {
         /// Position of the condition.
         condition: usize,
-        /// Ratio of its measure to what is allowed.
+        /// Ratio of its measure to the allowed value.
         ratio: f64,
     },
     /// A condition's metric was not measured.

@@ -21,7 +21,7 @@ pub(super) struct Point {
     pub(super) y: Response,
 }
 
-/// Response of a trial, relative to what is allowed.
+/// Response of a trial, relative to the allowed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Response {
     /// Requests beyond the bound, and the number of them that is allowed.

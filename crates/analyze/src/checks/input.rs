@@ -110,8 +110,8 @@ impl<'a> CheckInput<'a> {
         requests as f64 / self.counts[account.index()].balance.scheduled().max(1) as f64
     }
 
-    /// Returns true if so many requests of a job failed that the rest says little of the target.
-    /// Accepted errors count too, as they were not answered either.
+    /// Returns true if so many requests of a job failed that the others say little about the
+    /// target. Accepted errors count too, as they were not answered either.
     pub(crate) fn fails(&self, account: AccountId) -> bool {
         self.share(account, self.failed(account)) > ERRORS_INVALID
     }

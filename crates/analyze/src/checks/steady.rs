@@ -102,7 +102,7 @@ impl<'a> CheckInput<'a> {
         kind.of(Unit::Percent, by * 100.0, matters * 100.0).found(status, finding(change))
     }
 
-    /// Returns the reason why times may change by intent; `None` if there is none.
+    /// Returns the reason why times may change intentionally; `None` if there is none.
     fn why_not_steady(&self) -> Option<JobObstacle> {
         let jobs = &self.evidence.plan.jobs;
         if jobs.iter().any(|job| !runs_throughout(job, self.evidence.window())) {

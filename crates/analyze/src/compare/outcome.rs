@@ -12,7 +12,7 @@ pub enum BetOutcome {
     Held,
     /// The whole interval lies outside of the range.
     Failed,
-    /// The interval reaches over an end of the range, or there is none.
+    /// The interval includes an end of the range, or there is no interval.
     Undecided {
         /// Number of further pairs that would probably settle it; `None` if more than 10,000, or if
         /// the pairs do not scatter.

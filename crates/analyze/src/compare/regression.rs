@@ -14,7 +14,7 @@ pub enum RegressionOutcome {
     Exceeded,
     /// The whole interval lies on the allowed side.
     Within,
-    /// The interval reaches over the limit, or there is none.
+    /// The interval includes the limit, or there is no interval.
     Undecided,
 }
 

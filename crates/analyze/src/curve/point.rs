@@ -10,7 +10,7 @@ use crate::compare::{Missing, RunFigures, StandardError, inner, scatter};
 pub struct CurvePoint<'a> {
     /// The value, as the file or the command line writes it.
     pub value: String,
-    /// The value as a number; `None` if it is none, such as `off`.
+    /// The value as a number; `None` if it is not a number, such as `off`.
     pub x: Option<f64>,
     /// Runs that count, at most one of each repeat.
     pub runs: Vec<CurveRun<'a>>,

@@ -69,7 +69,7 @@ pub struct ArmCurve {
 pub struct PointSummary {
     /// The value, as the file writes it.
     pub value: String,
-    /// The value as a number; `None` if it is none, such as `off`.
+    /// The value as a number; `None` if it is not a number, such as `off`.
     pub x: Option<f64>,
     /// Number of runs that count.
     pub runs: u32,

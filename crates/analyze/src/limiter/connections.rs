@@ -39,7 +39,8 @@ const SELDOM_PER_S: f64 = 5.0;
 struct Pooled<'a> {
     /// Mean number of connections.
     connections: f64,
-    /// Those whose request has no answer yet; `None` if that is not known.
+    /// Mean number of those connections whose request has no answer yet; `None` if that is not
+    /// known.
     awaiting: Option<f64>,
     /// Mean number of sessions.
     sessions: f64,

@@ -96,7 +96,7 @@ impl Demand {
                 demand.closed.clients += clients;
                 demand.closed.in_flight += spent_s / length_s;
                 demand.closed.per_s += times as f64 / length_s;
-                // Thinking clients idle by intent, not for lack of input.
+                // Thinking clients idle intentionally, not for lack of input.
                 if job.requests.feed.is_some() && !thinks(&job.pacing) {
                     demand.fed_clients += clients;
                     demand.fed_in_flight += spent_s / length_s;

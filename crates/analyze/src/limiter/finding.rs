@@ -133,7 +133,8 @@ pub enum ConnectionLimit {
     PoolOfProgram {
         /// Connections of the program.
         connections: f64,
-        /// Those of them whose request has no answer yet, on average; `None` if that is not known.
+        /// Mean number of those connections whose request has no answer yet; `None` if that is not
+        /// known.
         waiting: Option<f64>,
         /// Name of the pooler; `None` if it was not found.
         pooler: Option<String>,

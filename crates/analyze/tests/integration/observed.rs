@@ -828,7 +828,7 @@ fn slow_input_limits() {
     let mut evidence = watched();
     evidence.plan = steady(fed).plan;
     names!(&evidence, Component::GeneratorInput, F::Generator(GeneratorLimit::SlowFeed { .. }));
-    // Thinking clients idle by intent, not for lack of input.
+    // Thinking clients idle intentionally, not for lack of input.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }

@@ -125,7 +125,7 @@ fn is_same_file(one: &str, other: &str) -> bool {
 struct Design {
     /// Indexes of a baseline and of the group that is compared with it.
     pairs: Vec<[usize; 2]>,
-    /// Pairs of executions of one experiment: arguments by their index.
+    /// Repetitions of an experiment, as pairs: arguments by their index.
     executions: Vec<[usize; 2]>,
 }
 
@@ -175,8 +175,8 @@ impl Design {
         Ok(Design { pairs, executions })
     }
 
-    /// Returns the pairs of a baseline and a group that are arms of one experiment. The arms of an
-    /// execution have its first arm as baseline.
+    /// Returns the pairs of a baseline and a group that are arms of one experiment. The baseline of
+    /// the arms of a repetition is its own first arm.
     fn interleaved(&self, groups: &Groups) -> Vec<[usize; 2]> {
         let compared = self.pairs.iter().copied();
         let of_executions = groups.arguments.iter().filter(|_| !self.executions.is_empty());

@@ -329,8 +329,8 @@ fn is_plain(name: &str) -> bool {
     !name.contains('\\') && !name.contains(is_terminal_control)
 }
 
-/// Returns true if a file cannot be created because there is one of its name, or of that of its
-/// folder, or because its name is that of a folder.
+/// Returns true if a file cannot be created because its path exists, as a file or a folder, or
+/// because a part of the path is not a folder.
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory)
 }

@@ -1,4 +1,4 @@
-//! Facts about a MySQL or MariaDB server, beyond its settings, that its numbers depend on.
+//! Facts about a MySQL or MariaDB server, other than its settings, that affect its performance.
 //!
 //! They come from several statements, each of which may be refused; its facts are then unknown. The
 //! statements differ between the two servers.

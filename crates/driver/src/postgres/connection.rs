@@ -127,7 +127,8 @@ impl Connection for PostgresConnection {
 }
 
 /// Returns true if the rows of a prepared statement always have the columns that were described.
-/// Those of `fetch` and `execute` are the columns of what they name when they run.
+/// The rows of `fetch` and `execute` have the columns of the cursor or statement that they name
+/// when they run.
 fn keeps_columns(text: &str) -> bool {
     const FIRST: [&str; 8] =
         ["select", "with", "values", "table", "insert", "update", "delete", "merge"];

@@ -1,4 +1,4 @@
-//! Facts about a PostgreSQL server, beyond its settings, that its numbers depend on.
+//! Facts about a PostgreSQL server, other than its settings, that affect its performance.
 //!
 //! They come from six statements, each of which may be refused; its facts are then unknown.
 

@@ -1,4 +1,4 @@
-//! Server settings that its numbers depend on.
+//! Server settings that affect performance.
 
 use crate::server_facts::{ServerFacts, own_encryption, value_or};
 

@@ -404,7 +404,7 @@ pub(super) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<St
     Ok(word.map_or(text, |word| (*word).to_owned()))
 }
 
-/// Pragmas that numbers depend on: durability, memory, locking, integrity.
+/// Pragmas that affect results: durability, memory, locking, integrity.
 const PRAGMAS: [&str; 10] = [
     "journal_mode",
     "synchronous",

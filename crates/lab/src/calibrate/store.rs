@@ -1,5 +1,5 @@
-//! Storage of what is known about machines, their calibrations first: a file per machine, below the
-//! user's state folder.
+//! Storage of data about machines, their calibrations first: a file per machine, below the user's
+//! state folder.
 //!
 //! A file is written under a temporary name and then renamed, which prevents partial reads. An
 //! unusable file is reported and otherwise treated as missing; the next `assay calibrate` replaces

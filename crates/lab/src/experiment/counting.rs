@@ -9,7 +9,7 @@ pub fn counted<'f>(row: &RunRow, arm: usize, figures: &'f RunFigures) -> Option<
     counts(row).then_some(CountedRun { round, arm, position, figures })
 }
 
-/// Returns true for a run of a round that counts.
+/// Returns true if a run belongs to a round that counts.
 pub(super) fn counts(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }

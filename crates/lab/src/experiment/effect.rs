@@ -126,7 +126,7 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     Err(format!("`{} = {}` is not in effect: {found}", difference.key(), difference.value()))
 }
 
-/// Returns what the facts of an arm's run say of its differences, given by their keys.
+/// Returns what the facts of an arm's run show about its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let is_unread = |key: &&String| match key.strip_prefix(OPTION) {
         Some(name) => !is_read_back(name, facts),
@@ -151,7 +151,7 @@ pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
     known(facts, &format!("{DATABASE}{SERVER_ID}"))
 }
 
-/// Returns true if a run says what became of an option. A simulated server is a part of this
+/// Returns true if a run shows whether an option took effect. A simulated server is a part of this
 /// program, and SQLite grants an option or refuses the connection.
 fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
     let pragma = match name {

@@ -14,9 +14,9 @@ use super::order::{ExampleResult, Order};
 
 /// Examples of the statements of a run, without the values of secret parameters.
 pub(super) struct Examples {
-    /// Those of each job and part.
+    /// Examples of each job and part.
     pub(super) excerpts: Vec<Excerpt>,
-    /// Those that may have results, because they query the target whose tables the run fills.
+    /// Examples that may have results, because they query the target whose tables the run fills.
     pub(super) of_main_target: Vec<JobExamples>,
 }
 

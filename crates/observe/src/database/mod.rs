@@ -327,7 +327,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.reported_at = at;
     }
 
-    /// Reports what is missing.
+    /// Reports the missing components.
     fn tell_missing(&mut self) {
         if !self.sample.missing.is_empty() {
             self.tell_at(self.rt.now().since(self.zero));

@@ -81,7 +81,7 @@ impl Words {
     }
 }
 
-/// Returns the largest number that is one; 0 if there is none.
+/// Returns the largest value that is a number; 0 if there is none.
 pub(super) fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }

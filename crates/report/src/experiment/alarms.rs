@@ -8,7 +8,7 @@ use crate::number::{count, percent};
 /// False alarms of comparisons of an arm with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FalseAlarms {
-    /// Those of this experiment, which compares an arm with itself.
+    /// False alarms of this experiment, which compares an arm with itself.
     Own {
         /// The metric.
         metric: String,
@@ -17,7 +17,7 @@ pub enum FalseAlarms {
         /// Standard deviation of the changes of pairs, as a fraction.
         spread: f64,
     },
-    /// Those of earlier experiments on the same machine.
+    /// False alarms of earlier experiments on the same machine.
     OfMachine {
         /// Number of experiments.
         experiments: u32,

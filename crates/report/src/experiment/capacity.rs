@@ -222,7 +222,7 @@ impl CapacityView {
         self.order.conditions.get(position).map_or_else(|| NONE.to_owned(), ToString::to_string)
     }
 
-    /// Returns the line about what is searched for.
+    /// Returns the line that describes the search.
     pub(super) fn asked(&self) -> String {
         let slos: Vec<String> = self.order.conditions.iter().map(ToString::to_string).collect();
         let CapacityOrder { vary, trial, budget, .. } = &self.order;

@@ -49,7 +49,7 @@ fn changed(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) ->
     }
 }
 
-/// Returns the cases of an execution, which begin with the name of its record.
+/// Returns the cases of a repetition, which begin with the name of its record.
 fn repeated((record, view): &(String, RepetitionView)) -> impl Iterator<Item = TestCase> + '_ {
     let cases = cases::repetition(view);
     cases.map(move |case| TestCase { name: format!("{record}: {}", case.name), ..case })

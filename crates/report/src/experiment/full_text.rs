@@ -1,4 +1,4 @@
-//! The full report of an experiment for people: its answer, and what is behind it.
+//! The full report of an experiment for people: its answer and the details.
 
 use std::fmt::Write as _;
 

@@ -50,7 +50,7 @@ pub struct RepeatedBest {
     pub arm: String,
     /// The best value of the first sweep and those that may be as good, in words.
     pub first: String,
-    /// Those of the repetition.
+    /// The best value of the repetition and those that may be as good, in words.
     pub second: String,
     /// The outcome.
     pub outcome: RepetitionOutcome,

@@ -82,7 +82,7 @@ impl SaturationView {
         Some(RepeatedLoads { first: self.load()?, second: second.load()?, difference })
     }
 
-    /// Returns the line about what is searched for.
+    /// Returns the line that describes the search.
     pub(super) fn asked(&self) -> String {
         let SaturateQuestion { vary, values, until } = &self.question;
         let values: Vec<String> = values.iter().map(|value| self.value(*value)).collect();

@@ -151,7 +151,7 @@ fn notes(row: &FolderRow, takes_notes: bool) -> String {
     out
 }
 
-/// Returns the beginning of a note, with links for its tags. A word that is cut is none.
+/// Returns the beginning of a note, with links for its tags. A word that is cut is not a tag.
 fn note_with_links(text: &str) -> String {
     let begun = note::shortened(text);
     let cut = (begun != text).then(|| begun.split(' ').count() - 1);

@@ -13,7 +13,7 @@ use crate::view::RunDetails;
 pub struct Environment {
     /// All settings and facts: names and values.
     pub facts: Vec<(String, String)>,
-    /// The same, by subject.
+    /// Settings and facts by subject.
     pub subjects: Vec<Subject>,
     /// Note on a record without facts of the machine.
     pub note: Option<Remark>,

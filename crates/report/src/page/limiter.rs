@@ -35,7 +35,8 @@ pub struct LimiterSection {
     pub unseen: Vec<UnseenSource>,
     /// Answer in words: the limiter, its relief, other suspects, and missing sources.
     pub remarks: Vec<Remark>,
-    /// The same without other suspects and, if it is unknown, with the utilisations alone.
+    /// Answer in words without other suspects; if the limiter is unknown, with the utilisations
+    /// alone.
     pub short_remarks: Vec<Remark>,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Global {
 struct Lines<'f> {
     /// The file's own.
     written: Fields<'f>,
-    /// Those that override them.
+    /// The lines that override them.
     overriding: Fields<'f>,
 }
 

@@ -293,7 +293,7 @@ fn no_name(argument: Excerpt<'_>) -> Diagnostic {
         .help("write `trace(arrivals.csv)`, or `trace(\"my arrivals.csv\")`")
 }
 
-/// Counts the bytes of what is written.
+/// Counts the bytes that are written.
 struct Length(usize);
 
 impl fmt::Write for Length {

@@ -122,7 +122,7 @@ impl Schedule {
         }
     }
 
-    /// Returns true if the number of arrivals per second differs over time by intent, not by
+    /// Returns true if the number of arrivals per second differs over time intentionally, not by
     /// chance.
     pub fn varies(&self) -> bool {
         match self {

@@ -167,8 +167,8 @@ impl fmt::Display for Arm {
 }
 
 impl Arm {
-    /// Returns the arm of a run at this load, with a warm-up and a window of these lengths in place
-    /// of those of the workload. Its plan is that of the arm that it was made from.
+    /// Returns the arm of a run at this load, with this warm-up and this window instead of those of
+    /// the workload. Its plan is that of the arm that it was made from.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {

@@ -42,7 +42,7 @@ pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: 
 fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     let (names, what): (Vec<&str>, &str) = match metric.quantity.subject() {
         Subject::Run => return Ok(()),
-        // That of the whole database.
+        // A size without a name is that of the whole database.
         Subject::Table if metric.quantity != Quantity::Load && metric.of.is_none() => return Ok(()),
         Subject::Job => (plan.jobs_and_parts().map(JobOrPart::name).collect(), "job"),
         Subject::Table => (plan.loads.iter().map(|load| load.table.as_str()).collect(), "table"),

@@ -103,7 +103,7 @@ const ONE_SERVER: Twins = Twins {
     never_shorter: &[Kind::Response],
 };
 
-/// The same, with a timeout that nine requests in twenty reach.
+/// M/M/1 with a timeout that nine requests in twenty reach.
 const WITH_TIMEOUTS: Twins =
     Twins { workload: "[read]\nquery = select 1\nrate = 30\ntimeout = 40ms\n", ..ONE_SERVER };
 

@@ -13,7 +13,7 @@ const NEAR: f64 = 0.25;
 /// Points of the regression line.
 const LINE: u32 = 40;
 
-/// Lowest end of an axis, as a part of what is allowed.
+/// Lowest end of an axis, as a part of the allowed value.
 const LOWEST: f64 = 0.1;
 
 /// Returns the figures of a search: the boundary of the binding condition, and all trials by each
@@ -51,7 +51,7 @@ struct Placed<'a> {
 }
 
 impl Judged<'_> {
-    /// Returns what is allowed, on the vertical axis.
+    /// Returns the allowed value, on the vertical axis.
     fn allowed(&self) -> f64 {
         self.condition.allowed_share().unwrap_or(1.0)
     }

@@ -26,7 +26,7 @@ pub(super) struct Curves {
     pub(super) y: Axis,
     pub(super) marks: Vec<Mark>,
     pub(super) legend: Vec<LegendEntry>,
-    /// Indexes of the points of which a mean lies beyond the axis.
+    /// Indexes of the points that have a mean beyond the axis.
     pub(super) beyond: Vec<usize>,
 }
 

@@ -165,7 +165,7 @@ fn peaks(subject: &Subject<'_>, positions: &Positions) -> String {
     subject.laws().map(of_law).collect()
 }
 
-/// Crosses out the points of which a run is INVALID.
+/// Crosses out the points that have an INVALID run.
 fn mark_invalid(
     subject: &Subject<'_>,
     drawn: &mut Curves,
