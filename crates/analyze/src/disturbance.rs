@@ -40,13 +40,13 @@ pub struct Phase {
 /// The phases of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseName {
-    /// The steps until that of the first intended start.
+    /// The steps up to the one with the first intended start.
     Before,
     /// The steps with a request in flight; without a timetable, all steps up to the last answer.
     During,
     /// The steps without a request in flight, between the first and the last of a timetable.
     Between,
-    /// The steps after that of the last answer.
+    /// The steps after the one with the last answer.
     After,
 }
 

@@ -54,7 +54,7 @@ impl Topic {
 }
 
 impl Explanation {
-    /// Returns true if it explains this name; that of a metric may have a job or a table.
+    /// Returns true if it explains this name; the name of a metric may include a job or a table.
     pub(crate) fn is_about(&self, name: &str) -> bool {
         let is_metric = |known: &String| {
             // `response.Q` stands for a metric of each statistic.

@@ -47,7 +47,7 @@ impl RecordFile {
         archive::is_experiment(self.path())
     }
 
-    /// Reads it, or a run in that of an experiment, under the name on the command line.
+    /// Reads it, or one run in the record of an experiment, under the name on the command line.
     ///
     /// # Errors
     /// It is not a record or is damaged, or has no such run.

@@ -197,8 +197,8 @@ pub fn is_below_here(path: &Path) -> io::Result<()> {
     existing(path).map(drop)
 }
 
-/// Checks that a path in a URL of a workload file may be that of an SQLite database: it leads below
-/// the current folder, its name is that of a database, and an existing file is a database or empty.
+/// Checks that a path in a URL of a workload file may belong to an SQLite database: it leads below
+/// the current folder, its name is one for a database, and an existing file is a database or empty.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.

@@ -54,7 +54,8 @@ impl ClientCounts {
         self.running.get()
     }
 
-    /// Returns the number of clients that have a connection, which is that of the connections.
+    /// Returns the number of clients that have a connection, which is also the number of
+    /// connections.
     #[inline]
     pub(crate) fn connections(&self) -> u32 {
         self.connected.get()

@@ -28,7 +28,7 @@ pub(crate) struct JobState {
     pub(crate) parts: Arc<Parts>,
     /// The arrivals; `None` for a closed job.
     pub(crate) gate: Option<RefCell<Gate>>,
-    /// The files of a closed job; those of arrivals are the gate's.
+    /// The files of a closed job; a job with arrivals has its files in the gate.
     pub(crate) feeds: RefCell<Feeds>,
     /// Fires when the next arrival is due.
     pub(crate) due: Timer,

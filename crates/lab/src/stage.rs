@@ -167,7 +167,7 @@ impl Opened {
     }
 }
 
-/// Returns the seed of a target's simulated server; that of each named target is independent.
+/// Returns the seed of a target's simulated server; each named target has an independent one.
 fn seed_of(plan: &Plan, asked: JobTarget, seed: Seed) -> Seed {
     let JobTarget::Named(id) = asked else { return seed };
     let name = &plan.named_target(id).name;

@@ -1,6 +1,6 @@
 //! Limits of the control group of one side: `cpu.max`, `cpu.stat` and `memory.*` of version 2,
 //! `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
-//! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). Any group between that of the process
+//! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). Any group between the process's group
 //! and the root may set a limit; the tightest is reported, with the time for which its group was
 //! throttled.
 

@@ -6,7 +6,7 @@ use record::{Metric, ObservedComponent, Part, Reading};
 
 use crate::environment::Root;
 
-/// Readings of one sampling round, and what could not be read.
+/// Readings of one sampling round, and the metrics that could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Metrics that were read.

@@ -15,7 +15,7 @@ use crate::sample::{ReportedMissing, Sample, Source};
 use crate::scope::Scope;
 use crate::sockets::Sockets;
 
-/// The sources of a machine, and what was reported as missing.
+/// The sources of a machine, and the names already reported as missing.
 pub(crate) struct Sources {
     root: Root,
     sources: Vec<Box<dyn Source>>,

@@ -41,7 +41,7 @@ pub struct NotesView {
 /// The form of a page of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoteForm {
-    /// It proposes this name as that of the author.
+    /// It proposes this name as the author's.
     Offered {
         /// Name.
         author: String,

@@ -66,7 +66,7 @@ pub(crate) struct HostNames {
 }
 
 impl HostNames {
-    /// Returns true if a value of `Host` is that of this server.
+    /// Returns true if a value of `Host` names this server.
     pub(crate) fn contain(&self, host: &str) -> bool {
         let Some((name, _)) = split(host) else { return false };
         match (name.parse::<IpAddr>(), self.range) {

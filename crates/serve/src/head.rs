@@ -7,7 +7,7 @@ use crate::response::{Response, Status};
 /// Maximum number of fields of a head; browsers send about 20.
 const MOST_FIELDS: usize = 64;
 
-/// Longest body, in bytes: that of a form, or of another request, whose body is ignored.
+/// Longest body, in bytes: of a form, or of another request, whose body is ignored.
 const LONGEST_BODY: u64 = 64 << 10;
 
 /// The head of a request.
@@ -29,7 +29,7 @@ pub(crate) struct Head {
     pub(crate) length: usize,
     /// Bytes of the body; `None` if it has no declared length.
     pub(crate) body: Option<usize>,
-    /// True if the body is that of a form.
+    /// True if the body is a form.
     pub(crate) is_form: bool,
 }
 

@@ -7,7 +7,7 @@ use base::{Diagnostic, Span};
 
 use crate::wording;
 
-/// A feature that this version does not have, and what to write instead.
+/// A feature that this version does not have, and its alternative.
 pub(crate) struct Missing {
     pub(crate) name: &'static str,
     instead: &'static str,

@@ -61,7 +61,8 @@ impl Plan {
 
     /// Returns the SQL dialect of a target.
     ///
-    /// For programs, which speak none, that of the main target; SQLite if the plan has no target.
+    /// For programs, which speak none, returns the dialect of the main target; SQLite if the plan
+    /// has no target.
     fn dialect(&self, target: JobTarget) -> Dialect {
         let target = match target {
             JobTarget::Main | JobTarget::Programs => self.target.as_ref(),

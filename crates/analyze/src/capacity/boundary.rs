@@ -32,7 +32,7 @@ const BELIEVED: f64 = 0.01;
 const CURVED: f64 = 0.05;
 
 /// Largest distance between the crossings of the curve and of the line, as a difference of
-/// logarithms, at which that of the curve is used.
+/// logarithms, at which the curve's crossing is used.
 const MOVED: f64 = 0.05;
 
 /// Smallest drift of the capacity that matters, as a fraction of it.

@@ -182,9 +182,9 @@ fn beyond(
     }
 }
 
-/// Returns the dispersion of a count from that at the bound, or, for a count that is too small to
-/// have one, from that at the quantile. The quantile may lie far below the bound and then says
-/// little, because short bursts reach it that do not reach the bound.
+/// Returns the dispersion of a count. It is the dispersion at the bound or, if the count is too
+/// small to have one, the dispersion at the quantile. The quantile may lie far below the bound and
+/// then says little, because short bursts reach it that do not reach the bound.
 fn dispersion_of_count(
     exceeded: u64,
     at_bound: Option<f64>,

@@ -21,8 +21,7 @@ pub(super) struct Found {
     /// Position of the binding condition; `None` if the load was not carried.
     pub(super) binding: Option<usize>,
     pub(super) isotonic: Option<f64>,
-    /// Growth of the logarithm of the measure per unit of that of the value, and the dispersion of
-    /// the counts; `None` for a cliff.
+    /// Steepness of the boundary; `None` for a cliff.
     pub(super) steepness: Option<Steepness>,
     pub(super) irregular: Vec<Irregular>,
 }

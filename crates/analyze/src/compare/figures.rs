@@ -65,7 +65,7 @@ pub enum Missing {
     Ambiguous,
 }
 
-/// The verdict on a run, divided by what the checks judge.
+/// The verdict on a run, divided by the domain of the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunVerdict {
     /// Gravest status of the checks of the load generator and the machine.
@@ -149,7 +149,7 @@ impl RunFigures {
         figures
     }
 
-    /// Returns the value of a metric. A metric without a name is that of the whole run, or of the
+    /// Returns the value of a metric. A metric without a name belongs to the whole run, or to the
     /// only job or table.
     ///
     /// # Errors
@@ -267,8 +267,8 @@ impl RunFigures {
         self.add_cpu(owner_of_server(evidence), user, system);
     }
 
-    /// Adds the bytes of the database and of the tables of the workload: those that they occupy on
-    /// the disk, and those of the server's account.
+    /// Adds the sizes of the database and of the tables of the workload, in bytes: on the disk, and
+    /// as the server reports them.
     fn add_sizes(&mut self, evidence: &Evidence) {
         let tables = evidence.plan.loads.iter().filter_map(|load| {
             let size = StorageSize::of_table(evidence, &load.table)?;

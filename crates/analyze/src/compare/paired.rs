@@ -193,7 +193,7 @@ struct Fit {
     order_effect: Option<f64>,
     /// Number of fitted parameters.
     parameters: usize,
-    /// Variance of the estimate, in units of that of a difference.
+    /// Ratio of the variance of the estimate to the variance of a difference.
     leverage: f64,
 }
 

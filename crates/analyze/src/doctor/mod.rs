@@ -1,9 +1,9 @@
 //! Checks of the environment before a run.
 //!
-//! [`judge`] is a function from what was read ([`Surroundings`]) to findings ([`Diagnosis`]). Each
-//! check examines one thing. It passes, reports a [`Problem`], or names the [`MissingFact`] without
-//! which it was not possible; `report` words both. Invariant: each check that applies is in the
-//! diagnosis exactly once.
+//! [`judge`] is a function from the data read before a run ([`Surroundings`]) to findings
+//! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
+//! [`MissingFact`] without which it was not possible; `report` words both. Invariant: each check
+//! that applies is in the diagnosis exactly once.
 
 mod diagnosis;
 mod host;
@@ -16,7 +16,7 @@ pub use diagnosis::{
 };
 pub use surroundings::{Lateness, Server, Surroundings};
 
-/// Runs all checks on what was read before a run.
+/// Runs all checks on the data read before a run.
 pub fn judge(surroundings: &Surroundings) -> Diagnosis {
     let mut diagnosis = Diagnosis::default();
     for (check, look) in host::CHECKS {

@@ -165,8 +165,8 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns true if the busiest thread may be that of a session of others, or of background
-    /// work.
+    /// Returns true if the busiest thread may belong to a session of another client, or do
+    /// background work.
     fn is_others_thread(&self) -> bool {
         let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
         let is_busy =

@@ -173,7 +173,8 @@ impl LimiterInput<'_, '_> {
         self.signals.per_sample_named(&Part::Waits, RUNNING)
     }
 
-    /// Returns those of them that neither had nor wanted a processor; all if that is not known.
+    /// Returns the number of sessions that samples show as running but that neither had nor wanted
+    /// a processor; all of them if that is not known.
     fn shown_without_processor(&self) -> Option<f64> {
         let had = self.database_cpu().unwrap_or(0.0);
         let wanted = self.database_waited().unwrap_or(0.0);

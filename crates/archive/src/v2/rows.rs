@@ -19,7 +19,8 @@ pub struct RunRow {
     pub position: u32,
     /// The name of its arm.
     pub arm: String,
-    /// The value of what the experiment varies, as written in a file; `None` if it varies nothing.
+    /// The value of the key that the experiment varies, as written in a file; `None` if it varies
+    /// none.
     pub point: Option<String>,
     /// The part of the experiment that it belongs to.
     pub phase: Phase,

@@ -200,7 +200,7 @@ pub(crate) fn document_text(document: &Value) -> Result<String, Complaint> {
     Ok(format!("{}\n", printable_json(&text)))
 }
 
-/// Opens a record, or a run in that of an experiment.
+/// Opens a record, or one run in the record of an experiment.
 pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
     match run {
         Some(run) => Archive::open_run(path, run),
@@ -227,7 +227,7 @@ impl RecordedRun {
     }
 }
 
-/// Reads a record, or a run in that of an experiment.
+/// Reads a record, or one run in the record of an experiment.
 pub(crate) fn read(path: &Path, run: Option<u32>) -> Result<RecordedRun, RecordError> {
     read_as(path, run, None)
 }

@@ -61,7 +61,7 @@ pub(crate) struct Executed {
 }
 
 /// Runs an experiment, or continues an interrupted one. Returns an exit status if a server or the
-/// disk ended it, which is printed with what was recorded.
+/// disk ended it; the error has then been printed, with the answer so far if there is a record.
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,

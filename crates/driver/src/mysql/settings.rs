@@ -40,7 +40,7 @@ const NAMES: [&str; 33] = [
     "version_comment",
 ];
 
-/// Names of the isolation level: that of MySQL and newer MariaDB, and the older one.
+/// Names of the isolation level: in MySQL and newer MariaDB, and in older versions.
 const ISOLATION: [&str; 2] = ["transaction_isolation", "tx_isolation"];
 
 /// Settings that decide whether committed data survives a crash.

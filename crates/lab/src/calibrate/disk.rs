@@ -57,7 +57,7 @@ pub struct DiskFigures {
     pub device: String,
     /// The medium of the device: `solid-state`, `rotating` or `unknown`.
     pub medium: String,
-    /// Flushes by pattern and size; the first is that of the smallest page in place.
+    /// Flushes by pattern and size; the first rewrites the smallest page in place.
     pub flushes: Vec<FlushFigures>,
 }
 

@@ -44,8 +44,8 @@ pub struct ArmEffect {
     pub not_read_back: Vec<String>,
     /// TLS that ends before the server.
     pub ended_tls: Option<EndedTls>,
-    /// True if its target is another one than that of the baseline and has reached the same
-    /// database of the same server.
+    /// True if its target differs from the baseline's but reached the same database of the same
+    /// server.
     pub shares_server: bool,
 }
 

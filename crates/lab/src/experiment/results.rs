@@ -216,7 +216,7 @@ fn arms_of(arm_points: &[ArmPointOutline]) -> Vec<&str> {
     names
 }
 
-/// Compares the arms; those of a sweep are compared at each of its points instead.
+/// Compares the arms; the arms of a sweep are compared at each of its points instead.
 fn compare_arms(
     design: &Design,
     counted: &[CountedRun<'_>],

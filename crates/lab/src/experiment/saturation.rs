@@ -59,7 +59,8 @@ pub(super) fn point(value: f64) -> String {
     value.to_string()
 }
 
-/// Returns what follows the recorded steps of a search for saturation: the load, if it is found.
+/// Returns the next step after the recorded steps of a search for saturation, or the load if the
+/// search found one.
 ///
 /// # Errors
 /// The record at `path` is damaged.

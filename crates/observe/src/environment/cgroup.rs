@@ -1,6 +1,6 @@
 //! Limits that control groups set for this process: processor time and memory.
 //!
-//! Any group between that of the process and the root may set a limit, and the lowest counts. In a
+//! Any group between the process's group and the root may set a limit, and the lowest counts. In a
 //! container, `/proc/self/cgroup` may hold the host's path, whose groups are not visible: then
 //! those groups on the way to the root that can be read are used, at least the root.
 

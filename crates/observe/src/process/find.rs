@@ -176,7 +176,7 @@ fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     found
 }
 
-/// Returns those of the wanted sockets that a process holds.
+/// Returns the wanted sockets that a process holds.
 fn held(
     files: &Files<'_>,
     number: u32,

@@ -25,7 +25,7 @@ const IO_ROUNDS: usize = 5;
 /// Processes read per sample if there are too many to read their threads.
 const AT_ONCE: usize = 192;
 
-/// Processes of a side, and what they have used.
+/// Processes of a side, and the resources that they have used.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,

@@ -39,7 +39,7 @@ const KERNEL: u32 = 2;
 /// Maximum number of ancestors of a process that are followed, so that a cycle ends.
 const GENERATIONS: usize = 64;
 
-/// Processes of both sides, and what they have used.
+/// Processes of both sides, and the processor time that they have used.
 pub(super) struct Sides {
     /// This process. Its descendants are not other programs.
     pub(super) own: u32,

@@ -209,14 +209,14 @@ impl MachineSockets {
 /// Prefix of the file names of PostgreSQL's sockets; the port follows.
 const POSTGRES: &str = ".s.PGSQL.";
 
-/// Returns true if a path may be that of a database's socket: of PostgreSQL, or of MySQL and
+/// Returns true if a path may belong to a database's socket: of PostgreSQL, or of MySQL and
 /// MariaDB, which have names such as `mysqld.sock`.
 fn is_of_a_database(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with(POSTGRES) || path.extension().is_some_and(|it| it == "sock")
 }
 
-/// Returns true if a path is that of PostgreSQL's socket for a port.
+/// Returns true if a path belongs to PostgreSQL's socket for a port.
 fn is_of_port(path: &Path, port: u16) -> bool {
     path.file_name().is_some_and(|name| *name == *format!("{POSTGRES}{port}"))
 }

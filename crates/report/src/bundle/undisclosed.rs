@@ -37,7 +37,7 @@ pub fn bundle_undisclosed(view: &BundleView, runs: &[BundledRun]) -> String {
     format!("# Not disclosed\n\n## In this bundle\n\n{list}\n## In any record\n\n{NEVER}")
 }
 
-/// Returns what is left out, and the reasons, both as Markdown.
+/// Returns the facts that are left out, and the reasons, both as Markdown.
 fn rows(view: &BundleView, runs: &[BundledRun]) -> Vec<(String, String)> {
     let files = view.inputs.iter().filter_map(|input| {
         let omission = input.omission?;

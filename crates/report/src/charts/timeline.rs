@@ -29,7 +29,7 @@ const CHECKPOINTS: [Statistic; 4] = [
     pg_stat_checkpointer::NUM_REQUESTED,
 ];
 
-/// Returns the marks of what happened.
+/// Returns the marks of the run's events.
 pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(outages(run));

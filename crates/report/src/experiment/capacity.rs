@@ -147,7 +147,7 @@ impl CapacityView {
         }
     }
 
-    /// Returns an irregularity in words, with what to do next.
+    /// Returns an irregularity in words, with the next thing to do.
     fn irregular(&self, why: &Irregular) -> String {
         let value = |it: &f64| self.value(*it);
         match why {
@@ -252,7 +252,7 @@ impl CapacityView {
         ]
     }
 
-    /// Returns those of the numbers that say why no larger value holds.
+    /// Returns the numbers that say why no larger value holds.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
         let is_reason = |(name, _): &(&str, String)| REASONS.contains(name);
         self.numbers().into_iter().filter(is_reason)
@@ -397,7 +397,7 @@ fn met(condition: &Condition, measure: Measure) -> String {
         (Measure::Missing, _) => format!("nothing was measured for {condition}"),
     }
 }
-/// Returns a drift of the capacity in words, with what to do next.
+/// Returns a drift of the capacity in words, with the next thing to do.
 fn drift(change: f64) -> String {
     let word = if change < 0.0 { "slower" } else { "faster" };
     format!(

@@ -16,7 +16,7 @@ use crate::figure::Figure;
 pub struct ComparisonView {
     /// The groups.
     pub groups: Vec<ArmView>,
-    /// Index of the baseline of each group; that of a baseline is its own.
+    /// Index of each group's baseline; a baseline has its own index.
     pub baselines: Vec<usize>,
     /// Reasons not to compare them.
     pub objections: Vec<ObjectionView>,
@@ -123,7 +123,7 @@ impl ComparisonView {
         }
     }
 
-    /// Returns SUSPECT if a change of the machine may explain that of an arm.
+    /// Returns SUSPECT if a change of the machine may explain the change of an arm.
     pub(super) fn machine_status(&self) -> Status {
         machine_status(self.machine.iter().map(|one| &one.change))
     }

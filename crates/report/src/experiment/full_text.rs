@@ -48,7 +48,7 @@ fn facts(out: &mut Sheet, view: &ExperimentView, subject: &FactTables) {
     }
 }
 
-/// Returns a row as a sentence: its name, and its only value or that of each arm.
+/// Returns a row as a sentence: its name, and its only value or the value of each arm.
 fn in_words(view: &ExperimentView, row: &[String]) -> String {
     let Some((name, values)) = row.split_first() else { return String::new() };
     let values: Vec<String> = match values {

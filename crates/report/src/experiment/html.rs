@@ -137,7 +137,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     out.lines(&bets.chain(limiters).chain(slos).chain(alarms).chain(notes).collect::<Vec<Line>>());
 }
 
-/// Returns the number of runs that a verdict is about, and what VALID means.
+/// Returns the number of runs that a verdict is about, and the meaning of VALID.
 pub(super) fn judged(verdict: Status, runs: u64) -> String {
     let runs = crate::number::count(runs, "run");
     match verdict {

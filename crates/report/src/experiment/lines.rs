@@ -213,7 +213,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
     format!("{name} is `{first}` in {here}, `{second}` in {there}")
 }
 
-/// Returns what the canaries say about the machine.
+/// Returns the sentences about the changes of the machine that the canaries show.
 pub(super) fn machine(view: &ExperimentView) -> Vec<String> {
     view.machine.iter().map(|one| machine_change(&view.arms, 0, one)).collect()
 }

@@ -34,8 +34,8 @@ pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
 
 impl SweepView {
-    /// Returns the results of the job that the sweep is about at a point: the one whose key varies,
-    /// that of the rule, or the first.
+    /// Returns the results, at a point, of the job that the sweep is about: the job whose key
+    /// varies, the job of the rule, or the first job.
     pub(super) fn job_at<'p>(&self, point: &'p PointSummary) -> Option<&'p JobAtPoint> {
         let of_rule = || self.best.as_ref().and_then(|rule| rule.metric.of.as_ref());
         let wanted = self.job.as_ref().or_else(of_rule);

@@ -162,7 +162,7 @@ fn predictions(out: &mut Sheet, sweep: &SweepView, model: &ResponseModel) {
     table(out, &rows, &[]);
 }
 
-/// Returns the titles of columns behind that of the points.
+/// Returns the titles of the columns, of which the first names the points and has no title.
 fn titled(columns: &[(&str, Align)]) -> Vec<String> {
     std::iter::once("").chain(columns.iter().map(|(title, _)| *title)).map(str::to_owned).collect()
 }

@@ -143,8 +143,8 @@ pub struct EffectView {
     /// TLS that ends before the server: the version on the client's connection, and the name and
     /// value of the server's view of its own.
     pub ended_tls: Option<[String; 3]>,
-    /// True if its target is another one than that of the baseline and has reached the same
-    /// database of the same server.
+    /// True if its target differs from the baseline's but reached the same database of the same
+    /// server.
     pub shares_server: bool,
 }
 
@@ -157,7 +157,7 @@ pub struct RunView {
     pub round: u32,
     /// Index of its arm.
     pub arm: usize,
-    /// The value of what the experiment varies; `None` if it varies nothing.
+    /// The value of the key that the experiment varies; `None` if it varies none.
     pub point: Option<String>,
     /// The part of the experiment to which it belongs.
     pub phase: RunPhase,
@@ -263,7 +263,7 @@ impl ExperimentView {
         }
     }
 
-    /// Returns SUSPECT if a change of the machine may explain that of an arm.
+    /// Returns SUSPECT if a change of the machine may explain the change of an arm.
     pub(super) fn machine_status(&self) -> Status {
         machine_status(&self.machine)
     }
@@ -299,7 +299,7 @@ pub(super) fn declared(
     })
 }
 
-/// Returns SUSPECT if a change of the machine may explain that of an arm.
+/// Returns SUSPECT if a change of the machine may explain the change of an arm.
 pub(super) fn machine_status<'m>(all: impl IntoIterator<Item = &'m MachineChange>) -> Status {
     let is_decisive = |one: &MachineChange| match one {
         MachineChange::BetweenArms { is_decisive, .. } => *is_decisive,

@@ -165,8 +165,8 @@ impl Axis {
         (self.from.min(self.to)..=self.from.max(self.to)).contains(&value)
     }
 
-    /// Returns the place of a value between the ends of the axis, 0 to 1. `None` for what is not a
-    /// number, and for what a logarithmic axis does not have.
+    /// Returns the place of a value between the ends of the axis, 0 to 1. `None` if it is not a
+    /// number, or has no place on a logarithmic axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         let [from, to, value] = match self.scale {
             Scale::Linear | Scale::Time | Scale::Category => [self.from, self.to, value],

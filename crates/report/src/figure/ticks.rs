@@ -114,7 +114,7 @@ pub(super) fn logarithmic(unit: Unit, low: f64, high: f64) -> (f64, f64, Vec<Tic
     (steps[from].2, steps[to].2, ticks.collect())
 }
 
-/// Formats a round number by itself.
+/// Formats the value of one tick on its own, without regard to the other ticks.
 fn short(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Number => rate(value).trim_end_matches("/s").to_owned(),

@@ -107,7 +107,7 @@ pub(crate) fn grouped<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
 /// The setting `server` of a simulated server.
 const SIMULATED: &str = "simulated";
 
-/// Returns what was measured, in words: the server, and the machine of the load generator. `value`
+/// Returns the measured system in words: the server, and the machine of the load generator. `value`
 /// returns a setting by its name. `None` if the record has none of them.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let processors = value("host.cpu.logical").map(|number| match number.as_str() {

@@ -1,4 +1,5 @@
-//! The headline: how the run ended, the answer of each job, and what its reader must know first.
+//! The headline: the end of the run, the answer of each job, and the facts that its reader must
+//! know first.
 
 use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary};
 use base::units::grouped;

@@ -56,8 +56,8 @@ pub struct ShortAnswer {
     pub limiter: Vec<Remark>,
     /// End of a run that did not complete.
     pub ending: Option<Remark>,
-    /// Answer of each job, or that of many together; without jobs that of each load, or of the
-    /// observed program.
+    /// Answer of each job, or one answer for many jobs together; without jobs, the answer of each
+    /// load or of the observed program.
     pub answers: Vec<Line>,
     /// Shared host, warnings, and SLOs that were missed or met.
     pub remarks: Vec<Remark>,

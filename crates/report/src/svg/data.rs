@@ -78,7 +78,8 @@ fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
     looks(swatch).or_else(|| looks(Swatch::Line(Stroke::Solid))).or_else(of_ink)
 }
 
-/// Returns the ink of a mark and the sample that looks like it; `None` for what no legend names.
+/// Returns the ink of a mark and the sample that looks like it; `None` for a mark that no legend
+/// names.
 fn look(mark: &Mark) -> Option<(Ink, Swatch)> {
     Some(match mark {
         Mark::Line { ink, stroke, .. } | Mark::Steps { ink, stroke, .. } => {

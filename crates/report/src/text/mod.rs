@@ -1,6 +1,5 @@
-//! The answer for people, in two forms. The short one fits a screen and ends with what matters: the
-//! verdict, the limiter and the result. The full one begins with them and continues with everything
-//! behind them.
+//! The answer for people, in two forms. The short one fits a screen and ends with the verdict, the
+//! limiter and the result. The full one begins with them and continues with all details.
 //!
 //! If the run is invalid, that word comes first and alone, before any number.
 

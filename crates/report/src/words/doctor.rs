@@ -158,7 +158,7 @@ pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
     Cow::Borrowed(text)
 }
 
-/// Returns what helps against late sleeps.
+/// Returns the remedy for late sleeps.
 fn punctuality(condition: SleepCondition) -> &'static str {
     match condition {
         SleepCondition::BusyMachine => {

@@ -133,7 +133,7 @@ pub fn remedy(check: CheckKind) -> &'static str {
     found.map(|(_, remedy)| remedy).expect("every check has a remedy")
 }
 
-/// Returns the remedy for what a check found, if it objects.
+/// Returns the remedy for the finding of a check, if it objects.
 pub fn remedy_of(check: &Check) -> Option<&'static str> {
     let of_cause = match &check.finding {
         Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {

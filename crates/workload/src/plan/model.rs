@@ -120,7 +120,7 @@ impl Plan {
         self.jobs_and_parts().nth(id.index())
     }
 
-    /// Returns the account of the whole job: for a part that of its mix.
+    /// Returns the account of the whole job; for a part, the account of its mix.
     pub fn whole(&self, id: AccountId) -> AccountId {
         self.job_of(id).map_or(id, |job| self.account_of(job))
     }

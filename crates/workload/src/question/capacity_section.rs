@@ -140,8 +140,8 @@ impl CapacityDraft<'_> {
         Some(self.question(load, conditions, most))
     }
 
-    /// Reports jobs that a trial would never see, and an end of the varied one that would come
-    /// before that of a trial.
+    /// Reports jobs that start after the end of a trial, and a `count` of the varied job, which may
+    /// end it before a trial does.
     fn check_jobs(&self, varied: &str, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {

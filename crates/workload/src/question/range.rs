@@ -9,8 +9,8 @@ use crate::wording::quoted;
 /// Maximum number of values of a range.
 pub(super) const MOST_VALUES: u64 = 1_000;
 
-/// The values that a sweep or a search gives to what it varies, not yet listed: a range may have
-/// more than memory holds.
+/// The values that a sweep or a search gives to a key, not yet listed: a range may have more than
+/// memory holds.
 #[derive(Clone, Debug)]
 pub(super) struct Range<'p> {
     parts: Vec<Part<'p>>,

@@ -1,4 +1,4 @@
-//! Texts of statements and commands: text, values and what lies around them.
+//! Texts of statements and commands: text, values, literals and comments.
 
 mod piece;
 mod printed;
