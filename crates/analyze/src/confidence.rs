@@ -459,8 +459,8 @@ mod tests {
         assert_eq!(quantile(&Kind::Response.histogram(), 0.5, none), None);
     }
 
-    /// About one request in a hundred times out, more in some seconds than in others: p99 is either
-    /// that of the timeouts or that of the others.
+    /// About one request in a hundred times out, more in some seconds than in others: p99 is the
+    /// time of either a timeout or another request.
     #[test]
     fn quantile_among_ties_may_lie_below_them() {
         let second = |second: u64| {

@@ -22,7 +22,8 @@ pub struct Evidence {
     /// Plan of the run.
     pub plan: Plan,
     /// The reason why the record's own plan could not be used, if it could not: it is unreadable,
-    /// or its jobs are not those of the record. Then `plan` is made from the jobs of the record.
+    /// or its jobs differ from the jobs of the record. Then `plan` is made from the jobs of the
+    /// record.
     pub unread_plan: Option<String>,
     /// True if time was simulated.
     pub is_virtual: bool,

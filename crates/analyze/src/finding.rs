@@ -227,9 +227,9 @@ pub struct Irregularity {
 /// Gaps between the arrivals of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gaps {
-    /// The gaps are those of a Poisson process.
+    /// The gaps are distributed as in a Poisson process.
     Poisson,
-    /// The gaps are not those of a Poisson process.
+    /// The gaps are not distributed as in a Poisson process.
     Odd {
         /// Name of the job.
         job: String,

@@ -175,7 +175,8 @@ fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
 }
 
 /// Returns the text of a job's first error with a code. Requests that were not sent because the
-/// server was unreachable have the text of the outage, unless it may be that of another target.
+/// server was unreachable have the text of the outage, unless the outage may belong to another
+/// target.
 fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
     let is_first = |event: &&Event| {
         event.kind == EventKind::FirstError

@@ -40,7 +40,7 @@ pub struct TimeColumn {
     pub send_lag_mean_ns: Option<f64>,
     /// Response times by class.
     pub classes: Vec<TimeClass>,
-    /// Errors by class, without those of count 0.
+    /// Errors by class, without the classes that have none.
     pub errors: Vec<(Class, u64)>,
 }
 

@@ -51,9 +51,9 @@ pub enum RecordErrorKind {
         /// Version of Assay that wrote it, if recorded.
         assay: Option<String>,
     },
-    /// The record of an experiment, where that of a single run is expected.
+    /// The record belongs to an experiment; a single run was expected.
     Experiment,
-    /// The record of a single run, where that of an experiment is expected.
+    /// The record belongs to a single run; an experiment was expected.
     SingleRun,
     /// The experiment has no run with this number.
     NoRun(u32),

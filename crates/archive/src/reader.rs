@@ -148,7 +148,7 @@ impl Archive {
     /// Opens a single run in the record of an experiment.
     ///
     /// # Errors
-    /// As [`Archive::open`]; the record is that of a single run, or the experiment has no such run.
+    /// As [`Archive::open`]; the record belongs to a single run, or the experiment has no such run.
     pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
         Archive::of(path, open_run(path, run)?)
     }

@@ -1,5 +1,5 @@
 //! The table of the notes of reviewers, which the first note creates. It is the same in the record
-//! of a run and in that of an experiment, and older programs read a record that has it as before.
+//! of a run and in the record of an experiment. Older programs ignore it.
 
 use base::WallTime;
 use record::Note;
@@ -41,7 +41,7 @@ pub(crate) fn read_reviewer_notes(from: &Connection) -> Result<Vec<Note>, RowErr
     Ok(select.query_map([MOST_NOTES], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Returns true if a record has the table, which must be that of this version.
+/// Returns true if a record has the table, which must have the columns of this version.
 fn has_table(of: &Connection) -> Result<bool, RowError> {
     let sql = "select sql from main.sqlite_schema where name = 'reviewer_note'";
     let mut select = of.prepare(sql)?;

@@ -234,8 +234,8 @@ impl Writer {
         v1::write_op_log(self.begin()?, outcome)
     }
 
-    /// Marks the record as that of a completed run. Its rows must add up to `sums` for each job;
-    /// `events_dropped` is the number of events without a row.
+    /// Marks the run as completed. Its rows must add up to `sums` for each job; `events_dropped` is
+    /// the number of events without a row.
     pub(crate) fn seal(
         &mut self,
         end: &End,
@@ -249,8 +249,7 @@ impl Writer {
         v1::write_seal(to, &v1::sums(sums))
     }
 
-    /// Rolls back uncommitted data, and marks the record as that of a run that ended with the rows
-    /// written so far.
+    /// Rolls back uncommitted data, and marks the run as ended with the rows written so far.
     pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), RowError> {
         if self.is_in_transaction() {
             self.connection.execute_batch("rollback")?;

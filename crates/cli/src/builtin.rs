@@ -48,7 +48,7 @@ pub(crate) const ALL: &[Builtin] = &[
 ];
 
 impl Builtin {
-    /// Returns the name for the command line: that of a workload lacks its `.ini`.
+    /// Returns the name for the command line; a workload's name lacks its `.ini`.
     pub(crate) fn name(&self) -> &'static str {
         self.file.strip_suffix(EXTENSION).unwrap_or(self.file)
     }

@@ -1,8 +1,8 @@
 //! Published bundles as archives: a folder becomes one file, and the record is taken out of it.
 //!
 //! An archive is a compressed tar file (POSIX 1003.1-1988, `ustar`) whose bytes depend on the
-//! content of its files alone. The one that is opened may be that of a stranger: a single file is
-//! taken out of it, by its name and under a limit, and no link is followed.
+//! content of its files alone. The archive that is opened may come from a stranger: a single file
+//! is taken out of it, by its name and under a limit, and no link is followed.
 
 use std::env;
 use std::ffi::OsString;

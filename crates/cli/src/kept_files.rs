@@ -57,7 +57,7 @@ impl KeptFiles {
 
 fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
     let path = Path::new(&file.path);
-    // The record may be that of a stranger: no name leads out of the folder.
+    // The record may come from a stranger: no name leads out of the folder.
     if !path.components().all(|part| matches!(part, Component::Normal(_))) {
         let sentence = format!("`{}` lies outside of the folder of the workload", file.path);
         let help = "run the file itself: files elsewhere are not unpacked from a record";

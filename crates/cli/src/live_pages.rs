@@ -116,7 +116,7 @@ pub(crate) struct LiveServers {
 }
 
 impl LiveServers {
-    /// Listens at the addresses of the options, and prints those of the pages.
+    /// Listens at the addresses of the options, and prints the addresses of the pages.
     ///
     /// # Errors
     /// An address cannot be used.

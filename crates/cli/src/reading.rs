@@ -151,8 +151,8 @@ fn read_plan(
     }
 }
 
-/// Returns the access to files that a workload file may name. Results go next to the record; those
-/// of dbbench next to its other files.
+/// Returns the access to files that a workload file may name. Results go next to the record;
+/// dbbench's results go next to its other files.
 fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
     let inputs = args.folder.clone().unwrap_or_else(|| folder_of(path));
     let outputs = match (args.rates, record) {

@@ -15,7 +15,7 @@ use report::{FolderRow, RowState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Longest index that is read, in bytes: that of some 100,000 records.
+/// Longest index that is read, in bytes: enough for some 100,000 records.
 const LONGEST: u64 = 64 << 20;
 
 /// The identity of a file's content, as far as its metadata show it.

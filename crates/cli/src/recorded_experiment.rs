@@ -113,7 +113,7 @@ impl RecordedExperiment {
         &self.content.files
     }
 
-    /// Returns the notes: those of the program, and after them those of reviewers.
+    /// Returns the notes of the program, then the notes of reviewers.
     pub(crate) fn notes(&self) -> &[Note] {
         &self.content.notes
     }

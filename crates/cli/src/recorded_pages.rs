@@ -133,7 +133,7 @@ impl Pages for RecordedPages {
     }
 }
 
-/// Returns the notes of a record: those of reviewers, and of an experiment those of the program.
+/// Returns the notes of a record: the reviewers', and for an experiment also the program's.
 fn notes_of(path: &Path) -> Result<Vec<Note>, RecordError> {
     match Archive::open(path) {
         Ok(archive) => Ok(archive.facts()?.notes),

@@ -22,7 +22,7 @@ const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 /// The environment variable with a password for any server.
 const PASSWORD: &str = "ASSAY_PASSWORD";
 
-/// Refuses a file that asks for programs: those of jobs, ssh, private servers.
+/// Refuses a file that asks for programs: for jobs, ssh or private servers.
 ///
 /// # Errors
 /// The file asks for programs. The error lists them and names the flag that allows them.

@@ -39,9 +39,9 @@ pub enum Reach {
 /// The files that a workload file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The base folder of inputs: that of the workload file.
+    /// The base folder of inputs: the folder of the workload file.
     pub inputs: PathBuf,
-    /// The base folder of outputs: that of the record.
+    /// The base folder of outputs: the folder of the record.
     pub outputs: PathBuf,
     /// The range of files that names may reach.
     pub reach: Reach,
@@ -448,7 +448,7 @@ mod tests {
             ("x.SQLite3", None),
             ("x.txt", Some(Refusal::NotDatabaseName)),
             ("x", Some(Refusal::NotDatabaseName)),
-            // The current folder is that of this crate.
+            // The current folder is the folder of this crate.
             ("Cargo.toml", Some(Refusal::NotDatabaseName)),
         ] {
             let allowed = is_database_below_here(Path::new(path));

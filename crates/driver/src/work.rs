@@ -43,8 +43,8 @@ pub struct Work {
     pub is_pipelined: bool,
     /// The outcome.
     pub reply: Reply,
-    /// The rows that the statements returned, if they [are wanted](Rows::is_wanted): those of each
-    /// statement that was answered without an error, in order. The caller has emptied it.
+    /// The rows that the statements returned, if they [are wanted](Rows::is_wanted): the rows of
+    /// each statement that was answered without an error, in order. The caller has emptied it.
     pub capture: Rows,
 }
 

@@ -84,8 +84,8 @@ impl<D: Driver> Control<'_, D> {
 
     /// Sends the listener excerpts of the main target's tables, and results of examples that read
     /// only tables filled by this run. It must be the last use of its connection: a late answer
-    /// then cannot be taken for that of another statement, and no second connection takes the place
-    /// of a client's.
+    /// then cannot be taken for the answer to another statement, and no second connection takes the
+    /// place of a client's.
     async fn show(&self, connection: &mut D::Connection, shown: &[ShownTable<'_>]) -> Answers {
         if !self.shows_tables() {
             return Answers::Complete;

@@ -19,7 +19,7 @@ const ROWS: usize = 5;
 /// The parts of a table that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableParts {
-    /// Its columns and indexes: some rows are not those of this run, and may be confidential.
+    /// Its columns and indexes: some rows were not written by this run, and may be confidential.
     Structure,
     /// Its columns, indexes and first rows.
     StructureAndRows,
@@ -57,8 +57,8 @@ impl<'a> ShownTable<'a> {
     }
 
     /// Returns the tables that loads are about to fill: with their rows if they are empty, because
-    /// all rows are then those of the run. `None` if a table is not answered in time, or the run is
-    /// ended: an answer is then outstanding.
+    /// the run then writes all rows. `None` if the query for a table is not answered in time, or
+    /// the run is ended: an answer is then outstanding.
     pub(crate) async fn before(
         loads: &'a [Load],
         rt: &Rt,

@@ -163,7 +163,7 @@ pub(crate) async fn run_lane<D: Driver>(
     Some(lane::run(rt.clone(), context.clone(), share, zero, outlets, opened).await)
 }
 
-/// Combines the lanes' outcomes into that of the whole run.
+/// Combines the lanes' outcomes into the outcome of the whole run.
 fn conclude(
     lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
     barrier: &StartBarrier,

@@ -12,7 +12,7 @@ use crate::rules::Rules;
 pub struct JobExamples {
     /// The name of the job or part.
     pub subject: String,
-    /// The statements with literals for their values, without those of secret parameters.
+    /// The statements with their values as literals, except the values of secret parameters.
     pub statements: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a job: one section's statements, or those of the several sections of a mix.
+//! The parts of a job: one section's statements, or several sections of a mix.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct Parts {
     vary_steps: bool,
     /// The statements that a connection prepares, in order.
     texts: Vec<StatementText>,
-    /// True if the parts are those of a mix, with accounts of their own.
+    /// True if the parts belong to a mix and have their own accounts.
     is_mix: bool,
 }
 

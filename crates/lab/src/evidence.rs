@@ -194,8 +194,8 @@ fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
     }
 }
 
-/// Parses the plan stored in the record; if it cannot be read or its jobs are not those of the
-/// record, returns a plan built from the header, and the reason.
+/// Parses the plan stored in the record; if it cannot be read or its jobs differ from the jobs of
+/// the record, returns a plan built from the header, and the reason.
 fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
     let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &NoFiles);

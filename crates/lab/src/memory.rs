@@ -17,11 +17,11 @@ const OF_ARENA: u64 = 64 << 20;
 /// Number of threads on each processor for which it reserves some (`M_ARENA_MAX`, mallopt(3)).
 const ARENAS_OF_PROCESSOR: u64 = 8;
 
-/// Number of threads besides the lanes: the main thread, and those of signals, record, samples of
-/// machine and database, and cancellation.
+/// Number of threads in addition to the lanes: the main thread, and one each for signals, the
+/// record, samples of the machine, samples of the database, and cancellation.
 const OTHER_THREADS: u64 = 6;
 
-/// Number of threads of a lane: its own, and that of a connection to SQLite.
+/// Number of threads of a lane: its own, and the thread of a connection to SQLite.
 const THREADS_OF_LANE: u64 = 2;
 
 /// Addresses for everything else, in bytes: the program and its libraries, memory beyond the

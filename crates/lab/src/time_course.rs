@@ -9,8 +9,8 @@ use record::{Interval, Kind};
 
 use crate::evidence::given_up;
 
-/// Reads the times of every job and part of a run, in the order of their accounts. `evidence` is
-/// that of the same record.
+/// Reads the times of every job and part of a run, in the order of their accounts. `evidence` comes
+/// from the same record.
 ///
 /// # Errors
 /// The record is damaged.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A folder of the program below that of the user (XDG Base Directory Specification 0.8).
+/// A folder of the program below the user's folder (XDG Base Directory Specification 0.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserFolder {
     /// Files that should outlive a restart, such as calibrations: `assay` below `XDG_STATE_HOME`,

@@ -13,7 +13,8 @@
 //! [`out`](Channel::out), sends it with [`flush`](Channel::flush), and parses
 //! [`unread`](Channel::unread) after each [`receive`](Channel::receive).
 //!
-//! * [`Address`], [`Addresses`]: the address of a server, and those of a target in rotation.
+//! * [`Address`], [`Addresses`]: the address of a server, and the addresses of a target in
+//!   rotation.
 //! * [`Options`]: the options of a URL that all networked servers have.
 //! * [`find_password`]: the password of a login whose URL contains none.
 //! * [`ClientTls`], [`ServerTls`]: the TLS set-up of either role.

@@ -1,7 +1,7 @@
 //! Detection of stalls of this process.
 //!
 //! A thread that wants to wake every few milliseconds and wakes much later was stopped, or the
-//! whole machine was: requests of that time were not measured correctly. The method is that of
+//! whole machine was: requests of that time were not measured correctly. The method comes from
 //! jHiccup (Tene): the load generator cannot tell a stall from a slow database, but a thread that
 //! sends no requests can.
 

@@ -17,7 +17,7 @@ pub struct Cell {
     pub tally: Tally,
 }
 
-/// Requests that ended in a later interval than that of their intended start, one by one.
+/// Requests that ended in a later interval than the one of their intended start, one by one.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,

@@ -8,7 +8,7 @@ use crate::tally::Sample;
 /// The row of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRow {
-    /// Its account: that of its job, or of its part of a mix.
+    /// The account of its job, or of its part of a mix.
     pub account: AccountId,
     /// Its number in the job, from 0.
     pub number: u64,

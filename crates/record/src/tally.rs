@@ -336,7 +336,7 @@ mod tests {
                 }
             }
             let [first, second, third, fourth] = &mut parts[..] else { unreachable!() };
-            // Another order and grouping than that of recording.
+            // The order and the grouping differ from those of recording.
             third.merge(second);
             fourth.merge(first);
             fourth.merge(third);

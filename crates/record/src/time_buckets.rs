@@ -27,7 +27,8 @@ impl Default for TimeBuckets {
 }
 
 impl TimeBuckets {
-    /// Adds the times of an interval. Their sum is that of the middles of their narrower buckets.
+    /// Adds the times of an interval. Their sum is the sum of the middles of their narrower
+    /// buckets.
     pub fn add(&mut self, times: &Times, scale: Scale) {
         let counters = times.counts().iter().enumerate();
         for (place, count) in counters.filter(|(_, count)| **count > 0) {

@@ -1,9 +1,9 @@
 //! Counting of times on the measured path.
 //!
-//! The buckets are those of HdrHistogram, and [`Times::to_histogram`] returns its own type for
-//! queries. That type visits all of its counters, tens of thousands, to be merged or emptied, while
-//! an interval of a quiet job fills a few dozens. This one visits only those between the first and
-//! the last nonzero counter, and counting a time costs a quarter.
+//! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] returns its own type
+//! for queries. That type visits all of its counters, tens of thousands, to be merged or emptied,
+//! while an interval of a quiet job fills a few dozens. This type visits only the counters between
+//! the first and the last nonzero one, and counting a time costs a quarter.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -138,8 +138,8 @@ impl Times {
     /// Returns the quantile `q` as the upper edge of its bucket, as HdrHistogram does; `None`
     /// without times.
     ///
-    /// The bucket is that of the ⌈q·n⌉-th time in order. For q = 0 it is that of the first time,
-    /// for which HdrHistogram returns the lower edge.
+    /// The bucket holds the ⌈q·n⌉-th time in order. For q = 0 it holds the first time, for which
+    /// HdrHistogram returns the lower edge.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let rank = (q * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

@@ -131,8 +131,8 @@ impl RowState {
 }
 
 impl FolderRow {
-    /// Returns true if the row has all of these words, in any case. A tag is found as a whole: that
-    /// of a longer name is another one.
+    /// Returns true if the row has all of these words, in any case. A tag is found as a whole: a
+    /// longer tag that contains the word does not match.
     pub fn has_all(&self, words: &[String]) -> bool {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();

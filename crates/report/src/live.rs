@@ -12,7 +12,7 @@ pub struct LiveRunView {
     /// Remarks: the busiest component, pipes that the run waits for, and earlier runs of an
     /// experiment.
     pub notes: Vec<String>,
-    /// Titles of the columns; the first is that of the job.
+    /// Titles of the columns; the first is the title of the column of jobs.
     pub columns: Vec<&'static str>,
     /// Cells of each job; no rows before the first figures.
     pub rows: Vec<Vec<String>>,

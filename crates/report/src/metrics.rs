@@ -4,8 +4,8 @@ use std::fmt::{Display, Write as _};
 
 use record::{Live, LiveJob};
 
-/// Formats the figures of a run; `names` are those of its jobs, and `None` for a part of a mix,
-/// whose requests are also those of the mix. Before the first figures, there is only the workload.
+/// Formats the figures of a run. `names` are the names of its jobs, and `None` for a part of a mix,
+/// whose requests the mix already counts. Before the first figures, there is only the workload.
 pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) -> String {
     let mut out = Metrics::default();
     out.family("assay_run_info", "gauge", "The run: 1, with its workload as a label.");

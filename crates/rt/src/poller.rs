@@ -104,7 +104,7 @@ impl Poller {
         !self.resting.borrow().is_empty()
     }
 
-    /// Polls the kernel for events and wakes the tasks that wait for them, then those of the
+    /// Polls the kernel for events and wakes the tasks that wait for them, then the tasks of the
     /// resting sockets. Waits for the first event if `waits`.
     pub(crate) fn poll_kernel(&self, waits: bool) {
         let mut events = self.events.borrow_mut();

@@ -66,8 +66,8 @@ impl Server {
         self.access.hosts.range == Range::Loopback
     }
 
-    /// Returns the address of the first page, with the token if there is one. It is that of the
-    /// loopback if the server listens at all addresses of this machine.
+    /// Returns the address of the first page, with the token if there is one. It has the loopback
+    /// address if the server listens at all addresses of this machine.
     pub fn url(&self) -> String {
         let ip = match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

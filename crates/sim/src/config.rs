@@ -168,7 +168,8 @@ impl std::error::Error for ConfigError {}
 /// Largest number of servers: the simulation keeps the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
-/// Largest limit of requests per second: the simulation keeps the times of those of one second.
+/// Largest limit of requests per second: the simulation keeps the times of the requests of one
+/// second.
 const MOST_LIMIT: u32 = 10_000_000;
 
 /// Highest position of a run: its drift depends on all runs before it.

@@ -237,7 +237,7 @@ fn wait_until_stopped(pid: Pid) {
     }
 }
 
-/// Returns true if the text of `/proc/PID/stat` is that of a stopped or ended process.
+/// Returns true if the text of `/proc/PID/stat` describes a stopped or ended process.
 fn is_still(stat: &str) -> bool {
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     matches!(state, Some('T' | 't' | 'Z' | 'X'))

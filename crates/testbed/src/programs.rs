@@ -57,7 +57,8 @@ impl Suite {
         program.find_in(&self.folders(self.chosen()?.as_deref()))
     }
 
-    /// Returns the folder above those of the programs, if the environment variable names a server.
+    /// Returns the folder that contains the folders of the programs, if the environment variable
+    /// names a server.
     pub(crate) fn base(&self) -> Result<Option<PathBuf>, Problem> {
         let chosen = self.chosen()?;
         Ok(chosen.and_then(|path| Some(path.parent()?.parent()?.to_owned())))
@@ -149,8 +150,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Returns the account for a server: that of this process, or for root the first of `names`
-    /// that exists, because database servers refuse to run as root.
+    /// Returns the account for a server: the account of this process, or for root the first of
+    /// `names` that exists, because database servers refuse to run as root.
     pub(crate) fn for_server(names: &[&str]) -> Result<Account, Problem> {
         if !geteuid().is_root() {
             return Ok(Account { name: own_name()?, change: None });

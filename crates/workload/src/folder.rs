@@ -31,7 +31,7 @@ pub trait Folder {
     }
 }
 
-/// A folder without files, for plans that are only displayed, as those of records are.
+/// A folder without files, for plans that are only displayed, such as plans of records.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 

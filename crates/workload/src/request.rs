@@ -41,7 +41,7 @@ struct Program {
 /// The blanks at the ends of literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blanks {
-    /// All are kept: they are those of every request.
+    /// All are kept: this is the text that requests execute.
     Kept,
     /// Blanks are removed where the text around the literal makes them superfluous.
     Removed,
@@ -79,14 +79,14 @@ impl Template {
 
 impl Generator {
     /// Creates the generator of a job for a run that started at `started`, with literals in
-    /// `dialect`. Its pauses are those of a session between its statements, or of a client between
-    /// its requests.
+    /// `dialect`. It also generates pauses: of a session between its statements, or of a client
+    /// between its requests.
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
         Generator::with_pauses(&job.requests, job.think(), started, dialect, Blanks::Kept)
     }
 
-    /// Creates the generator of a part of a mix, as [`new`](Self::new). Its pauses are those of a
-    /// session.
+    /// Creates the generator of a part of a mix, as [`new`](Self::new). Its only pauses are those
+    /// of a session between its statements.
     pub fn of_part(part: &Part, started: WallTime, dialect: Dialect) -> Generator {
         Generator::with_pauses(&part.requests, None, started, dialect, Blanks::Kept)
     }

@@ -41,7 +41,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the generator itself is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Ratio of the mean service time to that of a quiet trial from which a server counts as busy.
+/// Ratio of the mean service time to that of a quiet trial above which a server counts as busy.
 const BUSY: f64 = 2.0;
 
 /// The boundary of one condition.

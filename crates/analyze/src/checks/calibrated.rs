@@ -1,4 +1,4 @@
-//! Checks that the result is that of the database, not of the load generator's own overhead.
+//! Checks that the result reflects the database, not the load generator's own overhead.
 //!
 //! The overhead cannot be derived from a run. `assay calibrate` has measured it on this machine,
 //! and each record carries its figures.
@@ -62,7 +62,7 @@ impl CheckInput<'_> {
         let window_s = self.evidence.window_length().as_secs_f64();
         let threads = self.evidence.threads.max(1);
         let mut used: Option<CeilingUse> = None;
-        // The requests of a mix are those of its parts.
+        // The requests of a mix are the requests of its parts.
         let is_whole = |account: &AccountId| !self.evidence.plan.account(*account).is_mix();
         for account in self.evidence.accounts().filter(is_whole) {
             let ceiling = self.route(account).and_then(|route| calibration.of(route).per_s);

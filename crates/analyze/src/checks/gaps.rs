@@ -1,4 +1,4 @@
-//! Checks that the gaps between arrivals are those of a Poisson process.
+//! Checks that the gaps between arrivals are distributed as in a Poisson process.
 //!
 //! Counts per second do not show that: with a timer that ticks each millisecond, the right number
 //! of requests comes due in a second, but in clusters. The gaps between arrivals, as the generator
@@ -17,7 +17,7 @@ use super::punctual;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{self, Finding, JobObstacle};
 
-/// Value that A² exceeds once in a thousand times if the gaps are those of the process.
+/// Value that A² exceeds once in a thousand times if the gaps are distributed as in the process.
 const SIGNIFICANT: f64 = 6.0;
 
 /// Maximum number of gaps that A² is scaled to, since it grows with their number.

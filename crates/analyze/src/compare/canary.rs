@@ -2,7 +2,7 @@
 //!
 //! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
 //! changes of the machine. They do not cancel a machine that is slower whenever one of the arms
-//! runs: then the change of a metric may be that of the machine.
+//! runs: then the change of a metric may be a change of the machine.
 
 use super::change::ChangeInterval;
 use super::comparison::{ArmComparison, Comparison, Design};

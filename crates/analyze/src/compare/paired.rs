@@ -285,7 +285,7 @@ mod tests {
     }
 
     /// Each second run is 20 % slower: the change is unbiased either way, and the fitted interval
-    /// is that of the remaining scatter.
+    /// shows the remaining scatter only.
     #[test]
     fn fitted_order_effect_leaves_the_scatter() {
         let noise = [0.001, -0.002, 0.0, 0.002, -0.001, 0.0015, -0.0005, 0.001];

@@ -47,7 +47,7 @@ pub fn judge_limits(limits: &[RegressionLimit], comparison: &Comparison) -> Vec<
     judged.collect()
 }
 
-/// Returns the change of the metric of a limit. A limit without a name is that of the only job or
+/// Returns the change of the metric of a limit. A limit without a name applies to the only job or
 /// table.
 fn change_of<'c>(limit: &RegressionLimit, arm: &'c ArmComparison) -> Option<&'c MetricChange> {
     let is_it = |change: &&MetricChange| {

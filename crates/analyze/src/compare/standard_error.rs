@@ -22,7 +22,7 @@ pub(crate) fn scatter(deviation: f64, values: &[f64]) -> f64 {
 
 impl StandardError {
     /// Returns the standard error of the difference between two independent estimates; `None`
-    /// stands for an estimate without scatter. The degrees of freedom are those of Welch and
+    /// stands for an estimate without scatter. The degrees of freedom follow Welch and
     /// Satterthwaite, at least 1.
     pub(crate) fn of_difference(
         a: Option<StandardError>,

@@ -183,7 +183,7 @@ mod tests {
         assert!(found.squares > 0.0 && found.parameters[1] > 0.0, "{found:?}");
     }
 
-    /// ln(1 + p) = ln 3 and ln 5, with weights 1 and 3: the mean logarithm is that of 1 + p.
+    /// ln(1 + p) = ln 3 and ln 5, with weights 1 and 3: the mean is the logarithm of 1 + p.
     #[test]
     fn rows_count_by_their_weight() {
         let row = |target: f64, weight| Row { offset: 1.0, terms: [1.0], target, weight };

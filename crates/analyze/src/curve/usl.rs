@@ -6,13 +6,14 @@
 //!
 //! The logarithms of the throughputs are fitted by least squares, because the scatter of runs is
 //! proportional to the throughput. N/X = d + bN + cN(N − 1) is linear with d = (1 − σ)/λ, b = σ/λ
-//! and c = κ/λ; the bounds 0 ≤ σ ≤ 1 and κ ≥ 0 are those of d, b, c ≥ 0.
+//! and c = κ/λ; the bounds 0 ≤ σ ≤ 1 and κ ≥ 0 are equivalent to d, b, c ≥ 0.
 //!
-//! Intervals are those of the profile likelihood: a value is inside if the best fit with this value
+//! Intervals follow from the profile likelihood: a value is inside if the best fit with this value
 //! has squares of at most S + s²·t² (Bates and Watts, "Nonlinear Regression Analysis and Its
 //! Applications", 1988, section 6.1). s² is the mean square of all residuals. If the points deviate
-//! from the curve by more than the scatter of the repeats explains (F test at 5 %), it is that of
-//! the points' deviations with their fewer degrees of freedom, which makes the intervals wider.
+//! from the curve by more than the scatter of the repeats explains (F test at 5 %), it is the mean
+//! square of the points' deviations, with their fewer degrees of freedom, which makes the intervals
+//! wider.
 
 use workload::question::RunMetric;
 

@@ -138,7 +138,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the suspect for jobs that got what they were offered.
     fn satisfaction(&self) -> Suspect {
-        // The requests of the parts of a mix are those of the mix.
+        // The requests of the parts of a mix are the requests of the mix.
         let jobs = self.findings.whole_jobs();
         let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
         Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)

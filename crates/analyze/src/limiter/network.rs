@@ -48,7 +48,8 @@ const HAVE_SESSIONS: f64 = 0.7;
 /// Minimum fraction of its speed at which a link is full.
 const LINK_FULL: f64 = 0.85;
 
-/// Fraction beyond which the reported speed is not that of the link.
+/// Fraction of the reported speed that shows, if a link exceeds it, that the link has another
+/// speed.
 const LINK_EXCEEDED: f64 = 1.2;
 
 /// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
@@ -130,8 +131,8 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if the network takes most of the time of the requests.
     ///
     /// The mean round trip of TCP says little about the path: acknowledgements are sent with
-    /// answers, so it includes the time of the request itself. The shortest one is that of the
-    /// path, and bytes that were written to a socket and not sent yet wait for bandwidth.
+    /// answers, so it includes the time of the request itself. The shortest one is the round trip
+    /// of the path, and bytes that were written to a socket and not sent yet wait for bandwidth.
     fn way(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
         if service_s <= 0.0 || self.is_idle_on_the_way() {

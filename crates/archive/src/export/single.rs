@@ -16,8 +16,8 @@ const WHOLE: &str = "whole";
 /// Writes a run of an experiment into a new record of version 1, with all of its rows.
 ///
 /// # Errors
-/// The record is not that of an experiment, is damaged or has no such run; or the new one exists or
-/// cannot be created.
+/// The record does not belong to an experiment, is damaged or has no such run; or the new one
+/// exists or cannot be created.
 pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordError> {
     let archive = Archive::open_run(experiment, run)?;
     let (path, mut connection) = create(to, v1::VERSION, |_| Ok(()))?;

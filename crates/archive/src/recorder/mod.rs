@@ -42,7 +42,7 @@ const CHANNEL: usize = 32;
 const CHANNEL_IN_VIRTUAL: usize = 4;
 
 /// A record in the process of writing. If it is dropped before it is finished, the file looks like
-/// that of a killed run.
+/// the record of a killed run.
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,
@@ -118,8 +118,8 @@ impl Recorder {
         self.health.is_broken()
     }
 
-    /// Waits until every outlet has been dropped and everything is written, then marks the record
-    /// as that of a completed run.
+    /// Waits until every outlet has been dropped and everything is written, then marks the run as
+    /// completed in the record.
     ///
     /// # Errors
     /// Fails if the record could not be written to its end. The part before the failure is

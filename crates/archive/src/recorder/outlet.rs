@@ -10,8 +10,8 @@ use record::{
     Delivery, End, Event, Excerpt, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned,
 };
 
-/// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
-/// a few seconds if there are very many jobs. With one more, the record fails.
+/// The number of deliveries that a lane keeps while the recorder is busy: a minute's, or a few
+/// seconds' if there are very many jobs. With one more, the record fails.
 const BACKLOG: usize = 512;
 
 /// The minimum number of deliveries kept per job.
@@ -20,7 +20,7 @@ const BACKLOG_PER_JOB: usize = 4;
 /// The number of cells and batches that may be pending for a lane; further ones are freed.
 const RETURNS: usize = 128;
 
-/// The minimum number of pending cells per job: a lane delivers those of all jobs at once.
+/// The minimum number of pending cells per job: a lane delivers the cells of all jobs at once.
 const RETURNS_PER_JOB: usize = 2;
 
 /// The limits of pending data between a lane and the recorder.

@@ -331,8 +331,8 @@ impl RecorderThread {
         let cause = std::error::Error::source(error);
         let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
         let end = End { at, kind: EndKind::RecorderFailed, text };
-        // The disk that refused a row may refuse this too. The record then looks like that of a
-        // killed run, and only the returned error gives the reason.
+        // The disk that refused a row may refuse this too. The record then looks as if the run had
+        // been killed, and only the returned error gives the reason.
         let _ = self.sums.writer.seal_as_is(&end);
     }
 }

@@ -192,7 +192,7 @@ impl RunSums {
         self.writer.commit()
     }
 
-    /// Writes everything and marks the record as that of a completed run.
+    /// Writes everything and marks the run as completed in the record.
     pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), RowError> {
         self.write()?;
         let sums: Vec<_> = self
@@ -274,7 +274,7 @@ impl RunSums {
     }
 }
 
-/// Returns true if the response time of a request is counted: that of an error is not.
+/// Returns true if the response time of a request is counted; the time of an error is not.
 fn has_response(sample: &Sample) -> bool {
     match &sample.outcome {
         Outcome::Completed

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::RowError;
 
-/// Maximum number of values in a record: those of a thousand tables or more.
+/// Maximum number of values in a record: enough for a thousand tables or more.
 const MOST_VALUES: usize = 1_000_000;
 
 /// Writes an excerpt; a later one of the same subject and kind replaces an earlier one.

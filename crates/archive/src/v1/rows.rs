@@ -294,8 +294,8 @@ impl EventError {
         Ok((row.get(0)?, record::EventError { class, code }))
     }
 
-    /// Returns the error of an event in a record without this table: that of the failures of its
-    /// account whose code ends its text.
+    /// Returns the error of an event in a record without this table: the failure of its account
+    /// whose code ends the event's text.
     pub(crate) fn in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,

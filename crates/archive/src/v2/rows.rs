@@ -256,7 +256,7 @@ pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, RowError> {
     Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Reads the excerpts of the first run, which has those of the loaded tables too.
+/// Reads the excerpts of the first run, which also has the excerpts of the loaded tables.
 pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError> {
     if v1::is_missing(from, v1::EXCERPT)? {
         return Ok(Vec::new());

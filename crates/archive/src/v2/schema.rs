@@ -95,7 +95,7 @@ pub(super) fn rows_of_a_run(
 mod tests {
     use super::*;
 
-    /// The columns of the tables of version 1 are those of version 2 without the first one.
+    /// The tables of version 1 have the columns of version 2, without the first one.
     #[test]
     fn tables_of_a_run_are_those_of_version_1_with_its_number() {
         let (first, second) =

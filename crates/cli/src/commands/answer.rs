@@ -22,7 +22,7 @@ use crate::{memory, outputs};
 /// and tables need no more.
 const WIDTH: usize = 100;
 
-/// The width of the short answer of a run outside a terminal: that of a screen.
+/// The width of the short answer of a run outside a terminal, in columns: a screen's.
 const SHORT_WIDTH: usize = 80;
 
 /// The form of the answer of a run as text.

@@ -131,7 +131,7 @@ pub(crate) fn execute(
 }
 
 impl Executed {
-    /// Returns the view of the experiment; its false alarms are added to those of the machine.
+    /// Returns the view of the experiment; its false alarms are added to the machine's.
     pub(crate) fn view(
         &self,
         args: &RunArgs,
@@ -485,8 +485,8 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     )
 }
 
-/// Returns the exit status of an experiment that ended with an error; `None` is that of a wrong
-/// file or statement.
+/// Returns the exit status of an experiment that ended with an error; `None` if a file or statement
+/// is wrong.
 fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
     match &*error.problem {
         Problem::Unreachable(_) | Problem::Lost | Problem::Servers(OpenError::Unreachable(_)) => {

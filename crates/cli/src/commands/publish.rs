@@ -130,7 +130,7 @@ fn move_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns true if a record is that of an experiment, and refuses one that has not ended. This
+/// Returns true if a record belongs to an experiment, and refuses one that has not ended. This
 /// comes before the copy, which holds up a writer.
 fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
     let shown = record.display();
@@ -209,7 +209,7 @@ impl Bundle<'_> {
     }
 }
 
-/// Fills a bundle, and returns its files. The answer is that of the copy, which is read once.
+/// Fills a bundle, and returns its files. The answer comes from the copy, which is read once.
 fn fill(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
     let Order { record, name, out, .. } = *bundle.order;
     let copy = bundle.folder.join(name);
@@ -318,7 +318,7 @@ fn bundled_runs(recorded: &RecordedExperiment) -> Vec<BundledRun> {
     runs
 }
 
-/// Returns true if a path leads to a file below a folder. The record may be that of a stranger.
+/// Returns true if a path leads to a file below a folder. The record may come from a stranger.
 fn is_below(path: &str) -> bool {
     let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
     is_plain(path) && !path.is_empty() && Path::new(path).components().all(is_normal)

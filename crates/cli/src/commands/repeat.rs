@@ -149,7 +149,7 @@ fn lacks_secret(name: &str) -> Complaint {
 }
 
 /// Returns the arguments of the first run, with the changes of the command line. Permissions must
-/// be given again: the record may be that of a stranger.
+/// be given again: the record may come from a stranger.
 fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     let unreadable = || {
         Complaint::new(format!("the command of the record cannot be repeated: `{command}`"))

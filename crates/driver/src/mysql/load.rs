@@ -88,8 +88,8 @@ impl MysqlConnection {
     /// Loads each batch with one LOAD DATA in a transaction: only after the statement is it known
     /// whether all rows were accepted unchanged.
     ///
-    /// The first rows of a batch are generated while the previous batch is committed. Those of the
-    /// first batch are generated when the server requests them, because it may forbid the
+    /// The first rows of a batch are generated while the previous batch is committed. The rows of
+    /// the first batch are generated when the server requests them, because it may forbid the
     /// statement.
     async fn load_data(
         &mut self,

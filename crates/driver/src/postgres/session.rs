@@ -326,7 +326,7 @@ impl PostgresConnection {
             self.append_link(step, values, &mut cycle)?;
         }
         self.append_sync(cycle);
-        // A COPY in it is ended by the next message, at the latest by that of the commit.
+        // A COPY in it is ended by the next message, at the latest by the commit's.
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
         let before = capture.mark();

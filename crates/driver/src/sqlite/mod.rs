@@ -96,8 +96,8 @@ const CLOSING: Nanos = Nanos::from_secs(2);
 /// Interval between checks whether they have ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
-/// The last connection writes the log back to the file, so the end of the program must not come
-/// before that of the threads.
+/// The last connection writes the log back to the file, so the program must not end before the
+/// threads.
 impl Drop for Shared {
     fn drop(&mut self) {
         let leaving = self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -285,7 +285,7 @@ fn step_through(
             keep(row, capture)?;
         }
     }
-    // SQLite's number of changes is that of the last statement that could change rows: a statement
+    // SQLite's number of changes belongs to the last statement that could change rows: a statement
     // such as `create table` leaves it unchanged.
     if !returns_rows && connection.total_changes() != changes_before {
         reply.rows += connection.changes();

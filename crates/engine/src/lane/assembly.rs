@@ -94,7 +94,7 @@ impl<D: Driver> LaneState<D> {
     }
 }
 
-/// Makes one job's state on one lane; `files` and `sinks` are those of the lane for all jobs.
+/// Makes one job's state on one lane; `files` and `sinks` belong to the lane and serve all jobs.
 fn job_state<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,

@@ -104,8 +104,8 @@ impl Store {
         results.filter(|_| is_known).ok_or_else(|| odd(damaged))
     }
 
-    /// Adds a result to those of a machine and returns the path of the file. A file that cannot be
-    /// used is replaced.
+    /// Adds a result to a machine's and returns the path of the file. A file that cannot be used is
+    /// replaced.
     ///
     /// # Errors
     /// The file cannot be written; the previous one is then still in place.

@@ -54,7 +54,7 @@ impl ComparedRun {
         Ok(ComparedRun { conditions, figures, made_by })
     }
 
-    /// Returns true if the record has no workload: it is that of an observed program.
+    /// Returns true if the record has no workload: the run observed a program.
     pub fn is_observation(&self) -> bool {
         self.figures.jobs.is_empty()
             && self

@@ -196,7 +196,7 @@ impl PlaceOfServer {
     }
 }
 
-/// Returns the text of the password file: that of a `.pgpass`, or an option file of MySQL.
+/// Returns the text of the password file: a `.pgpass`, or an option file of MySQL.
 fn password_text(login: &Login, dialect: Dialect) -> String {
     let password = login.password.as_ref().map_or("", Secret::expose);
     match dialect {

@@ -19,7 +19,7 @@ pub struct SweepResults {
 }
 
 impl ExperimentResults {
-    /// Returns the results of a sweep; `design` is that of its arms.
+    /// Returns the results of a sweep; `design` applies to its arms.
     pub fn sweep(&self, sweep: &SweepOutline, design: &Design) -> SweepResults {
         let values: Vec<(String, Option<f64>)> =
             sweep.values.iter().map(|value| (value.clone(), numeric_value(value))).collect();

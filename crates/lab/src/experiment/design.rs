@@ -3,8 +3,8 @@
 use analyze::compare::{Design, LookPlan, OrderModel};
 use workload::question::{Outline, Rounds};
 
-/// Returns the statistics of an experiment; those of one that may change data fit the effect of the
-/// order of runs.
+/// Returns the statistics of an experiment. If it may change data, they fit the effect of the order
+/// of the runs.
 pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
     Design {
         arms: outline.compared().len(),

@@ -1,7 +1,7 @@
 //! Differences between the runs of an experiment that no arm declares.
 //!
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
-//! must be the same in all runs of an arm ([`Between::Rounds`]), and in those of the arms
+//! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
 //! Consequences of a declared difference are not named.
 
@@ -121,7 +121,7 @@ const OF_TLS: [&str; 5] =
     ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
 /// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
-/// are those of the differences that both declare.
+/// are the keys of the differences that both declare.
 pub(super) fn of_arm(
     baseline: usize,
     arm: usize,
@@ -193,7 +193,8 @@ fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
 }
 
 /// Returns the differences between an arm and the baseline that hold in all of their runs. Sizes
-/// are those at the start of a run; if data grow, those of the first runs decide, where possible.
+/// are taken at the start of a run; if data grow, the sizes of the first runs decide, where
+/// possible.
 fn from_baseline(
     arm: usize,
     baseline: &[&RunFacts<'_>],

@@ -50,7 +50,7 @@ pub enum Problem {
     },
     /// The target stopped answering during a run and did not answer again.
     Lost,
-    /// The server is not that of the earlier runs.
+    /// The server differs from the server of the earlier runs.
     OtherServer {
         /// Maker and version of the server of the earlier runs, and of this one.
         versions: [String; 2],
@@ -81,15 +81,14 @@ pub enum Problem {
     Record(RecordError),
     /// The record of a run in progress cannot be removed.
     Own(PathBuf, io::Error),
-    /// The record to continue is that of a complete experiment.
+    /// The experiment to continue is complete.
     Complete,
-    /// The record to continue is that of an experiment that ended because the load generator or
-    /// the machine failed too often.
+    /// The experiment to continue ended because the load generator or the machine failed too often.
     InstrumentFailed,
-    /// The record to continue is that of an experiment whose search for saturation could not
-    /// observe the quantity of its condition.
+    /// The search for saturation of the experiment to continue could not observe the quantity of
+    /// its condition.
     NotObserved,
-    /// A part of the experiment differs from that of the record to continue.
+    /// A part of the experiment differs from its record, which it should continue.
     Changed {
         /// The fact that differs.
         key: &'static str,

@@ -111,7 +111,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Restarts the private servers once with the settings of every arm that changes some, before
-    /// anything is measured, and leaves them with those of their first arm.
+    /// anything is measured, and leaves them with the settings of their first arm.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
         for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
             let id = ArmPointId(index);

@@ -11,7 +11,7 @@ use super::notes;
 use super::order::ExperimentOrder;
 use super::recorded::{COUNTERBALANCED, INVALID_ARM, STATE};
 
-/// Creates the record, or opens that of an interrupted experiment.
+/// Creates the record, or opens the record of an interrupted experiment.
 pub(super) fn open_record(
     order: &ExperimentOrder<'_>,
 ) -> Result<(ExperimentWriter, ExperimentContent), ExperimentError> {

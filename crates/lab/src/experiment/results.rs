@@ -64,7 +64,7 @@ pub struct RecordedRun {
 /// Reads the results of an experiment.
 ///
 /// # Errors
-/// The record is not that of an experiment, or is damaged.
+/// The record does not belong to an experiment, or is damaged.
 pub fn read_results(
     path: &Path,
     outline: &Outline,
@@ -122,7 +122,7 @@ pub fn read_results(
 
 impl ExperimentResults {
     /// Returns the differences of an arm that are not declared: from a baseline, and between its
-    /// own rounds. `keys` are those of the declared differences of both arms.
+    /// own rounds. `keys` are the keys of the declared differences of both arms.
     pub fn undeclared(
         &self,
         baseline: usize,
@@ -174,7 +174,7 @@ impl ExperimentResults {
         compared: &ArmComparison,
         name: usize,
     ) -> Option<MachineChange> {
-        // The canaries are compared with those of arm 0: the baseline takes its place.
+        // The canaries are compared with the canaries of arm 0: the baseline takes its place.
         let place = |of: usize| match of {
             0 => compared.baseline,
             of if of == compared.baseline => 0,
@@ -194,8 +194,9 @@ impl ExperimentResults {
     }
 }
 
-/// Refuses to compare the metrics that an undeclared difference between two arms decides. The
-/// indexes of the differences are those of the comparison. `writes` is true if the workload writes.
+/// Refuses to compare the metrics that an undeclared difference between two arms decides.
+/// `undeclared` refers to arms by their index in the comparison. `writes` is true if the workload
+/// writes.
 pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], writes: bool) {
     for arm in &mut comparison.arms {
         for one in undeclared.iter().filter(|one| one.arm == arm.arm) {

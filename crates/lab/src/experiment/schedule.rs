@@ -9,7 +9,7 @@ use crate::target::SimulatedRun;
 pub struct Schedule {
     /// Number of runs in a round.
     pub runs: usize,
-    /// Seed of the experiment: that of the workload file.
+    /// Seed of the experiment, from the workload file.
     pub seed: Seed,
     /// True if every second round has the reverse order of the round before it.
     pub is_counterbalanced: bool,
@@ -31,8 +31,8 @@ pub struct PlannedRun {
 /// Maximum number of runs of a round, for the numbering of random draws.
 const MOST_RUNS: u64 = 1 << 16;
 
-/// Maximum number of runs of an experiment, for the numbering of random draws: those of an attempt
-/// come after those of all rounds of the attempt before.
+/// Maximum number of runs of an experiment, for the numbering of random draws: the numbers of an
+/// attempt follow the numbers of all rounds of the attempt before.
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 
 impl Schedule {

@@ -149,7 +149,7 @@ impl Servers {
         self.private[private].server.restart_with(settings)
     }
 
-    /// Returns the URL to connect to: that of a private server if the target asks for one.
+    /// Returns the URL to connect to: the URL of a private server if the target asks for one.
     fn reached(
         &mut self,
         target: &Target,

@@ -82,8 +82,8 @@ fn query(kind: Kind, name: &str) -> String {
     }
 }
 
-/// Origins of a value that comes from the command line of the server. `override` and `AUTO` are
-/// those of a value that the server computes because the command line asks for it.
+/// Origins of a value that comes from the command line of the server. `override` and `AUTO` mark a
+/// value that the server computes because the command line asks for it.
 const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 

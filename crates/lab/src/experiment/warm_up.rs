@@ -1,9 +1,9 @@
 //! The warm-up of a round.
 //!
 //! With `warmup = auto` each run has an end of its warm-up. If each run were cut at its own, a slow
-//! start of one arm would be left out and that of another counted. So the latest cut of a round
-//! holds for all of its runs. It follows from the records of these runs alone, so that every reader
-//! finds the same.
+//! start would be left out of one arm and counted in another. So the latest cut of a round holds
+//! for all of its runs. It follows from the records of these runs alone, so that every reader finds
+//! the same.
 
 use std::path::Path;
 

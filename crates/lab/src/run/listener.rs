@@ -115,7 +115,7 @@ impl RecordingListener {
         }
     }
 
-    /// Returns the calendar time; in virtual time, that of the start.
+    /// Returns the calendar time; in virtual time, the calendar time of the start.
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
     }

@@ -196,9 +196,10 @@ mod tests {
     use crate::selftest::quantity::{Estimate, Quantity};
 
     /// Returns the relative standard deviation of the mean of n response times of M/M/1 at a
-    /// utilisation ρ, times √n. That of the waiting times is Blomqvist's ("The covariance function
-    /// of the M/G/1 queuing system", 1967); a response is a wait and a service, whose covariances
-    /// with all later waits add up to the derivative of the mean wait by the mean service.
+    /// utilisation ρ, times √n. The deviation for waiting times is Blomqvist's ("The covariance
+    /// function of the M/G/1 queuing system", 1967); a response is a wait and a service, whose
+    /// covariances with all later waits add up to the derivative of the mean wait by the mean
+    /// service.
     fn deviation_of_the_mean(load: f64) -> f64 {
         let spare = 1.0 - load;
         let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);

@@ -199,7 +199,7 @@ impl Real {
         let config = server(self.server);
         let pool = PooledRuns::of(std::slice::from_ref(real));
         let mut findings = match config.stall > Nanos::ZERO {
-            // The closed form is that of a fluid; the twin has discrete requests too.
+            // The closed form describes a fluid; the twin has discrete requests.
             true => Vec::new(),
             false => self.with_form(name, plan, &pool),
         };

@@ -377,8 +377,8 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of those of others, from the process list and
-    /// from an observed program's sockets if these are known.
+    /// Returns the observations of our sessions and of those of others, from the process list and,
+    /// if they are known, from an observed program's sockets.
     fn seen(
         &self,
         list: &Table,

@@ -2,10 +2,10 @@
 //!
 //! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
 //! MariaDB `FILE_SIZE` of the tablespace (`DATA_LENGTH` is an estimate that is empty after a load),
-//! of SQLite the length of the file. The allocated size is that of the blocks that the files of the
-//! server occupy, if they can be seen from here, and otherwise what the server says:
-//! `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files are those of
-//! the server only if their lengths agree with what it says about them, because the folder of a
+//! of SQLite the length of the file. The allocated size is the size of the blocks that the files of
+//! the server occupy, if they can be seen from here, and otherwise what the server says:
+//! `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count as the
+//! server's only if their lengths agree with what it says about them, because the folder of a
 //! server on another machine may exist here as well.
 
 use std::fs;
@@ -23,7 +23,7 @@ use crate::sample::Sample;
 /// Size of the blocks that `stat` counts, in bytes (stat(2)).
 const BLOCK: u64 = 512;
 
-/// Maximum number of segments of a file of PostgreSQL: those of its largest table, of 32 TiB.
+/// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
 /// Query for the largest tables with the files of each: its own, and those of its indexes and of
@@ -177,7 +177,7 @@ pub(super) fn tell_sqlite(file: &Path, sample: &mut Sample) {
     report(sample, "", logical, extent.allocated);
 }
 
-/// Reports the sizes of a table; those of the whole database if it has no name.
+/// Reports the sizes of a table, or of the whole database if `table` is empty.
 fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
     let part = match table {
         "" => Part::Storage,

@@ -1,10 +1,10 @@
 //! SQLite (SQLite documentation, "PRAGMA Statements", "Write-Ahead Logging").
 //!
-//! SQLite's counters belong to one connection and do not cover others: the driver adds up those of
-//! its statements over all connections ([`driver::Driver::counters`]). There are no sessions to
-//! sample. The file's own statistics are read by a session, which blocks no writer if there is a
-//! write-ahead log. With a rollback journal each query would be one more reader whose lock a writer
-//! waits for; then only the sizes of the files are read.
+//! SQLite's counters belong to one connection and do not cover others: the driver adds up the
+//! counters of its statements over all connections ([`driver::Driver::counters`]). There are no
+//! sessions to sample. The file's own statistics are read by a session, which blocks no writer if
+//! there is a write-ahead log. With a rollback journal each query would be one more reader whose
+//! lock a writer waits for; then only the sizes of the files are read.
 //!
 //! The files are examined and never opened here: when a process closes a file, it releases all
 //! locks that it holds on it, including those of its other connections (fcntl(2)).

@@ -33,8 +33,8 @@ pub enum ObservedSessions {
     /// Sessions of this load generator. Waits of others are not counted as its time.
     #[default]
     Ours,
-    /// Sessions of the program that a scope names, recognised by its sockets. Those of all clients,
-    /// if none can be recognised.
+    /// Sessions of the program that a scope names, recognised by its sockets; the sessions of all
+    /// clients, if none can be recognised.
     Program(Scope),
     /// Sessions of all clients.
     AllClients,
@@ -45,7 +45,7 @@ pub enum ObservedSessions {
 pub(super) struct Tally {
     whose: ObservedSessions,
     /// True once a session was recognised as ours: a proxy in between may change the names of
-    /// sessions, and then those of all clients are counted.
+    /// sessions, and then the sessions of all clients are counted.
     knows_ours: bool,
     sums: BTreeMap<(Part, String), Counted>,
 }

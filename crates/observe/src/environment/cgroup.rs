@@ -60,7 +60,7 @@ pub(crate) struct Hierarchy {
 }
 
 /// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has it,
-/// otherwise that of version 2.
+/// otherwise the hierarchy of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);

@@ -1,4 +1,4 @@
-//! The environment of a run, and its comparison with that of another run.
+//! The environment of a run, and its comparison with the environment of another run.
 //!
 //! [`read`] returns the facts of the machine, which come from one file here per source, and
 //! [`network::read`] those of the path to a server. A fact is a name, such as `host.cpu.governor`,

@@ -67,7 +67,7 @@ impl Root {
     }
 
     /// Returns the beginning of a file, limited to one read and to the size of `memory`: for short
-    /// files that are read repeatedly. The kernel returns those of `/proc` in a single read.
+    /// files that are read repeatedly. The kernel returns files of `/proc` in a single read.
     pub(crate) fn brief<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
         let mut file = File::open(self.0.join(path)).ok()?;
         let length = file.read(memory).ok()?;

@@ -64,7 +64,8 @@ fn unescaped(text: &str) -> String {
     escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
-/// Reads an attribute of a block device's queue. A partition uses that of its disk, one folder up.
+/// Reads an attribute of a block device's queue. A partition uses the queue of its disk, one folder
+/// up.
 fn queue(root: &Root, number: &str, name: &str) -> Option<String> {
     let (major, minor) = number.split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);

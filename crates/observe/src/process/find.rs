@@ -147,8 +147,8 @@ pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
 }
 
 /// Finds the processes that hold these sockets. Processes with the name of a database are searched
-/// first, in the order of their numbers, which mostly is that of their start, and the others only
-/// if that is not enough.
+/// first, in the order of their numbers, which is mostly the order of their starts, and the others
+/// only if that is not enough.
 fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();

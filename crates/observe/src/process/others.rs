@@ -71,7 +71,7 @@ struct Scan {
 /// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
-    /// Too little processor time was used beyond that of both sides.
+    /// Too little processor time was used by processes of neither side.
     Idle,
     /// Enough was used, but the last scan was too recent.
     Early,

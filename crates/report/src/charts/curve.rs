@@ -58,7 +58,7 @@ pub(super) fn curve(times: &Histogram<u64>) -> Vec<Point> {
     let last = 1.0 - 1.0 / times.len() as f64;
     let quantiles = (0..).map(|n| 1.0 - 10f64.powf(-f64::from(n) / POINTS_PER_NINE));
     let quantiles = quantiles.take_while(|q| *q < last).chain([last]);
-    // The largest time is that of the last request.
+    // The largest time is the time of the last request.
     let value = |q: f64| if q == last { times.max() } else { times.value_at_quantile(q) };
     quantiles.map(|q| Point { x: q, y: value(q) as f64 }).collect()
 }

@@ -32,7 +32,8 @@ use crate::view::View;
 /// may.
 const MOST_JOBS: usize = 8;
 
-/// Returns the figures of a run, the most important first. `courses` are those of its jobs.
+/// Returns the figures of a run, the most important first. `courses` are the time courses of its
+/// jobs.
 pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
     let run = Run { view, courses };
     let mut figures = vec![throughput::figure(&run)];

@@ -132,7 +132,8 @@ fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
     ranked
 }
 
-/// Returns the kind of a wait: PostgreSQL's type of the event, or that of the same meaning.
+/// Returns the kind of a wait: PostgreSQL's type of the event, or the type of PostgreSQL with the
+/// same meaning.
 fn kind(event: &str) -> &str {
     match event.split_once(':') {
         Some(("state", _)) => "other states",

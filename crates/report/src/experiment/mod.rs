@@ -2,9 +2,8 @@
 //!
 //! An [`ExperimentView`] has what a record holds: the question, the comparison, and how valid the
 //! runs are. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`] and
-//! [`experiment_json`] format it, and its test cases are those of a
-//! [`TestSuite`](crate::TestSuite); none decides anything. A [`ComparisonView`] has recorded groups
-//! of runs instead of a question.
+//! [`experiment_json`] format it, and a [`TestSuite`](crate::TestSuite) has its test cases; none
+//! decides anything. A [`ComparisonView`] has recorded groups of runs instead of a question.
 
 mod alarms;
 mod appendix;

@@ -193,7 +193,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Writes rows with aligned columns: those of `left` to the left, the others to the right.
+/// Writes rows with aligned columns: the columns of `left` to the left, the others to the right.
 fn table(out: &mut Sheet, rows: &[Vec<String>], left: &[usize]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |column: usize| {

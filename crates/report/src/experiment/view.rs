@@ -59,7 +59,7 @@ pub struct ExperimentView {
     pub false_alarms: Option<FalseAlarms>,
     /// Remarks on the jobs of the runs that count.
     pub remarks: JobRemarks,
-    /// Notes: warnings, when the experiment was continued, and those of reviewers.
+    /// Notes: warnings, the times at which the experiment was continued, and notes of reviewers.
     pub notes: Vec<Note>,
     /// Facts of the runs that count.
     pub facts: ArmFacts,

@@ -81,7 +81,8 @@ impl Axis {
         Axis { title: title.to_owned(), scale: Scale::Logarithmic, unit, from, to, ticks }
     }
 
-    /// Creates an axis of the fractions from zero to that of the largest of `count` values.
+    /// Creates an axis of the fractions of `count` values, from zero to the fraction of the largest
+    /// value.
     pub(crate) fn tail(title: &str, count: u64) -> Axis {
         let to = 1.0 - 1.0 / (count.max(10) as f64);
         let (title, ticks) = (title.to_owned(), ticks::tail(to));

@@ -10,7 +10,7 @@ use crate::page::{Align, Cell, Line, Table, Tone};
 use crate::sparkline::{SparklineBottom, sparkline};
 use crate::text::{Canvas, Style};
 
-/// Widest page: that of an ordinary terminal.
+/// Widest page, in columns: the width of an ordinary terminal.
 const WIDEST: usize = 80;
 
 /// Widest sparkline, in columns.

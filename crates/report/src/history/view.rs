@@ -38,7 +38,7 @@ pub struct SeriesView {
     pub difference: Option<String>,
     /// Records in the order of time, INVALID ones included.
     pub records: Vec<RecordView>,
-    /// Metrics. The indexes in them are those of `records`.
+    /// Metrics, with indexes into `records`.
     pub metrics: Vec<MetricHistory>,
     /// Changes of metrics that happened together, in the order of time.
     pub changes: Vec<SeriesChange>,

@@ -6,7 +6,7 @@ use crate::page::{Align, ExcerptSection, ExcerptTable};
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
 const DATA: Section = Section { id: "data", title: "Data" };
 
-/// Returns the sections that are not empty: those of earlier records are.
+/// Returns the sections that are not empty; in earlier records they are empty.
 pub(crate) fn sections_of_excerpts(
     excerpts: &ExcerptSection,
 ) -> impl Iterator<Item = Section> + use<> {

@@ -20,8 +20,8 @@ const RECORDS: Section = Section { id: "answer", title: "Records" };
 const MOST_NOTES: usize = 5;
 
 /// Formats the list of the records of a folder. Its links are relative to its own address:
-/// `report/NAME` is the page of a record, `notes/NAME` that of its notes, and
-/// `overlay?a=NAME&b=NAME` that of a comparison.
+/// `report/NAME` is the page of a record, `notes/NAME` the page of its notes, and
+/// `overlay?a=NAME&b=NAME` the page of a comparison.
 pub fn folder_html(view: &FolderView) -> String {
     let title = format!("Records in {}", view.folder);
     let mut out = Document::with(&title, &[RECORDS], PageKind::Forms);

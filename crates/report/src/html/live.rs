@@ -13,7 +13,7 @@ use crate::live::LiveRunView;
 const RUN: Section = Section { id: "answer", title: "Run" };
 
 /// Formats the page of a run in progress. Its script reads `events`, relative to the address of the
-/// page, whose messages are those of [`live_json`].
+/// page, whose messages have the form of [`live_json`].
 pub fn live_html(view: &LiveRunView) -> String {
     let mut out = Document::with(&view.title, &[RUN], PageKind::Live);
     out.section(RUN.id, |out| {

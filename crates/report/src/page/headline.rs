@@ -23,7 +23,7 @@ const FEW: u64 = 1_000;
 pub struct Headline {
     /// End of a run that did not complete.
     pub ending: Option<Remark>,
-    /// Answer of each job; without jobs that of each load, or of the observed program.
+    /// Answer of each job; without jobs, the answer of each load or of the observed program.
     pub answers: Vec<Line>,
     /// Facts without which the numbers would mislead: a shared host, warnings, missed SLOs.
     pub remarks: Vec<Remark>,

@@ -3,7 +3,7 @@
 //! [`Page::of`] decides what is said: which numbers are shown or withheld, in which tables and
 //! sentences, and in which order of importance. A painter (text, JSON) gives that a form and
 //! decides nothing. Numbers are typed ([`Quantity`], or the summaries of `analyze`), and each
-//! painter formats them in its own way; sentences are those of `words`.
+//! painter formats them in its own way; sentences come from `words`.
 
 mod block;
 mod environment;

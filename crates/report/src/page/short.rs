@@ -31,7 +31,7 @@ const BINS: usize = 8;
 const MOST_REVIEWS: usize = 2;
 
 /// The parts of the short answer, in the order in which they are shown; the verdict and the changes
-/// are those of the page.
+/// come from the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortAnswer {
     /// Workload, targets, measured period, and label.
@@ -133,7 +133,7 @@ fn reviews(view: &View) -> Vec<Line> {
     latest.into_iter().map(|note| Line::new("note", note)).collect()
 }
 
-/// Returns the jobs without the parts of mixes, whose requests are also those of the mix.
+/// Returns the jobs without the parts of mixes, whose requests the mix already counts.
 fn whole_jobs(view: &View) -> Vec<&JobSummary> {
     let jobs = view.summary.jobs.iter().zip(view.evidence.plan.jobs_and_parts());
     jobs.filter(|(_, planned)| matches!(planned, JobOrPart::Job(_))).map(|(job, _)| job).collect()

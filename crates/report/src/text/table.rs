@@ -31,8 +31,8 @@ const WIDEST_TEXT: usize = 28;
 const LEAST_TEXT: usize = 12;
 
 impl Grid {
-    /// Formats the cells of a table, makes them printable, and cuts long texts, except those of the
-    /// last column.
+    /// Formats the cells of a table, makes them printable, and cuts long texts, except in the last
+    /// column.
     pub(super) fn of(table: &Table) -> Grid {
         let titles: Vec<_> = table.columns.iter().map(|it| (it.title, it.align)).collect();
         let last = titles.len() - 1;

@@ -1,8 +1,8 @@
 //! Application of overrides to a file before it is checked.
 //!
-//! The overrides of a section replace its lines. Those above the first section are checked in
-//! addition to the file's own lines, because a URL that is overridden still shows which parameters
-//! are secret. Those of `[params]` replace values when the parameters are resolved.
+//! The overrides of a section replace its lines. Overrides of keys above the first section are
+//! checked in addition to the file's own lines, because a URL that is overridden still shows which
+//! parameters are secret. Those of `[params]` replace values when the parameters are resolved.
 
 use std::borrow::Cow;
 

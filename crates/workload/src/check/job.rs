@@ -79,7 +79,7 @@ impl<'f> Checker<'f> {
         job
     }
 
-    /// Checks a section as a part of a mix. The pacing is that of the mix.
+    /// Checks a section as a part of a mix. It has the pacing of the mix.
     pub(super) fn part(
         &mut self,
         section: &'f Section<'f>,

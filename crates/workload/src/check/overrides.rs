@@ -7,7 +7,7 @@ use base::Target;
 use crate::plan::Arrival;
 use crate::wording::quoted;
 
-/// Settings that override those of the file.
+/// Settings that override settings of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// Keys with new values, in order; the last value of a key wins.
@@ -106,7 +106,7 @@ impl Override {
     }
 
     /// Formats it for a message about its value: `--set rows=5`, `--duration`, `rate(read)`. Values
-    /// of keys are left out, because that of a `url` may hold a password.
+    /// of keys are left out, because the value of a `url` may hold a password.
     pub(crate) fn option(&self) -> String {
         let Override { section, key, value } = self;
         quoted(&match (self.is_global(), self.is_param()) {

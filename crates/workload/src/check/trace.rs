@@ -231,7 +231,7 @@ fn level(text: &str) -> Result<Level, Fault> {
 }
 
 /// Converts a number to billionths. Programs may write more digits than 64 bits hold; the result is
-/// then that of the nearest double. `None` if it is too large.
+/// then the number of the nearest double. `None` if it is too large.
 fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u64>, Fault> {
     match parsed {
         Ok(number) => Ok(in_billionths(number)),

@@ -15,7 +15,7 @@ pub enum JobOrPart<'p> {
 }
 
 impl<'p> JobOrPart<'p> {
-    /// Returns the name in records and reports: that of the section, or `MIX/SECTION`.
+    /// Returns the name in records and reports: the name of the section, or `MIX/SECTION`.
     pub fn name(self) -> &'p str {
         match self {
             JobOrPart::Job(job) => job.name(),
@@ -48,7 +48,7 @@ impl<'p> JobOrPart<'p> {
         matches!(self, JobOrPart::Part(..))
     }
 
-    /// Returns true for a whole mix, whose requests are those of its parts.
+    /// Returns true for a whole mix, whose requests are the requests of its parts.
     pub fn is_mix(self) -> bool {
         !self.is_part() && self.job().is_mix()
     }

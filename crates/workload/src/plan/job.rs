@@ -27,7 +27,7 @@ pub struct Job {
     pub reconnect: Reconnect,
     /// Treatment of arrivals while the target refuses connections.
     pub on_outage: OnOutage,
-    /// The requests; those of a mix have no statements, and settings that hold for all parts.
+    /// The requests; for a mix, without statements and with the settings that hold for all parts.
     pub requests: Requests,
     /// The sections that take turns in the requests of a mix; empty for any other job.
     pub parts: Vec<Part>,
@@ -36,7 +36,7 @@ pub struct Job {
 /// A section that takes part in a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The name of the mix and that of the section: `MIX/SECTION`.
+    /// The names of the mix and of the section: `MIX/SECTION`.
     pub name: String,
     /// Weight with which it is chosen, in proportion to the others.
     pub weight: u32,
@@ -190,7 +190,7 @@ impl Job {
         &self.requests.section
     }
 
-    /// Returns true if its requests are those of several sections.
+    /// Returns true if its requests belong to several sections.
     pub fn is_mix(&self) -> bool {
         !self.parts.is_empty()
     }

@@ -97,7 +97,7 @@ impl Plan {
     }
 
     /// Returns the accounts of the plan in the order of a record: each job, followed by its parts.
-    /// Those of jobs at single servers, which a plan does not know, come after them.
+    /// Accounts of jobs at single servers, which a plan does not know, come after them.
     pub fn accounts(&self) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
         account::accounts(&self.jobs)
     }

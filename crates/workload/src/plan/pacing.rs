@@ -111,8 +111,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the highest rate in arrivals per second: of recorded instants, that of the busiest
-    /// second.
+    /// Returns the highest rate in arrivals per second: of recorded instants, the rate of the
+    /// busiest second.
     pub fn highest_per_s(&self) -> f64 {
         match self {
             Schedule::Poisson(rate) | Schedule::Uniform(rate) => rate.as_f64(),

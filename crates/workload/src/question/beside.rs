@@ -4,7 +4,7 @@ use std::io;
 
 use crate::folder::Folder;
 
-/// The folder of a workload file, which may lie below that of the experiment file.
+/// The folder of a workload file, which may lie below the folder of the experiment file.
 pub(super) struct WorkloadFolder<'f> {
     /// The folder of the experiment file.
     outer: &'f dyn Folder,

@@ -52,7 +52,8 @@ pub enum Difference {
     AfterCommand(String),
 }
 
-/// Returns the overrides of an arm's runs: the given ones, and those of the arm, which win.
+/// Returns the overrides of an arm's runs: the given ones, and the overrides of the arm, which take
+/// precedence.
 pub(super) fn overrides(differences: &[Difference], given: &Overrides) -> Overrides {
     differences.iter().fold(given.clone(), |all, one| one.applied_to(all))
 }

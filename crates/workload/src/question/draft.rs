@@ -52,8 +52,8 @@ pub(super) fn own_workload<'t>(file: &File<'t>) -> File<'t> {
 }
 
 impl WorkloadSource<'_> {
-    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing that are
-    /// not those of the experiment file itself.
+    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing that the
+    /// experiment file itself does not have.
     pub(super) fn parsed<'t>(&'t self, file: &File<'t>) -> (File<'t>, Vec<Diagnostic>) {
         match self {
             WorkloadSource::File { text, .. } => parse(text),

@@ -58,7 +58,7 @@ pub struct Sweep {
     pub repeats: u32,
     /// The rule for the best point.
     pub best: Option<BestRule>,
-    /// The arms at each point: all points of the first arm, then those of the next.
+    /// The arms at each point: all points of the first arm, then all points of the next, and so on.
     pub arm_points: Vec<Arm>,
 }
 
@@ -69,7 +69,8 @@ pub struct Arm {
     pub name: String,
     /// The value that the sweep gives it, if it is at a point of one.
     pub point: Option<String>,
-    /// The differences from the workload file, in the order of the file, and that of the point.
+    /// The differences from the workload file, in the order of the file, then the difference of the
+    /// point.
     pub differences: Vec<Difference>,
     /// The plan of its runs, with the seed of the workload file.
     pub plan: Plan,
@@ -168,7 +169,7 @@ impl fmt::Display for Arm {
 
 impl Arm {
     /// Returns the arm of a run at this load, with this warm-up and this window instead of those of
-    /// the workload. Its plan is that of the arm that it was made from.
+    /// the workload. Its plan is a copy of this arm's plan, without these changes.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {
@@ -182,7 +183,8 @@ impl Arm {
         Arm { point: Some(value.to_string()), ..arm }
     }
 
-    /// Returns the arm of a run at this load. Its plan is that of the arm that it was made from.
+    /// Returns the arm of a run at this load. Its plan is a copy of this arm's plan, without these
+    /// changes.
     #[must_use]
     pub fn with_load(&self, load: &VariedLoad, value: f64) -> Arm {
         let mut differences = self.differences.clone();

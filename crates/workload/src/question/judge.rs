@@ -42,7 +42,7 @@ pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: 
 fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box<Diagnostic>> {
     let (names, what): (Vec<&str>, &str) = match metric.quantity.subject() {
         Subject::Run => return Ok(()),
-        // A size without a name is that of the whole database.
+        // A size without a name means the whole database.
         Subject::Table if metric.quantity != Quantity::Load && metric.of.is_none() => return Ok(()),
         Subject::Job => (plan.jobs_and_parts().map(JobOrPart::name).collect(), "job"),
         Subject::Table => (plan.loads.iter().map(|load| load.table.as_str()).collect(), "table"),
@@ -102,8 +102,8 @@ fn without(what: &str) -> &'static str {
     }
 }
 
-/// Returns true if a job may change data: a statement begins with another word than those of
-/// reading, or it is a program.
+/// Returns true if a job may change data: it is a program, or a statement begins with a word that
+/// does not stand for reading.
 pub(super) fn writes(plan: &Plan) -> bool {
     let reads = |word: &str| {
         ["select", "with", "table", "values", "show", "explain"]

@@ -42,7 +42,7 @@ impl Vary {
     /// Splits `WHAT: RANGE` and parses `WHAT`; `workload` is the parsed workload file.
     ///
     /// # Errors
-    /// No range, or those of [`Vary::parse`].
+    /// There is no range, or an error of [`Vary::parse`].
     pub(super) fn split<'p>(
         item: Excerpt<'p>,
         workload: &File<'_>,

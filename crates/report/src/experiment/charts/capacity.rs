@@ -145,8 +145,8 @@ impl Judged<'_> {
     }
 }
 
-/// Draws trials: the shape and the colour are those of the outcome; a hollow shape is one of the
-/// search for the boundary, and a ring or a square surrounds those that confirm the value.
+/// Draws trials: the shape and the colour show the outcome; a hollow shape belongs to the search
+/// for the boundary, and a ring or a square surrounds the trials that confirm the value.
 fn write_trials(
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
@@ -401,7 +401,7 @@ mod tests {
             (Symbol::Ring, 1),
         ];
         assert_eq!(symbols(&figures[1]), expected);
-        // Those of the bracket are far from the boundary.
+        // The trials of the bracket are far from the boundary.
         assert!(symbols(&figures[0]).iter().all(|(symbol, _)| *symbol != Symbol::HollowDisc));
         assert_eq!(
             figures[1].caption,

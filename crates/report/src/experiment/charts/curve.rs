@@ -17,7 +17,7 @@ pub(super) struct Series<'a> {
     pub(super) stroke: Stroke,
     /// The mean at each point; `None` where there is none.
     pub(super) means: Vec<Option<&'a PointMean>>,
-    /// Factor from the unit of the means to that of the axis.
+    /// Factor from the unit of the means to the unit of the axis.
     pub(super) scale: f64,
 }
 

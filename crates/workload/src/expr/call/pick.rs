@@ -40,7 +40,7 @@ pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Ref
     Ok((values, kind))
 }
 
-/// Returns the common type of the values: that of the first, or real if there is a real among
+/// Returns the common type of the values: the type of the first, or real if there is a real among
 /// numbers.
 fn common_type(arguments: &Arguments<'_>) -> Result<Type, Refused> {
     let mut kinds = arguments.all().map(|given| given.value.kind());
