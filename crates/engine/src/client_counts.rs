@@ -29,7 +29,7 @@ pub(crate) enum ClientStatus {
 /// Counts of the clients of one job on one lane, by [`ClientStatus`].
 #[derive(Debug)]
 pub(crate) struct ClientCounts {
-    /// Clients in any state.
+    /// Number of clients in any state.
     running: Cell<u32>,
     connected: Cell<u32>,
     disconnected: Cell<u32>,

@@ -34,7 +34,7 @@ pub type LaneOutlet = Box<dyn Outlet + Send>;
 
 /// The outlets of a lane.
 pub(crate) struct Outlets {
-    /// Its part of the record.
+    /// Receives its part of the record.
     pub(crate) record: LaneOutlet,
     /// The rows that its jobs' statements return.
     pub(crate) results: RowSinks<AccountId>,

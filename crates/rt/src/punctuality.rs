@@ -34,7 +34,7 @@ const MOST_SAVED: Nanos = Nanos::from_millis(5);
 /// Maximum duration of one round of spinning; a longer one was work.
 const ROUND: Nanos = Nanos::from_micros(5);
 
-/// Lead before any measurement.
+/// Lead until one has been measured.
 const FIRST_LEAD: Nanos = Nanos::from_micros(50);
 
 /// Maximum lead.

@@ -31,8 +31,8 @@ const FEWEST_SECONDS: usize = 10;
 /// Minimum arrivals per second for counts that are nearly normal.
 const FEWEST_PER_STEP: f64 = 5.0;
 
-/// Minimum arrivals in a second for a count that is nearly normal far from its mean: with fewer, a
-/// second without any may be chance.
+/// Minimum number of arrivals in a second for a count that is nearly normal far from its mean: with
+/// fewer, a second without any may be chance.
 const FEWEST_IN_A_SECOND: f64 = 25.0;
 
 /// Range of dispersion indices that do not matter.

@@ -7,11 +7,11 @@
 //!
 //! Bonferroni's correction divides the error probability by the number of other points. The truly
 //! best point is called worse only if some point is significantly better than it, although none is
-//! in truth; of these comparisons there are as many as other points, so that it is lost with a
-//! probability of `alpha` at most, whichever point was chosen. This is the argument of multiple
-//! comparisons with the best (Hsu, "Constrained simultaneous confidence intervals for multiple
-//! comparisons with the best", Annals of Statistics 12, 1984). Holm's procedure would reject more,
-//! and this argument does not hold for it, because the data choose its reference.
+//! in truth. There are as many such comparisons as other points, so the probability is at most
+//! `alpha`, whichever point was chosen. This is the argument of multiple comparisons with the best
+//! (Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best",
+//! Annals of Statistics 12, 1984). Holm's procedure would reject more, and this argument does not
+//! hold for it, because the data choose its reference.
 
 use std::cmp::Ordering;
 

@@ -124,7 +124,7 @@ pub enum NoUsl {
 }
 
 impl Usl {
-    /// Returns X(N), in requests per second.
+    /// Returns the throughput X(N) at N `clients`, in requests per second.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [lambda, sigma, kappa] = [self.lambda, self.sigma, self.kappa].map(|it| it.estimate);
         let others = clients - 1.0;

@@ -48,8 +48,7 @@ const HAVE_SESSIONS: f64 = 0.7;
 /// Minimum fraction of its speed at which a link is full.
 const LINK_FULL: f64 = 0.85;
 
-/// Fraction of the reported speed that shows, if a link exceeds it, that the link has another
-/// speed.
+/// If a link carries more than this fraction of its reported speed, the reported speed is wrong.
 const LINK_EXCEEDED: f64 = 1.2;
 
 /// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.

@@ -6,7 +6,7 @@ use record::metric::host;
 
 use crate::sample::Sample;
 
-/// Reports the values in the text of that file.
+/// Reports the values in the text of `/proc/stat`.
 pub(super) fn report(stat: &str, sample: &mut Sample) {
     let number = |name: &str| -> Option<u64> {
         stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())

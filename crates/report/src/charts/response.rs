@@ -7,8 +7,8 @@ use super::timeline;
 use crate::figure::{Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
 use crate::number::{span, time};
 
-/// The lines, from the lowest: the quantile, the fewest requests of a column that it needs to be
-/// more than the largest of them, and the stroke.
+/// The lines, from the lowest: the quantile, the stroke, and between them the minimum number of
+/// requests in a column: with fewer, the quantile would be their maximum.
 const LINES: [(&str, u64, Stroke); 4] = [
     ("p50", 1, Stroke::Solid),
     ("p95", 20, Stroke::Dashed),

@@ -20,8 +20,8 @@ const MOST: usize = 24;
 /// drawn.
 const MOST_CHECKPOINTS: usize = 40;
 
-/// Counters of the checkpoints that PostgreSQL has begun, by the view that has them: one of these
-/// has them in any version.
+/// Counters of the checkpoints that PostgreSQL has begun. Which view has them depends on the
+/// version; any version has one of these.
 const CHECKPOINTS: [Statistic; 4] = [
     pg_stat_bgwriter::CHECKPOINTS_TIMED,
     pg_stat_bgwriter::CHECKPOINTS_REQ,
