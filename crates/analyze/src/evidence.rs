@@ -75,7 +75,7 @@ pub struct JobEvidence {
     /// Response times in parts of equal length, as many as [`Steps::parts`] makes, to find changes
     /// of a steady state.
     pub parts: Vec<(Range<usize>, Distribution)>,
-    /// Errors of the window.
+    /// Errors of the window: class, code and number.
     pub failures: Vec<(Class, Code, u64)>,
 }
 

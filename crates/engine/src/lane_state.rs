@@ -282,8 +282,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Fails waiting arrivals at once while the target refuses connections and the job has none
-    /// left, unless the job lets them wait.
+    /// Fails waiting arrivals at once if the target refuses connections and no connection of the
+    /// job is left, unless the job lets them wait.
     pub(crate) fn refuse_without_connections(&self, job_state: &JobState) {
         let fail = match job_state.job.on_outage {
             OnOutage::Fail => true,

@@ -191,8 +191,8 @@ impl<'a> CheckInput<'a> {
         places.map(|account| self.evidence.plan.account(account).name())
     }
 
-    /// Returns the number of due but unended requests at the end of each step of the window in
-    /// which the job's schedule lasted. Later steps are left out, as a backlog shrinks after the
+    /// Returns the number of due but unended requests at the end of each step of the window, up to
+    /// the end of the job's schedule. Later steps are left out, because a backlog shrinks after the
     /// last arrival.
     fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();

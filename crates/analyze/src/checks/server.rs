@@ -30,7 +30,7 @@ const PLAIN: [&str; 21] = [
     "unlisten", "comment", "set",
 ];
 
-/// Words in such statements that make them several transactions.
+/// Words that make a statement several transactions, even if it begins with one of [`PLAIN`].
 const NOT_PLAIN: [&str; 1] = ["concurrently"];
 
 /// Amount of log, in bytes, below which a checkpoint has almost nothing to write.

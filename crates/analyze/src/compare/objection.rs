@@ -50,7 +50,7 @@ pub enum Problem {
         /// The checks that failed.
         checks: Vec<CheckKind>,
     },
-    /// Facts that must be equal and differ.
+    /// Facts differ that must be equal.
     Differs {
         /// Kind of the objection.
         kind: ObjectionKind,

@@ -1,10 +1,11 @@
 //! Least squares of logarithms, with parameters of at least 0.
 //!
 //! A model is linear before its logarithm is taken: ln(offset + p₁·z₁ + p₂·z₂ + …) is fitted to
-//! targets. With a multiplicative error all rows then have the same variance. The relative linear
-//! least squares are the start of Gauss and Newton's method, which needs a few steps, as both
-//! differ by the square of the error only. A parameter that would be negative is 0: every set of
-//! free parameters is solved, and the best one without a negative parameter is the solution.
+//! targets. With a multiplicative error all rows then have the same variance. The iteration of
+//! Gauss and Newton starts from the linear least squares of the relative errors and needs a few
+//! steps, as the two solutions differ only by the square of the error. A parameter that would be
+//! negative is 0: every set of free parameters is solved, and the best solution without a negative
+//! parameter is taken.
 
 use crate::linear::{invert, multiply};
 

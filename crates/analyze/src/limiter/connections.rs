@@ -44,7 +44,7 @@ struct Pooled<'a> {
     awaiting: Option<f64>,
     /// Mean number of sessions.
     sessions: f64,
-    /// Fraction of the time in which these are at work; `None` if that was not seen.
+    /// Fraction of the time in which these are at work; `None` if it was not observed.
     active_share: Option<f64>,
     /// The pooler; `None` if it was not found.
     pooler: Option<Pooler<'a>>,

@@ -140,7 +140,7 @@ pub enum ConnectionLimit {
         pooler: Option<String>,
         /// Sessions of the database.
         sessions: f64,
-        /// Fraction of the time in which these are at work; `None` if that was not seen.
+        /// Fraction of the time in which these are at work; `None` if it was not observed.
         active_share: Option<f64>,
     },
 }

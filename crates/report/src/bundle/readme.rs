@@ -100,7 +100,7 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     )
 }
 
-/// Returns the versions of the servers and of the system; empty without any.
+/// Returns the versions of the servers and of the system; an empty text if none is known.
 fn versions_table(runs: &[BundledRun]) -> String {
     let versions = versions(runs);
     if versions.is_empty() {

@@ -12,7 +12,7 @@ use crate::number::seconds;
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 120;
 
-/// Maximum number of rows; more classes of times share a row.
+/// Maximum number of rows. If there are more classes of times, several share a row.
 const MOST_ROWS: u16 = 40;
 
 /// Decades of counts that intensities tell apart.

@@ -36,7 +36,8 @@ pub struct JobBlock {
     pub heading: Remark,
     /// Outcomes of its requests, its errors and its SLOs.
     pub outcomes: Vec<Line>,
-    /// Response and service times with the differences of their quantiles; empty without any.
+    /// Response and service times with the differences of their quantiles; an empty table if none
+    /// were measured.
     pub times: Table,
     /// Caveats for these numbers.
     pub notes: Vec<Remark>,

@@ -66,7 +66,7 @@ pub struct JobSection {
     pub heading: Remark,
     /// Outcomes of its requests.
     pub outcomes: Vec<Line>,
-    /// All kinds of times; empty without any.
+    /// Times of every kind; an empty table if none were measured.
     pub times: Table,
     /// Explanations of these times.
     pub notes_on_times: Vec<Remark>,

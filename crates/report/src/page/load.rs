@@ -21,7 +21,7 @@ const OPTIONAL: [&str; 6] = ["last 5 %", "bytes", "client CPU", "server CPU", "t
 pub struct LoadsSection {
     /// Each load.
     pub loads: Vec<LoadSection>,
-    /// A row for each load; empty without any.
+    /// A row for each load; an empty table if there is none.
     pub table: Table,
     /// Slow methods, limiters, and sources that were not observed.
     pub remarks: Vec<Remark>,

@@ -29,7 +29,7 @@ const SECTION: Key = Key { by_dialect: true, ..GLOBAL };
 const FIXED: Key = Key { place: KeyGroup::Fixed, ..SECTION };
 const LOAD: Key = Key { place: KeyGroup::Load, ..SECTION };
 const TARGET: Key = Key { place: KeyGroup::Target, ..SECTION };
-/// A key about statements, of which a job that runs a program has none.
+/// A key about statements. A job that runs a program has no statements.
 const STATEMENTS: Key = Key { place: KeyGroup::Statements, beside_command: false, ..SECTION };
 const ARRIVALS: Key = Key { place: KeyGroup::Arrivals, ..SECTION };
 const ERRORS: Key = Key { place: KeyGroup::Errors, ..SECTION };
