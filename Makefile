@@ -85,7 +85,7 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Fifty minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
+# Ninety minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
 # else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`. MySQL's own situations
 # are there if `scripts/servers` has fetched it.
 MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)

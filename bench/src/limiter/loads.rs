@@ -1,11 +1,60 @@
 //! Limiter scenarios in which a table is loaded.
 
 use base::Nanos;
-use testbed::{Options, Relay, Server};
+use testbed::{Kind, Relay, Server};
 
 use super::parts::{flushes, inside, through};
+use super::scenario::{RunOn, ScenarioKind};
+use super::servers::{ALL, expensive_column, options, unflushed};
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
+
+/// The kinds.
+pub(super) const KINDS: &[ScenarioKind] = &[
+    ScenarioKind {
+        name: "load, generator's own thread",
+        made: "rows of which each takes 60 to 90 drawn numbers",
+        accepted: &["generator-thread"],
+        fact: None,
+        run: RunOn::One(own_thread),
+    },
+    ScenarioKind {
+        name: "load, slow flush",
+        made: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
+               at once",
+        accepted: &["database-flush"],
+        fact: None,
+        run: RunOn::Each(ALL, slow_flush),
+    },
+    ScenarioKind {
+        name: "load, slow flush, SQLite",
+        made: "the same for one writer of SQLite with `synchronous=full`",
+        accepted: &["database-flush"],
+        fact: None,
+        run: RunOn::One(slow_flush_inside),
+    },
+    ScenarioKind {
+        name: "load, one session",
+        made: "one writer, rows with an expensive check of the table",
+        accepted: &["database-single-core"],
+        fact: None,
+        run: RunOn::Each(ALL, one_session),
+    },
+    ScenarioKind {
+        name: "load, narrow relay",
+        made: "a relay that passes 10 to 40 Mbit/s",
+        accepted: &["network-bandwidth"],
+        fact: None,
+        run: RunOn::One(narrow_relay),
+    },
+    ScenarioKind {
+        name: "load, long network",
+        made: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
+        accepted: &["network-latency"],
+        fact: None,
+        run: RunOn::One(long),
+    },
+];
 
 /// Returns a workload that creates a table of these columns and loads it.
 fn table(columns: &str, rows: u64, keys: &str) -> String {
@@ -14,12 +63,12 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
 
 /// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
 /// slow flush of the machine's disk could take a second of it.
-fn unflushed() -> Result<Server, RepetitionError> {
-    server(&Options::postgres().set("fsync", "off"))
+fn quick_server(kind: Kind) -> Result<Server, RepetitionError> {
+    server(&unflushed(kind))
 }
 
-pub(super) fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = unflushed()?;
+fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+    let server = quick_server(Kind::Postgres)?;
     bind(&server, 1)?;
     let drawn = vec!["zipf(1, 1000000)"; stage.draw(0, 60, 90) as usize].join(" + ");
     let workload = table("v bigint", 600_000, &format!("columns = v: {drawn}"));
@@ -34,14 +83,14 @@ fn commits(stage: &ScenarioEnv, writers: u64) -> String {
     table("v varchar(100)", batch * 150 * (writers + 2), &keys)
 }
 
-pub(super) fn slow_flush(stage: &ScenarioEnv, options: Options) -> Result<Answer, RepetitionError> {
+fn slow_flush(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
-    let server = server(&options.preload(&library))?;
+    let server = server(&options(kind).preload(&library))?;
     let workload = commits(stage, stage.draw(1, 2, 6));
     stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-pub(super) fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let mut command = stage.assay_by(&[]);
     command.env("LD_PRELOAD", &library);
@@ -50,11 +99,10 @@ pub(super) fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, Repetitio
 
 /// Loads rows whose table has an expensive check: one session is busy, the other processors are
 /// idle.
-pub(super) fn one_session(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = unflushed()?;
-    let factors = stage.draw(0, 80, 160);
+fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = quick_server(kind)?;
     let workload = table(
-        &format!("v bigint check (factorial({factors} + v % 2) > 0)"),
+        &expensive_column(kind, stage.draw(0, 80, 160)),
         200_000,
         "columns = v: uniform(1, 1000000)\nbatch = 5000",
     );
@@ -62,8 +110,8 @@ pub(super) fn one_session(stage: &ScenarioEnv) -> Result<Answer, RepetitionError
 }
 
 /// Loads more data than the kernel buffers for a relay that does not read it.
-pub(super) fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = unflushed()?;
+fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+    let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
     let target = through(&server, relay.address().port());
@@ -72,8 +120,8 @@ pub(super) fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionErro
     stage.load_as(&target, Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-pub(super) fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = unflushed()?;
+fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+    let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
     let target = through(&server, relay.address().port());

@@ -1,11 +1,12 @@
 //! Parts that several scenarios share.
 
 use std::ffi::OsStr;
+use std::process::Command;
 
 use base::{Endpoint, HostPort, Target};
-use testbed::Server;
+use testbed::{Kind, Server};
 
-use super::stage::{SlowDisk, client};
+use super::stage::{BackgroundProgram, SlowDisk, client, succeed};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
 /// Returns a disk whose flushes take 5 to 15 ms longer.
@@ -32,18 +33,40 @@ pub(super) fn through(server: &Server, port: u16) -> Target {
     target
 }
 
-/// Observes `pgbench` on processor 0.
-pub(super) fn pgbench(
+/// Starts 2 to 4 sessions that are not observed, each a client program that runs a query.
+pub(super) fn others(
+    stage: &ScenarioEnv,
+    server: &Server,
+    query: &str,
+) -> Result<Vec<BackgroundProgram>, RepetitionError> {
+    let option = match server.kind() {
+        Kind::Postgres => "-c",
+        Kind::Mariadb | Kind::Mysql => "-e",
+    };
+    let one = |_| {
+        let mut command = client(server)?;
+        command.args([option, query]);
+        stage.beside(command)
+    };
+    (0..stage.draw(8, 2, 4)).map(one).collect()
+}
+
+/// Observes a program on processor 0 whose clients run a script repeatedly: `pgbench`, or
+/// `mariadb-slap`.
+pub(super) fn observe_clients(
     stage: &ScenarioEnv,
     server: &Server,
     clients: u64,
     script: &str,
 ) -> Result<Answer, RepetitionError> {
-    pgbench_at(&server.url(), stage, server, clients, script)
+    match server.kind() {
+        Kind::Postgres => pgbench(&server.url(), stage, server, clients, script),
+        Kind::Mariadb | Kind::Mysql => slap(stage, server, clients, script),
+    }
 }
 
-/// Does the same with another URL of the server.
-pub(super) fn pgbench_at(
+/// Observes `pgbench` with a URL of its server.
+pub(super) fn pgbench(
     target: &Target,
     stage: &ScenarioEnv,
     server: &Server,
@@ -62,6 +85,29 @@ pub(super) fn pgbench_at(
     }
     words.extend([OsStr::new("-f"), file.as_os_str(), OsStr::new("assay")]);
     stage.observe_at(target, server, &words)
+}
+
+/// Observes `mariadb-slap`, which is ended after the length of a run: it has no option for that.
+fn slap(
+    stage: &ScenarioEnv,
+    server: &Server,
+    clients: u64,
+    script: &str,
+) -> Result<Answer, RepetitionError> {
+    const PROGRAM: &str = "mariadb-slap";
+    succeed(Command::new(PROGRAM).arg("--version"))?;
+    let file = stage.path("script.sql");
+    std::fs::write(&file, script)?;
+    let seconds = stage.seconds.to_string();
+    let mut words: Vec<String> =
+        ["timeout", "-s", "INT", &seconds, "taskset", "-c", "0", PROGRAM].map(str::to_owned).into();
+    words.extend(["--no-defaults", "-h", "127.0.0.1", "-u", "assay"].map(str::to_owned));
+    words.push(format!("--port={}", server.port()));
+    words.extend(["--create-schema=assay", "--no-drop", "--delimiter=;"].map(str::to_owned));
+    words.push(format!("--concurrency={clients}"));
+    words.push(format!("--number-of-queries={}", u32::MAX));
+    words.push(format!("--query={}", file.display()));
+    stage.observe(server, &words.iter().map(OsStr::new).collect::<Vec<_>>())
 }
 
 /// Observes a shell script for the length of a run. In the script, `"$@"` is the server's client

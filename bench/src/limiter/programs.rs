@@ -1,180 +1,237 @@
-//! Limiter scenarios that observe another program, with the limiter in the program itself or in its
-//! environment.
+//! Kinds of scenarios that observe another program, with the limiter in the program itself, in the
+//! database, or in their environment.
 
 use testbed::{Kind, Options, Server, Via};
 
-use super::parts::{flushes, observe_script, pgbench, pgbench_at, through};
-use super::scenario::{Scenario, names_pgbouncer, names_sh, sees_both_sockets};
-use super::stage::{BackgroundProgram, bind, psql, server};
+use super::parts::{flushes, observe_clients, observe_script, others, pgbench, through};
+use super::scenario::{
+    RunOn, ScenarioKind, names_acct, names_pgbouncer, names_sh, sees_both_sockets,
+};
+use super::servers::{ALL, asleep, counting, endless, expensive_column, options, unflushed};
+use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
-/// The scenarios.
-pub(super) const SCENARIOS: &[Scenario] = &[
-    Scenario {
-        name: "loader that throttles itself, PostgreSQL",
-        made: "`psql` that copies 200 to 2,000 rows from a pipe, and gets the next 5 to 40 ms \
-               later, observed",
+/// The kinds.
+pub(super) const KINDS: &[ScenarioKind] = &[
+    ScenarioKind {
+        name: "program, processor of the database",
+        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 4 to 12 clients that read, \
+               and a server that may use one processor, observed",
+        accepted: &["database-cpu"],
+        fact: None,
+        run: RunOn::Each(ALL, processor),
+    },
+    ScenarioKind {
+        name: "program, hot row",
+        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 16 to 32 clients that update \
+               one row in a transaction, observed",
+        accepted: &["database-locks"],
+        fact: Some(names_acct),
+        run: RunOn::Each(ALL, hot_row),
+    },
+    ScenarioKind {
+        name: "program, one client",
+        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with one client against an idle \
+               server, observed",
+        accepted: &["concurrency"],
+        fact: None,
+        run: RunOn::Each(ALL, one_client),
+    },
+    ScenarioKind {
+        name: "program that holds itself back",
+        made: "the client program, which is given 5 to 50 statements per second, observed",
+        accepted: &["generator-input"],
+        fact: None,
+        run: RunOn::Each(ALL, held_back),
+    },
+    ScenarioKind {
+        name: "program that reads slowly",
+        made: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, observed",
+        accepted: &["generator-input"],
+        fact: None,
+        run: RunOn::One(slow_reader),
+    },
+    ScenarioKind {
+        name: "loader that throttles itself",
+        made: "the client program that copies (for MariaDB and MySQL `load data local`) 200 to \
+               2,000 rows from a pipe, and gets the next 5 to 40 ms later, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
-        run: |stage| throttled(stage, &Options::postgres()),
+        run: RunOn::Each(ALL, throttled),
     },
-    Scenario {
-        name: "loader that throttles itself, MariaDB",
-        made: "the same with `load data local`",
-        accepted: &["generator-input"],
-        fact: Some(sees_both_sockets),
-        run: |stage| throttled(stage, &Options::mariadb()),
-    },
-    Scenario {
-        name: "loader that throttles itself, MySQL",
-        made: "the same",
-        accepted: &["generator-input"],
-        fact: Some(sees_both_sockets),
-        run: |stage| throttled(stage, &Options::mysql().set("local_infile", "ON")),
-    },
-    Scenario {
+    ScenarioKind {
         name: "loader beside queries of others",
-        made: "the same with PostgreSQL, beside 2 to 4 sessions of others that sleep in a query",
+        made: "the same beside 2 to 4 sessions of others that sleep in a query",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
-        run: throttled_beside_others,
+        run: RunOn::Each(ALL, throttled_beside_others),
     },
-    Scenario {
-        name: "bursts with pauses, PostgreSQL",
-        made: "`psql` that is given 100 to 300 inserts at once, and the next 60 to 120 ms later, \
-               observed",
+    ScenarioKind {
+        name: "bursts with pauses",
+        made: "the client program, which is given 100 to 300 inserts at once, and the next 60 to \
+               120 ms later, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
-        run: |stage| bursts(stage, &Options::postgres().set("synchronous_commit", "off")),
+        run: RunOn::Each(ALL, bursts),
     },
-    Scenario {
-        name: "bursts with pauses, MariaDB",
-        made: "the same",
-        accepted: &["generator-input"],
-        fact: Some(sees_both_sockets),
-        run: |stage| bursts(stage, &Options::mariadb().set("innodb_flush_log_at_trx_commit", "0")),
-    },
-    Scenario {
+    ScenarioKind {
         name: "program behind a pool of two",
         made: "`pgbench` with 16 to 32 clients behind pgbouncer with two sessions, observed",
         accepted: &["connections"],
         fact: None,
-        run: pooled,
+        run: RunOn::One(pooled),
     },
-    Scenario {
+    ScenarioKind {
         name: "transaction pool, URL of the pooler",
         made: "`pgbench` with 12 to 24 clients that sleep 50 to 300 ms in a query, behind \
                pgbouncer with 2 to 4 sessions, observed",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
-        run: |stage| slow_pool(stage, "transaction", Url::Pooler),
+        run: RunOn::One(|stage| slow_pool(stage, "transaction", Url::Pooler)),
     },
-    Scenario {
+    ScenarioKind {
         name: "transaction pool, URL of the database",
         made: "the same",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
-        run: |stage| slow_pool(stage, "transaction", Url::Database),
+        run: RunOn::One(|stage| slow_pool(stage, "transaction", Url::Database)),
     },
-    Scenario {
+    ScenarioKind {
         name: "session pool, URL of the pooler",
         made: "the same with sessions that are pooled for the life of a client",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
-        run: |stage| slow_pool(stage, "session", Url::Pooler),
+        run: RunOn::One(|stage| slow_pool(stage, "session", Url::Pooler)),
     },
-    Scenario {
+    ScenarioKind {
         name: "session pool, URL of the database",
         made: "the same",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
-        run: |stage| slow_pool(stage, "session", Url::Database),
+        run: RunOn::One(|stage| slow_pool(stage, "session", Url::Database)),
     },
-    Scenario {
+    ScenarioKind {
         name: "program, one session that flushes",
-        made: "every flush of a file takes 5 to 15 ms longer, `pgbench` with one client that \
-               inserts, observed",
+        made: "every flush of a file takes 5 to 15 ms longer, `pgbench` (for MariaDB and MySQL \
+               `mariadb-slap`) with one client that inserts, observed",
         accepted: &["database-flush"],
         fact: None,
-        run: one_flushes,
+        run: RunOn::Each(ALL, one_flushes),
     },
-    Scenario {
+    ScenarioKind {
         name: "program beside others' queries",
-        made: "2 to 4 sessions of others that read all the time, `pgbench` with 4 to 8 clients \
-               that read, on a server that may use one processor, observed",
+        made: "2 to 4 sessions of others that read all the time, `pgbench` (for MariaDB and MySQL \
+               `mariadb-slap`) with 4 to 8 clients that read, on a server that may use one \
+               processor, observed",
         accepted: &["background-task"],
         fact: None,
-        run: beside_others,
+        run: RunOn::Each(ALL, beside_others),
     },
-    Scenario {
+    ScenarioKind {
         name: "program beside busy programs",
-        made: "2 to 4 busy loops on each processor, `pgbench` with 1 to 4 clients that read, \
-               observed",
+        made: "2 to 4 busy loops on each processor, `pgbench` (for MariaDB and MySQL \
+               `mariadb-slap`) with 1 to 4 clients that read, observed",
         accepted: &["other-programs"],
         fact: Some(names_sh),
-        run: beside_busy_programs,
+        run: RunOn::Each(ALL, beside_busy_programs),
     },
-    Scenario {
+    ScenarioKind {
         name: "program that copies fast",
-        made: "`psql` that copies rows from a file which a check of the table reckons with for \
-               long, observed",
+        made: "the client program that copies rows from a file (for MariaDB and MySQL `load data \
+               local`) into a table with an expensive check, observed",
         accepted: &["database-single-core"],
         fact: None,
-        run: fast_copy,
+        run: RunOn::Each(ALL, fast_copy),
     },
 ];
 
-/// Creates a table that the observed program's user may fill.
-fn table(server: &Server) -> Result<(), RepetitionError> {
+/// Creates a table that the observed program's user may change.
+fn table(server: &Server, name: &str, columns: &str) -> Result<(), RepetitionError> {
     let owned = match server.kind() {
-        Kind::Postgres => "; alter table t owner to assay",
-        Kind::Mariadb | Kind::Mysql => "",
+        Kind::Postgres => format!("; alter table {name} owner to assay"),
+        Kind::Mariadb | Kind::Mysql => String::new(),
     };
-    server.sql(&format!("create table t (v varchar(100)){owned}"))?;
+    server.sql(&format!("create table {name} ({columns}){owned}"))?;
     Ok(())
+}
+
+/// Creates a table `t` of texts.
+fn texts(server: &Server) -> Result<(), RepetitionError> {
+    table(server, "t", "v varchar(100)")
+}
+
+/// Returns a script of one query that takes some processor time.
+fn reads(stage: &ScenarioEnv, server: &Server) -> String {
+    format!("{};\n", counting(server.kind(), stage.draw(0, 500, 3_000)))
+}
+
+fn processor(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    bind(&server, 1)?;
+    observe_clients(stage, &server, stage.draw(1, 4, 12), &reads(stage, &server))
+}
+
+fn hot_row(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    table(&server, "acct", "id int primary key, v bigint")?;
+    server.sql("insert into acct values (1, 0)")?;
+    let reads = "select count(*) from acct;\n".repeat(stage.draw(1, 2, 4) as usize);
+    let script = format!("begin;\nupdate acct set v = v + 1 where id = 1;\n{reads}commit;\n");
+    observe_clients(stage, &server, stage.draw(0, 16, 32), &script)
+}
+
+fn one_client(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    observe_clients(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
+}
+
+/// Observes a client whose input delivers a few statements per second.
+fn held_back(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    texts(&server)?;
+    let pause = 1.0 / stage.draw(0, 5, 50) as f64;
+    let feed = format!("while sleep {pause}; do echo \"insert into t values ('x');\"; done");
+    observe_script(stage, &server, &format!("({feed}) | \"$@\""))
+}
+
+/// Observes a client that reads rows only as fast as the reader of its output does. Two series are
+/// joined because PostgreSQL would first write a single one of that length to a file.
+fn slow_reader(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+    let server = server(&Options::postgres())?;
+    let pause = 0.05 / stage.draw(0, 1, 4) as f64;
+    let rows = "copy (select repeat('x', 1000) from generate_series(1, 10000) a, \
+                generate_series(1, 10000) b) to stdout";
+    let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
+    observe_script(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
 }
 
 /// Observes a client that loads rows from a pipe, which delivers them in portions with pauses.
 fn throttled_by(stage: &ScenarioEnv, server: &Server) -> Result<Answer, RepetitionError> {
-    table(server)?;
+    texts(server)?;
     let (rows, ms) = (stage.draw(0, 200, 2_000), stage.draw(1, 5, 40));
+    let pause = ms as f64 / 1e3;
     let load = match server.kind() {
         Kind::Postgres => r#""$@" -c '\copy t from stdin'"#,
         Kind::Mariadb | Kind::Mysql => {
             r#""$@" -e "load data local infile '/dev/stdin' into table t""#
         }
     };
-    let pause = ms as f64 / 1e3;
     observe_script(stage, server, &format!("(while seq {rows}; do sleep {pause}; done) | {load}"))
 }
 
-fn throttled(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
-    throttled_by(stage, &server(options)?)
+fn throttled(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    throttled_by(stage, &server(&options(kind))?)
 }
 
-/// Starts 2 to 4 sessions that are not observed, each a `psql` that runs a query.
-fn others(
-    stage: &ScenarioEnv,
-    server: &Server,
-    query: &str,
-) -> Result<Vec<BackgroundProgram>, RepetitionError> {
-    let one = |_| {
-        let mut command = psql(server)?;
-        command.args(["-c", query]);
-        stage.beside(command)
-    };
-    (0..stage.draw(8, 2, 4)).map(one).collect()
-}
-
-fn throttled_beside_others(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    let _others = others(stage, &server, "select pg_sleep(60)")?;
+fn throttled_beside_others(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    let _others = others(stage, &server, asleep(kind))?;
     throttled_by(stage, &server)
 }
 
-fn bursts(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
-    table(&server)?;
+fn bursts(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&unflushed(kind))?;
+    texts(&server)?;
     let (inserts, ms) = (stage.draw(0, 100, 300), stage.draw(1, 60, 120));
     let burst = format!("yes \"insert into t values ('x');\" | head -n {inserts}");
     let pause = ms as f64 / 1e3;
@@ -188,7 +245,8 @@ fn pooled(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
         .set_via("default_pool_size", "2");
     let server = server(&options)?;
     let ms = stage.draw(0, 2, 8) as f64 / 1e3;
-    pgbench(stage, &server, stage.draw(1, 16, 32), &format!("select pg_sleep({ms});\n"))
+    let script = format!("select pg_sleep({ms});\n");
+    pgbench(&server.url(), stage, &server, stage.draw(1, 16, 32), &script)
 }
 
 /// The URL with which a program behind a pooler is observed.
@@ -210,47 +268,44 @@ fn slow_pool(stage: &ScenarioEnv, mode: &str, url: Url) -> Result<Answer, Repeti
     };
     let seconds = stage.draw(1, 50, 300) as f64 / 1e3;
     let script = format!("select pg_sleep({seconds});\n");
-    pgbench_at(&target, stage, &server, stage.draw(2, 12, 24), &script)
+    pgbench(&target, stage, &server, stage.draw(2, 12, 24), &script)
 }
 
-fn one_flushes(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn one_flushes(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
-    let server = server(&Options::postgres().preload(&library))?;
-    table(&server)?;
-    pgbench(stage, &server, 1, "insert into t values ('x');\n")
+    let server = server(&options(kind).preload(&library))?;
+    texts(&server)?;
+    observe_clients(stage, &server, 1, "insert into t values ('x');\n")
 }
 
-fn beside_others(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
+fn beside_others(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     bind(&server, 1)?;
-    let query = "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3";
-    let _others = others(stage, &server, query)?;
-    let rows = stage.draw(0, 500, 3_000);
-    let script = format!("select count(*) from generate_series(1, {rows});\n");
-    pgbench(stage, &server, stage.draw(1, 4, 8), &script)
+    let _others = others(stage, &server, endless(kind))?;
+    observe_clients(stage, &server, stage.draw(1, 4, 8), &reads(stage, &server))
 }
 
 /// Runs busy loops alongside the observed program and the database.
-fn beside_busy_programs(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    let loops = stage.draw(0, 2, 4);
+fn beside_busy_programs(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    let loops = stage.draw(1, 2, 4);
     let _loops = [stage.busy_loops(0, loops)?, stage.busy_loops(1, loops)?];
-    let rows = stage.draw(1, 500, 3_000);
-    let script = format!("select count(*) from generate_series(1, {rows});\n");
-    pgbench(stage, &server, stage.draw(2, 1, 4), &script)
+    observe_clients(stage, &server, stage.draw(2, 1, 4), &reads(stage, &server))
 }
 
 /// Observes a client that copies one file repeatedly into a table with an expensive check.
-fn fast_copy(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres().set("fsync", "off"))?;
-    let factors = stage.draw(0, 80, 160);
-    server.sql(&format!(
-        "create table c (v bigint check (factorial({factors} + v % 2) > 0)); alter table c owner \
-         to assay"
-    ))?;
+fn fast_copy(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&unflushed(kind))?;
+    table(&server, "c", &expensive_column(kind, stage.draw(0, 80, 160)))?;
     let file = stage.path("rows");
     let rows: String = (0..200_000).map(|row| format!("{row}\n")).collect();
     std::fs::write(&file, rows)?;
-    let copy = format!("\"$@\" -c \"\\copy c from '{}'\"", file.display());
+    let file = file.display();
+    let copy = match kind {
+        Kind::Postgres => format!("\"$@\" -c \"\\copy c from '{file}'\""),
+        Kind::Mariadb | Kind::Mysql => {
+            format!("\"$@\" -e \"load data local infile '{file}' into table c\"")
+        }
+    };
     observe_script(stage, &server, &format!("while {copy}; do :; done"))
 }

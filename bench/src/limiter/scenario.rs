@@ -1,13 +1,74 @@
-//! A scenario, and the judgement of an answer.
+//! A scenario, its kind, and the judgement of an answer.
 
 use analyze::limiting::{ConnectionLimit, LimiterFinding, Pause, ProgramLimit, Sockets, Waits};
+use testbed::Kind;
 
 use super::stage::{Answer, RepetitionError, ScenarioEnv};
+
+/// The facts that a finding must have, such as the name of a table.
+pub(super) type Fact = fn(&LimiterFinding) -> bool;
+
+/// A kind of bottleneck, which is made on one or several servers.
+pub(super) struct ScenarioKind {
+    pub(super) name: &'static str,
+    pub(super) made: &'static str,
+    pub(super) accepted: &'static [&'static str],
+    pub(super) fact: Option<Fact>,
+    pub(super) run: RunOn,
+}
+
+/// The function that creates a bottleneck and runs `assay` against it, and its servers.
+pub(super) enum RunOn {
+    /// One scenario, whose server is part of the function.
+    One(fn(&ScenarioEnv) -> Result<Answer, RepetitionError>),
+    /// A scenario on each of these servers.
+    Each(&'static [Kind], fn(&ScenarioEnv, Kind) -> Result<Answer, RepetitionError>),
+}
+
+impl ScenarioKind {
+    /// Returns the scenarios of this kind. With several servers, their names end with the server.
+    pub(super) fn scenarios(&self) -> Vec<Scenario> {
+        match self.run {
+            RunOn::One(run) => vec![self.scenario(self.name.to_owned(), self.made, run)],
+            RunOn::Each(kinds, run) => {
+                let mut made = self.made;
+                let scenario = |kind: &Kind| {
+                    let kind = *kind;
+                    let name = format!("{}, {}", self.name, product(kind));
+                    let made = std::mem::replace(&mut made, "the same");
+                    self.scenario(name, made, move |stage| run(stage, kind))
+                };
+                kinds.iter().map(scenario).collect()
+            }
+        }
+    }
+
+    fn scenario(
+        &self,
+        name: String,
+        made: &'static str,
+        run: impl Fn(&ScenarioEnv) -> Result<Answer, RepetitionError> + 'static,
+    ) -> Scenario {
+        Scenario { name, made, accepted: self.accepted, fact: self.fact, run: Box::new(run) }
+    }
+}
+
+/// Returns the name of a server's product.
+fn product(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgres => "PostgreSQL",
+        Kind::Mariadb => "MariaDB",
+        Kind::Mysql => "MySQL",
+    }
+}
+
+/// The creation of a bottleneck, followed by a run of `assay` against it.
+type Repetition = Box<dyn Fn(&ScenarioEnv) -> Result<Answer, RepetitionError>>;
 
 /// A scenario with a known limiter.
 pub struct Scenario {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// A short description of the bottleneck, printed in the table.
     pub made: &'static str,
     /// The components that count as a correct answer.
@@ -15,7 +76,7 @@ pub struct Scenario {
     /// Facts that the finding must have, if any, such as the name of the table.
     pub fact: Option<fn(&LimiterFinding) -> bool>,
     /// Creates the bottleneck and runs `assay` against it.
-    pub run: fn(&ScenarioEnv) -> Result<Answer, RepetitionError>,
+    pub run: Repetition,
 }
 
 /// The judgement of one repetition.
@@ -101,11 +162,11 @@ mod tests {
     #[test]
     fn limiter_answer_is_right_missed_or_wrong() {
         let scenario = Scenario {
-            name: "hot row",
+            name: "hot row".to_owned(),
             made: "",
             accepted: &["database-locks"],
             fact: Some(names_acct),
-            run: |_| Err(Unsupported::because("never").into()),
+            run: Box::new(|_| Err(Unsupported::because("never").into())),
         };
         let check = |component, table, expected| {
             assert_eq!(scenario.judge(&answer(component, table)), expected, "{component}");
@@ -116,5 +177,24 @@ mod tests {
         check("unknown", "acct", Outcome::Missed);
         let failed = Answer::none("locks of table acct".to_owned());
         assert_eq!(scenario.judge(&failed), Outcome::Wrong);
+    }
+
+    #[test]
+    fn scenario_kind_is_made_once_for_each_server() {
+        let kind = ScenarioKind {
+            name: "hot row",
+            made: "one row",
+            accepted: &["database-locks"],
+            fact: None,
+            run: RunOn::Each(&[Kind::Postgres, Kind::Mysql], |_, kind| {
+                Err(Unsupported::because(kind.name()).into())
+            }),
+        };
+        let scenarios = kind.scenarios();
+        let told: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.made)).collect();
+        assert_eq!(told, [("hot row, PostgreSQL", "one row"), ("hot row, MySQL", "the same")]);
+        let single =
+            ScenarioKind { run: RunOn::One(|_| Err(Unsupported::because("never").into())), ..kind };
+        assert_eq!(single.scenarios()[0].name, "hot row");
     }
 }

@@ -3,346 +3,182 @@
 //! The load generator and the servers share one machine with two processors or more. Where the two
 //! must be told apart, the generator gets processor 0 and the server processor 1.
 
-use std::process::Command;
-
 use base::{Nanos, Target};
-use testbed::{Options, Relay, Via};
+use testbed::{Kind, Options, Relay, Via};
 
-use super::parts::{flushes, inside, observe_script, pgbench, through};
-use super::scenario::{Scenario, names_acct, names_sh};
+use super::parts::{flushes, inside, others, through};
+use super::scenario::{RunOn, ScenarioKind, names_acct, names_sh};
+use super::servers::{ALL, counting, endless, options, rows, with_little_memory};
 use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
-use super::{Answer, RepetitionError, ScenarioEnv, loads};
+use super::{Answer, RepetitionError, ScenarioEnv};
 use crate::SimulatedServer;
 
-/// Queries that cost PostgreSQL, or the MySQL family, processor time in proportion to a number of
-/// rows.
-const SERIES: &str = "select count(*) from generate_series(1, ?)";
-const RECURSION: &str = "with recursive n as (select 1 as i union all select i + 1 from n where i \
-                           < ?) select count(*) from n";
-
-/// The scenarios.
-pub(super) const SCENARIOS: &[Scenario] = &[
-    Scenario {
+/// The kinds.
+pub(super) const KINDS: &[ScenarioKind] = &[
+    ScenarioKind {
         name: "generator pinned to a busy processor",
         made: "busy loops on the only processor that the generator may use",
         accepted: &["generator-cpu"],
         fact: None,
-        run: pinned,
+        run: RunOn::One(pinned),
     },
-    Scenario {
+    ScenarioKind {
         name: "generator's own thread",
         made: "a server that answers at once, one thread of the generator that draws 60 to 100 \
                numbers for each request of 32 to 64 clients",
         accepted: &["generator-thread"],
         fact: None,
-        run: own_thread,
+        run: RunOn::One(own_thread),
     },
-    Scenario {
-        name: "one client, PostgreSQL",
+    ScenarioKind {
+        name: "one client",
         made: "a closed loop of one client against an idle server",
         accepted: &["concurrency"],
         fact: None,
-        run: |stage| one_client(stage, &Options::postgres()),
+        run: RunOn::Each(ALL, one_client),
     },
-    Scenario {
-        name: "one client, MariaDB",
-        made: "the same",
-        accepted: &["concurrency"],
-        fact: None,
-        run: |stage| one_client(stage, &Options::mariadb()),
-    },
-    Scenario {
-        name: "far below capacity, PostgreSQL",
+    ScenarioKind {
+        name: "far below capacity",
         made: "50 to 300 requests per second",
         accepted: &["not-saturated"],
         fact: None,
-        run: |stage| below_capacity(stage, &Options::postgres()),
+        run: RunOn::Each(ALL, below_capacity),
     },
-    Scenario {
-        name: "far below capacity, MariaDB",
-        made: "the same",
-        accepted: &["not-saturated"],
-        fact: None,
-        run: |stage| below_capacity(stage, &Options::mariadb()),
-    },
-    Scenario {
-        name: "processor of PostgreSQL",
+    ScenarioKind {
+        name: "processor of the database",
         made: "a server that may use one processor, reads of 8 to 24 clients",
         accepted: &["database-cpu"],
         fact: None,
-        run: |stage| database_cpu(stage, &Options::postgres(), SERIES),
+        run: RunOn::Each(ALL, database_cpu),
     },
-    Scenario {
-        name: "processor of MariaDB",
-        made: "the same",
-        accepted: &["database-cpu"],
-        fact: None,
-        run: |stage| database_cpu(stage, &Options::mariadb(), RECURSION),
-    },
-    Scenario {
-        name: "one session of PostgreSQL",
+    ScenarioKind {
+        name: "one session",
         made: "long reads of one client, other processors idle",
         accepted: &["database-single-core"],
         fact: None,
-        run: |stage| {
-            one_session(stage, &Options::postgres(), "select sum(i) from generate_series(1, ?) i")
-        },
+        run: RunOn::Each(ALL, one_session),
     },
-    Scenario {
-        name: "hot row, PostgreSQL",
+    ScenarioKind {
+        name: "hot row",
         made: "24 to 40 clients update one row in a transaction",
         accepted: &["database-locks"],
         fact: Some(names_acct),
-        run: |stage| hot_row(stage, &Options::postgres()),
+        run: RunOn::Each(ALL, hot_row),
     },
-    Scenario {
-        name: "hot row, MariaDB",
-        made: "the same",
-        accepted: &["database-locks"],
-        fact: Some(names_acct),
-        run: |stage| hot_row(stage, &Options::mariadb()),
-    },
-    Scenario {
-        name: "hot row, MySQL",
-        made: "the same",
-        accepted: &["database-locks"],
-        fact: Some(names_acct),
-        run: |stage| hot_row(stage, &Options::mysql()),
-    },
-    Scenario {
-        name: "slow flush, PostgreSQL",
+    ScenarioKind {
+        name: "slow flush",
         made: "every flush of a file takes 5 to 15 ms longer, 4 to 12 clients insert",
         accepted: &["database-flush"],
         fact: None,
-        run: |stage| slow_flush(stage, Options::postgres()),
+        run: RunOn::Each(ALL, slow_flush),
     },
-    Scenario {
-        name: "slow flush, MariaDB",
-        made: "the same",
-        accepted: &["database-flush"],
-        fact: None,
-        run: |stage| slow_flush(stage, Options::mariadb()),
-    },
-    Scenario {
-        name: "slow flush, MySQL",
-        made: "the same",
-        accepted: &["database-flush"],
-        fact: None,
-        run: |stage| slow_flush(stage, Options::mysql()),
-    },
-    Scenario {
+    ScenarioKind {
         name: "slow flush, SQLite",
         made: "the same for one client of SQLite with `synchronous=full`",
         accepted: &["database-flush"],
         fact: None,
-        run: slow_flush_inside,
+        run: RunOn::One(slow_flush_inside),
     },
-    Scenario {
-        name: "slow reads, PostgreSQL",
+    ScenarioKind {
+        name: "slow reads",
         made: "every read of a file takes 1 to 4 ms longer, 4 to 12 clients read a table larger \
                than the server's memory",
         accepted: &["database-disk"],
         fact: None,
-        run: |stage| {
-            let options = Options::postgres().set("shared_buffers", "1MB");
-            slow_reads(stage, options, "generate_series(1, 50000) i")
-        },
+        run: RunOn::Each(ALL, slow_reads),
     },
-    Scenario {
-        name: "slow reads, MariaDB",
-        made: "the same",
-        accepted: &["database-disk"],
-        fact: None,
-        run: |stage| {
-            let options = Options::mariadb().set("innodb_buffer_pool_size", "6M");
-            slow_reads(stage, options, "(select seq as i from seq_1_to_50000) s")
-        },
-    },
-    Scenario {
+    ScenarioKind {
         name: "one thread of SQLite",
         made: "long reads of one client",
         accepted: &["database-single-core"],
         fact: None,
-        run: one_thread_inside,
+        run: RunOn::One(one_thread_inside),
     },
-    Scenario {
+    ScenarioKind {
         name: "narrow network",
         made: "10 to 40 Mbit/s between generator and server, answers of 40 to 100 kB",
         accepted: &["network-bandwidth"],
         fact: None,
-        run: narrow,
+        run: RunOn::One(narrow),
     },
-    Scenario {
+    ScenarioKind {
         name: "narrow relay",
         made: "a relay that passes 10 to 40 Mbit/s, answers of 2 to 4 MB",
         accepted: &["network-bandwidth"],
         fact: None,
-        run: narrow_relay,
+        run: RunOn::One(narrow_relay),
     },
-    Scenario {
+    ScenarioKind {
         name: "long network",
         made: "a relay that holds bytes for 5 to 20 ms each way",
         accepted: &["network-latency"],
         fact: None,
-        run: long,
+        run: RunOn::One(long),
     },
-    Scenario {
+    ScenarioKind {
         name: "long network, by the kernel",
         made: "packets that wait for 5 to 20 ms between generator and server (tc-netem(8))",
         accepted: &["network-latency"],
         fact: None,
-        run: long_by_kernel,
+        run: RunOn::One(long_by_kernel),
     },
-    Scenario {
+    ScenarioKind {
         name: "pool of two sessions",
         made: "pgbouncer with two sessions for 24 to 40 clients",
         accepted: &["connections"],
         fact: None,
-        run: pool,
+        run: RunOn::One(pool),
     },
-    Scenario {
+    ScenarioKind {
         name: "too few connections",
         made: "a server that admits 8, for a job that needs 20 to 40",
         accepted: &["connections"],
         fact: None,
-        run: too_few,
+        run: RunOn::One(too_few),
     },
-    Scenario {
+    ScenarioKind {
         name: "quota of a control group",
         made: "a server that may use 0.3 to 0.6 processors",
         accepted: &["cgroup"],
         fact: None,
-        run: quota,
+        run: RunOn::One(quota),
     },
-    Scenario {
+    ScenarioKind {
         name: "somebody else's queries",
         made: "2 to 4 sessions of another program that read all the time",
         accepted: &["background-task"],
         fact: None,
-        run: other_sessions,
+        run: RunOn::Each(ALL, other_sessions),
     },
-    Scenario {
+    ScenarioKind {
         name: "other programs",
         made: "3 to 6 busy loops of other programs on each of both processors, reads of 4 to 8 \
                clients",
         accepted: &["other-programs"],
         fact: Some(names_sh),
-        run: |stage| other_programs(stage, &Options::postgres(), SERIES),
+        run: RunOn::Each(ALL, other_programs),
     },
-    Scenario {
-        name: "other programs, MariaDB",
-        made: "the same",
-        accepted: &["other-programs"],
-        fact: Some(names_sh),
-        run: |stage| other_programs(stage, &Options::mariadb(), RECURSION),
-    },
-    Scenario {
+    ScenarioKind {
         name: "vacuum",
         made: "2 or 3 sessions that vacuum, and as many clients, on one processor",
         accepted: &["background-task"],
         fact: None,
-        run: vacuum,
+        run: RunOn::One(vacuum),
     },
-    Scenario {
+    ScenarioKind {
         name: "clean-up",
         made: "a server that writes its log with 12 to 33 MB/s, and a job that updates in bulk \
                for the middle third of a run of commits",
         accepted: &["background-task"],
         fact: None,
-        run: clean_up,
+        run: RunOn::One(clean_up),
     },
-    Scenario {
+    ScenarioKind {
         name: "slow source",
         made: "8 clients that read what they insert from a pipe of 20 to 100 lines per second",
         accepted: &["generator-input"],
         fact: None,
-        run: slow_source,
-    },
-    Scenario {
-        name: "load, generator's own thread",
-        made: "rows of which each takes 60 to 90 drawn numbers",
-        accepted: &["generator-thread"],
-        fact: None,
-        run: loads::own_thread,
-    },
-    Scenario {
-        name: "load, slow flush, PostgreSQL",
-        made: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
-               at once",
-        accepted: &["database-flush"],
-        fact: None,
-        run: |stage| loads::slow_flush(stage, Options::postgres()),
-    },
-    Scenario {
-        name: "load, slow flush, MariaDB",
-        made: "the same",
-        accepted: &["database-flush"],
-        fact: None,
-        run: |stage| loads::slow_flush(stage, Options::mariadb()),
-    },
-    Scenario {
-        name: "load, slow flush, SQLite",
-        made: "the same for one writer of SQLite with `synchronous=full`",
-        accepted: &["database-flush"],
-        fact: None,
-        run: loads::slow_flush_inside,
-    },
-    Scenario {
-        name: "load, one session of PostgreSQL",
-        made: "one writer, rows that a check of the table reckons with for long",
-        accepted: &["database-single-core"],
-        fact: None,
-        run: loads::one_session,
-    },
-    Scenario {
-        name: "load, narrow relay",
-        made: "a relay that passes 10 to 40 Mbit/s",
-        accepted: &["network-bandwidth"],
-        fact: None,
-        run: loads::narrow_relay,
-    },
-    Scenario {
-        name: "load, long network",
-        made: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
-        accepted: &["network-latency"],
-        fact: None,
-        run: loads::long,
-    },
-    Scenario {
-        name: "program, processor of the database",
-        made: "`pgbench` with 4 to 12 clients that read, and a server that may use one processor, \
-               watched",
-        accepted: &["database-cpu"],
-        fact: None,
-        run: program_cpu,
-    },
-    Scenario {
-        name: "program, hot row",
-        made: "`pgbench` with 16 to 32 clients that update one row in a transaction, watched",
-        accepted: &["database-locks"],
-        fact: Some(names_acct),
-        run: program_hot_row,
-    },
-    Scenario {
-        name: "program, one client",
-        made: "`pgbench` with one client against an idle server, watched",
-        accepted: &["concurrency"],
-        fact: None,
-        run: program_one_client,
-    },
-    Scenario {
-        name: "program that holds itself back",
-        made: "`psql` that is given 5 to 50 statements per second, watched",
-        accepted: &["generator-input"],
-        fact: None,
-        run: held_back,
-    },
-    Scenario {
-        name: "program that reads slowly",
-        made: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, watched",
-        accepted: &["generator-input"],
-        fact: None,
-        run: slow_reader,
+        run: RunOn::One(slow_source),
     },
 ];
 
@@ -375,43 +211,34 @@ fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
-fn one_client(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
+fn one_client(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     let key = stage.draw(0, 1, 1_000);
     stage.run(&server, &closed(stage, 1, &format!("select {key}")))
 }
 
-fn below_capacity(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
+fn below_capacity(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     let rate = stage.draw(0, 50, 300);
     stage.run(&server, &format!("{}[job]\nquery = select 1\nrate = {rate}\n", times(stage)))
 }
 
-fn database_cpu(
-    stage: &ScenarioEnv,
-    options: &Options,
-    query: &str,
-) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
+fn database_cpu(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     bind(&server, 1)?;
-    let rows = stage.draw(0, 500, 3_000).to_string();
-    let workload = closed(stage, stage.draw(1, 8, 24), &query.replace('?', &rows));
+    let query = counting(kind, stage.draw(0, 500, 3_000));
+    let workload = closed(stage, stage.draw(1, 8, 24), &query);
     let command = stage.assay_by(&["taskset", "-c", "0"]);
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-fn one_session(
-    stage: &ScenarioEnv,
-    options: &Options,
-    query: &str,
-) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
-    let rows = stage.draw(0, 30_000, 90_000).to_string();
-    stage.run(&server, &closed(stage, 1, &query.replace('?', &rows)))
+fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    stage.run(&server, &closed(stage, 1, &counting(kind, stage.draw(0, 30_000, 90_000))))
 }
 
-fn hot_row(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
+fn hot_row(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     let clients = stage.draw(0, 24, 40);
     let times = times(stage);
     let reads = (0..stage.draw(1, 2, 4)).map(|_| "query = select count(*) from other\n");
@@ -435,9 +262,9 @@ fn inserts(stage: &ScenarioEnv, clients: u64) -> String {
     )
 }
 
-fn slow_flush(stage: &ScenarioEnv, options: Options) -> Result<Answer, RepetitionError> {
+fn slow_flush(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
-    let server = server(&options.preload(&library))?;
+    let server = server(&options(kind).preload(&library))?;
     stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
 }
 
@@ -524,39 +351,25 @@ fn too_few(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let _quota = Quota::on(&server, stage.draw(0, 30, 60))?;
-    let rows = stage.draw(1, 500, 3_000);
-    let query = format!("select count(*) from generate_series(1, {rows})");
+    let query = counting(server.kind(), stage.draw(1, 500, 3_000));
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
-fn other_sessions(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    let query = "select count(*) from generate_series(1, 5000000)";
-    let file = stage.path("others.ini");
-    let clients = stage.draw(0, 2, 4);
-    let text = format!("duration = 60s\n[others]\nquery = {query}\nconcurrency = {clients}\n");
-    std::fs::write(&file, text)?;
-    let mut target = server.url();
-    target.options.push(("application-name".to_owned(), "batch".to_owned()));
-    let mut command: Command = stage.assay_by(&[]);
-    command.arg("run").arg(&file).arg("--url").arg(target.to_string());
-    command.env("ASSAY_PASSWORD", server.password().expose());
-    command.args(["--quiet", "--out"]).arg(stage.path("others.assay"));
-    let _others = stage.beside(command)?;
-    stage.run(&server, &closed(stage, stage.draw(1, 4, 8), "select count(*) from pg_class"))
+/// Runs requests that need some processor time beside queries of others that need all of it.
+fn other_sessions(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    let _others = others(stage, &server, endless(kind))?;
+    let query = counting(kind, stage.draw(0, 500, 1_500));
+    stage.run(&server, &closed(stage, stage.draw(1, 4, 8), &query))
 }
 
 /// Runs busy loops on both processors, and requests that need some processor time.
-fn other_programs(
-    stage: &ScenarioEnv,
-    options: &Options,
-    query: &str,
-) -> Result<Answer, RepetitionError> {
-    let server = server(options)?;
+fn other_programs(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
     let count = stage.draw(0, 3, 6);
     let _loops = [stage.busy_loops(0, count)?, stage.busy_loops(1, count)?];
-    let rows = stage.draw(1, 500, 1_500).to_string();
-    stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query.replace('?', &rows)))
+    let query = counting(kind, stage.draw(1, 500, 1_500));
+    stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query))
 }
 
 /// Runs sessions that vacuum clean tables, which takes processor time but no contended locks.
@@ -601,13 +414,10 @@ fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 }
 
 /// Reads single rows from a table that does not fit into the server's memory.
-fn slow_reads(
-    stage: &ScenarioEnv,
-    options: Options,
-    rows: &str,
-) -> Result<Answer, RepetitionError> {
+fn slow_reads(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { read_us: stage.draw(0, 1_000, 4_000), ..SlowDisk::default() };
-    let server = server(&options.preload(&stage.slow_disk(disk)?))?;
+    let server = server(&with_little_memory(kind).preload(&stage.slow_disk(disk)?))?;
+    let rows = rows(kind, 50_000);
     let times = times(stage);
     let clients = stage.draw(1, 4, 12);
     let workload = format!(
@@ -629,48 +439,4 @@ fn slow_source(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
          values ($1)\nquery-args-file = {pipe}\nconcurrency = 8\n"
     );
     stage.run(&server, &workload)
-}
-
-/// Observes a client whose input delivers a few statements per second.
-fn held_back(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    server.sql("create table t (v varchar(100)); alter table t owner to assay")?;
-    let pause = 1.0 / stage.draw(0, 5, 50) as f64;
-    let feed = format!("while sleep {pause}; do echo \"insert into t values ('x');\"; done");
-    observe_script(stage, &server, &format!("({feed}) | \"$@\""))
-}
-
-/// Observes a client that reads rows only as fast as the reader of its output does. Two series are
-/// joined because PostgreSQL would first write a single one of that length to a file.
-fn slow_reader(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    let pause = 0.05 / stage.draw(0, 1, 4) as f64;
-    let rows = "copy (select repeat('x', 1000) from generate_series(1, 10000) a, \
-                generate_series(1, 10000) b) to stdout";
-    let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
-    observe_script(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
-}
-
-fn program_cpu(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    bind(&server, 1)?;
-    let rows = stage.draw(0, 500, 3_000);
-    let script = format!("select count(*) from generate_series(1, {rows});\n");
-    pgbench(stage, &server, stage.draw(1, 4, 12), &script)
-}
-
-fn program_hot_row(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    server.sql(
-        "create table acct (id int primary key, v bigint); insert into acct values (1, 0); alter \
-         table acct owner to assay",
-    )?;
-    let reads = "select count(*) from acct;\n".repeat(stage.draw(1, 2, 4) as usize);
-    let script = format!("begin;\nupdate acct set v = v + 1 where id = 1;\n{reads}commit;\n");
-    pgbench(stage, &server, stage.draw(0, 16, 32), &script)
-}
-
-fn program_one_client(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let server = server(&Options::postgres())?;
-    pgbench(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
 }

@@ -346,6 +346,7 @@ pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
     let mut command = Command::new("mariadb");
     command.args(["--no-defaults", "--local-infile=1", "-h", "127.0.0.1"]);
     command.args(["-P", &server.port().to_string(), "-u", "assay", "assay"]);
+    command.env("MYSQL_PWD", server.password().expose());
     Ok(command)
 }
 

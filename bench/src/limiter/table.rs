@@ -141,21 +141,25 @@ mod tests {
     use super::*;
     use crate::limiter::Unsupported;
 
-    const SCENARIO: Scenario = Scenario {
-        name: "one client",
-        made: "nothing is full",
-        accepted: &["concurrency"],
-        fact: None,
-        run: |_| Err(Unsupported::because("never").into()),
-    };
+    fn one_client() -> Scenario {
+        Scenario {
+            name: "one client".to_owned(),
+            made: "nothing is full",
+            accepted: &["concurrency"],
+            fact: None,
+            run: Box::new(|_| Err(Unsupported::because("never").into())),
+        }
+    }
 
+    /// Returns a row of a scenario that lives as long as the test program.
     fn row(components: &[&str]) -> Row<'static> {
         let answer = |component: &&str| Answer {
             component: (*component).to_owned(),
             because: String::new(),
             finding: None,
         };
-        Row { scenario: &SCENARIO, answers: components.iter().map(answer).collect(), unable: None }
+        let scenario = Box::leak(Box::new(one_client()));
+        Row { scenario, answers: components.iter().map(answer).collect(), unable: None }
     }
 
     #[test]
@@ -191,7 +195,8 @@ mod tests {
 
     #[test]
     fn confusion_matrix_counts_known_against_reported() {
-        let other = Scenario { accepted: &["cgroup", "proxy"], fact: Some(|_| true), ..SCENARIO };
+        let accepted = &["cgroup", "proxy"];
+        let other = Scenario { accepted, fact: Some(|_| true), ..one_client() };
         let others = Row { scenario: &other, ..row(&["cgroup", "concurrency", "concurrency"]) };
         let table = Table(vec![row(&["concurrency", "unknown"]), others]);
         let expected = "\
