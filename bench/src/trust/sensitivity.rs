@@ -201,7 +201,7 @@ fn stall(evidence: &mut Evidence, seed: u64) {
     evidence.is_virtual = false;
     let mut seen = |component: &str, metric: &str, points| {
         let (component, metric) = (component.to_owned(), metric.to_owned());
-        evidence.observed.push(Observed { component, metric, points });
+        evidence.observed.push(Observed { component, metric, points, ranges: Vec::new() });
     };
     seen("generator", "stall", vec![(at, 0.05)]);
     // The readings of each second show that the ticker ran throughout.
@@ -215,7 +215,7 @@ fn other_programs(evidence: &mut Evidence, seed: u64) {
     let used = |second: u64| 0.3 * second as f64 + 0.1 * ((second + seed) % 3) as f64;
     let mut seen = |component: &str, metric: &str, points| {
         let (component, metric) = (component.to_owned(), metric.to_owned());
-        evidence.observed.push(Observed { component, metric, points });
+        evidence.observed.push(Observed { component, metric, points, ranges: Vec::new() });
     };
     seen("host", "processors", seconds().map(|(second, at)| (at, 2.0 * second as f64)).collect());
     seen("host", "other-programs", seconds().map(|(second, at)| (at, used(second))).collect());

@@ -170,8 +170,8 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Runs setup and loads of an arm. With a plan, it reads excerpts of the tables and executes the
-    /// examples of that plan.
+    /// Runs setup and loads of an arm. With a plan, it reads excerpts of the tables and executes
+    /// the examples of that plan.
     fn load(
         &mut self,
         id: ArmPointId,
