@@ -96,15 +96,38 @@ impl TimeClass {
     }
 }
 
-/// Returns the columns of a run: equal numbers of steps, except where the warm-up ends.
+/// Returns the columns of a run: equal numbers of steps, except where the warm-up ends, and where
+/// the first or the last column would be too short for a rate.
 pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
     let window = steps.window();
     let size = steps.len().div_ceil(MOST_COLUMNS - 1).max(1);
     let split = |part: Range<usize>| {
         let end = part.end;
-        part.step_by(size).map(move |from| from..(from + size).min(end))
+        let columns = part.step_by(size).map(move |from| from..(from + size).min(end));
+        with_long_ends(steps, columns.collect())
     };
-    split(0..window.start).chain(split(window)).collect()
+    let window_columns = split(window.clone());
+    split(0..window.start).into_iter().chain(window_columns).collect()
+}
+
+/// Joins the first and the last column with their neighbours if they have less than half of the
+/// length of these: the first and the last step of a run may be a few milliseconds long.
+fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let length =
+        |part: &Range<usize>| steps.start(part.end).saturating_sub(steps.start(part.start)).0;
+    if let [.., before, last] = columns.as_mut_slice()
+        && 2 * length(last) < length(before)
+    {
+        before.end = last.end;
+        columns.pop();
+    }
+    if let [first, next, ..] = columns.as_mut_slice()
+        && 2 * length(first) < length(next)
+    {
+        next.start = first.start;
+        columns.remove(0);
+    }
+    columns
 }
 
 fn classes(times: &Histogram<u64>) -> Vec<TimeClass> {
@@ -140,6 +163,23 @@ mod tests {
             let window = steps.window();
             assert!(window.is_empty() || columns.iter().any(|it| it.start == window.start));
         }
+    }
+
+    #[test]
+    fn end_of_a_run_is_no_column_of_a_few_milliseconds() {
+        let lengths = |warmup_ms: u64, end_ms: u64| -> Vec<u64> {
+            let grid = Grid::new(Nanos::from_millis(warmup_ms), None);
+            let steps = Steps::new(grid, Nanos::from_millis(end_ms), Nanos::from_secs(10));
+            let length =
+                |it: Range<usize>| steps.start(it.end).saturating_sub(steps.start(it.start));
+            columns(&steps).into_iter().map(|it| length(it).0 / 1_000_000).collect()
+        };
+        assert_eq!(lengths(0, 3_030), [1_000, 1_000, 1_030]);
+        assert_eq!(lengths(0, 2_600), [1_000, 1_000, 600]);
+        assert_eq!(lengths(2_100, 4_100), [1_100, 1_000, 1_000, 1_000]);
+        assert_eq!(lengths(1_000, 1_030), [1_000, 30], "the warm-up is not measured");
+        assert_eq!(lengths(0, 30), [30]);
+        assert!(lengths(0, 3_600_030).iter().all(|ms| *ms >= 5_000));
     }
 
     #[test]

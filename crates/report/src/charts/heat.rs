@@ -6,8 +6,8 @@ use analyze::{TimeClass, TimeColumn};
 
 use super::subject::{Job, NO_TIMES, Run, Words};
 use super::timeline;
-use crate::figure::{Axis, Figure, HeatCell, Ink, Mark, Unit};
-use crate::number::seconds;
+use crate::figure::{Axis, Figure, HeatCell, Ink, LegendEntry, Mark, Swatch, Unit};
+use crate::number::{range, rate, seconds};
 
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 120;
@@ -28,10 +28,11 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     });
     let words = Words {
         name: job.figure_name("heat-map"),
-        title: format!("Response times by their number: {}", job.summary.name),
+        title: format!("Response times over time (heat map): {}", job.summary.name),
         caption: format!(
             "Each column is {} of the run, each row a class of response times; the stronger the \
-             colour, the more requests: groups of slow requests show as stripes of their own.",
+             colour, the more requests per second: groups of slow requests show as stripes of \
+             their own.",
             seconds(width)
         ),
     };
@@ -51,9 +52,23 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let cells = counted.iter().flat_map(|it| it.cells(stride, most)).collect();
     let mut marks = vec![Mark::Cells { ink, cells }];
     marks.extend(timeline::marks(run));
-    let ends = [TimeClass::edge_ns(lowest), TimeClass::edge_ns(highest + 1)];
+    // A row is whole, so that all are equally high.
+    let ends = [lowest / stride * stride, (highest / stride + 1) * stride].map(TimeClass::edge_ns);
     let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
-    words.with([run.time(), y], marks, Vec::new())
+    words.with([run.time(), y], marks, legend(ink, most))
+}
+
+/// Returns samples of the intensities, from the highest, with the requests per second of a cell.
+fn legend(ink: Ink, most: f64) -> Vec<LegendEntry> {
+    let entry = |level: u8| {
+        let high = rate(most * fraction(level));
+        let text = match level {
+            1 => format!("up to {high}"),
+            _ => range(&rate(most * fraction(level - 1)), &high),
+        };
+        LegendEntry::new(ink, Swatch::Cell(level), text)
+    };
+    HeatCell::SAMPLES.map(entry).to_vec()
 }
 
 /// The response times of a column by row.
@@ -88,6 +103,11 @@ impl Counted {
     }
 }
 
+/// Returns the largest fraction of the highest density that has this intensity.
+fn fraction(level: u8) -> f64 {
+    10f64.powf(DECADES * (f64::from(level) / f64::from(HeatCell::LEVELS) - 1.0))
+}
+
 /// Returns the intensity of a fraction of the highest density.
 fn level(fraction: f64) -> u8 {
     let levels = f64::from(HeatCell::LEVELS);
@@ -104,5 +124,17 @@ mod tests {
         assert_eq!(level(1.0), HeatCell::LEVELS);
         assert_eq!(level(1e-9), 1);
         assert!(level(0.1) < level(1.0) && level(0.01) < level(0.1));
+    }
+
+    #[test]
+    fn legend_has_the_requests_per_second_of_three_intensities() {
+        let legend = legend(Ink::Series(0), 2_000.0);
+        let texts: Vec<&str> = legend.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["632–2,000/s", "20–63.2/s", "up to 6.32/s"]);
+        for entry in legend {
+            let Swatch::Cell(sample) = entry.swatch else { panic!("{entry:?}") };
+            assert_eq!(level(0.999 * fraction(sample)), sample);
+            assert_eq!(level(1.001 * fraction(sample)), (sample + 1).min(HeatCell::LEVELS));
+        }
     }
 }

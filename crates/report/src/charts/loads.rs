@@ -2,6 +2,7 @@
 
 use analyze::{LoadPoint, LoadSummary};
 
+use super::readings::without_short_periods;
 use super::subject::{Run, Words, highest};
 use crate::figure::{
     Axis, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit, thinned,
@@ -51,7 +52,7 @@ fn rates(points: &[LoadPoint]) -> Vec<Point> {
         (took > 0.0 && rows > 0.0)
             .then(|| Point { x: (pair[0].rows + pair[1].rows) as f64 / 2.0, y: rows / took })
     };
-    points.windows(2).filter_map(rate).collect()
+    without_short_periods(points, |point| point.at).windows(2).filter_map(rate).collect()
 }
 
 fn caption(loads: &[LoadSummary]) -> String {

@@ -25,7 +25,7 @@ use analyze::TimeCourse;
 
 use subject::{Job, Run};
 
-use crate::figure::Figure;
+use crate::figure::{Figure, Scale};
 use crate::view::View;
 
 /// Maximum number of jobs with figures of their own; a figure of all jobs has as many series as it
@@ -51,6 +51,9 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
     if !view.evidence.loads.is_empty() {
         figures.push(loads::figure(&run));
     }
+    let note = timeline::note(&run);
+    let over_time = |it: &&mut Figure| it.x.scale == Scale::Time && it.missing.is_none();
+    figures.iter_mut().filter(over_time).for_each(|figure| figure.caption += &note);
     figures
 }
 

@@ -10,8 +10,11 @@ use record::metric::processor;
 use super::readings::{by_place, ends, of_metric, words};
 use super::subject::Run;
 use super::timeline;
-use crate::figure::{Axis, Figure, HeatCell, Ink, Mark};
-use crate::number::{count, percent, significant, trimmed};
+use crate::figure::{Axis, Figure, HeatCell, Ink, LegendEntry, Mark, Swatch};
+use crate::number::{count, percent, range, significant, trimmed};
+
+/// The title.
+const TITLE: &str = "Use of each processor (heat map)";
 
 /// Maximum number of rows; neighbouring processors share one.
 const MOST_ROWS: usize = 16;
@@ -47,7 +50,7 @@ fn figure(
         .iter()
         .filter_map(|(number, readings)| Processor::of(*number, readings, &periods))
         .collect();
-    let words = words("processors", "Use of each processor", place, caption(&all)?);
+    let words = words("processors", TITLE, place, caption(&all)?);
     let shared = all.len().div_ceil(MOST_ROWS);
     let rows: Vec<&[Processor]> = all.chunks(shared).collect();
     let cells = |(row, shared): (usize, &&[Processor])| cells(row, shared, &periods);
@@ -61,8 +64,23 @@ fn figure(
         .map(|(row, shared)| (row as f64, label(shared)))
         .collect();
     let labels: Vec<(f64, &str)> = labels.iter().map(|(at, text)| (*at, text.as_str())).collect();
+    let ends = all.first().zip(all.last());
     let y = Axis::at_values("processor", &labels, None).within([-0.5, rows.len() as f64 - 0.5]);
-    Some(words.with([run.time(), y], marks, Vec::new()))
+    let y = ends.map_or(y.clone(), |(first, last)| {
+        y.with_values(first.number.to_string(), last.number.to_string())
+    });
+    Some(words.with([run.time(), y], marks, legend()))
+}
+
+/// Returns samples of the intensities, from the highest.
+fn legend() -> Vec<LegendEntry> {
+    let entry = |level: u8| {
+        let part = |level: u8| f64::from(level) / f64::from(HeatCell::LEVELS);
+        let low = if level == 1 { IDLE } else { part(level - 1) };
+        let text = range(&percent(low), &percent(part(level)));
+        LegendEntry::new(Ink::Series(0), Swatch::Cell(level), format!("{text} of the time"))
+    };
+    HeatCell::SAMPLES.map(entry).to_vec()
 }
 
 /// A reading of the counters of a processor.

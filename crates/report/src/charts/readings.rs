@@ -64,7 +64,8 @@ pub(super) fn rates_of(observed: &Observed) -> Rates {
     if observed.ranges.is_empty() {
         return rates;
     }
-    let pairs = observed.points.windows(2).filter(|pair| pair[1].0 > pair[0].0);
+    let readings = without_short_periods(&observed.points, |(at, _)| *at);
+    let pairs = readings.windows(2).filter(|pair| pair[1].0 > pair[0].0);
     let extent = |(pair, point): (&[(Nanos, f64)], &Point)| {
         let range = observed.range_at(pair[1].0);
         let [low, high] = range.map_or([point.y; 2], |range| [range.least, range.most]);
@@ -74,11 +75,11 @@ pub(super) fn rates_of(observed: &Observed) -> Rates {
     rates
 }
 
-/// Returns the growth per second between readings. A counter that shrinks was reset, which makes a
-/// gap.
+/// Returns the growth per second between readings, over periods that are not too short. A
+/// counter that shrinks was reset, which makes a gap.
 pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     let (mut points, mut growth, mut time) = (Vec::new(), 0.0, 0.0);
-    for pair in readings.windows(2) {
+    for pair in without_short_periods(readings, |(at, _)| *at).windows(2) {
         let [from, to] = [pair[0].0, pair[1].0].map(|at| at.as_secs_f64());
         if to <= from {
             continue;
@@ -96,9 +97,39 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     Rates { points, extents: Vec::new(), mean }
 }
 
-/// Returns the ends of at most `most` periods between readings: the readings that divide the time
-/// most equally, and the last. If readings are equally far apart, they are every n-th one.
+/// Part of a neighbouring period below which a period is too short for a rate: counters grow in
+/// steps (ticks of a hundredth of a second, the whole time of a process that ended), and an
+/// observation ends with a reading right after the one before.
+const SHORTEST: f64 = 0.5;
+
+/// Returns the readings without those after which a period would be too short, compared with the
+/// one before it (the first: with the next): it becomes a part of the next one, and the last becomes
+/// a part of the one before.
+pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
+    let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
+    let lengths: Vec<f64> = readings.windows(2).map(length).collect();
+    let is_short = |place: usize| {
+        let neighbour = if place == 0 { lengths.get(1) } else { lengths.get(place - 1) };
+        neighbour.is_some_and(|neighbour| lengths[place] < SHORTEST * neighbour)
+    };
+    let mut kept: Vec<T> = readings.first().copied().into_iter().collect();
+    for (place, reading) in readings.iter().skip(1).enumerate() {
+        let is_last = place + 1 == lengths.len();
+        if is_last && is_short(place) && kept.len() > 1 {
+            kept.pop();
+        }
+        if is_last || !is_short(place) {
+            kept.push(*reading);
+        }
+    }
+    kept
+}
+
+/// Returns the ends of at most `most` periods between readings that are not too short: the readings
+/// that divide the time most equally, and the last. If readings are equally far apart, they are
+/// every n-th one.
 pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nanos) -> Vec<T> {
+    let readings = without_short_periods(readings, &at);
     let [Some(first), Some(last)] = [readings.first(), readings.last()] else { return Vec::new() };
     let periods = readings.len() - 1;
     let size = periods.div_ceil(most).max(1);
@@ -191,6 +222,30 @@ mod tests {
     }
 
     #[test]
+    fn short_period_is_a_part_of_its_neighbour() {
+        let at = |(ms, used): &(u64, f64)| (Nanos::from_millis(*ms), *used);
+        let rates = |readings: &[(u64, f64)]| {
+            let all = rates(&readings.iter().map(at).collect::<Vec<_>>());
+            let values: Vec<f64> = all.points.iter().map(|it| (it.y * 1e3).round()).collect();
+            (values, (all.mean * 1e3).round())
+        };
+        // The processes of a database of two processors, of which most end with the run.
+        let last = [(0, 0.0), (1_000, 1.3), (2_000, 2.6), (3_000, 3.9), (3_030, 4.035)];
+        assert_eq!(rates(&last), (vec![1_300.0, 1_300.0, 1_393.0], 1_332.0));
+        let first = [(0, 0.0), (30, 0.135), (1_030, 1.435), (2_030, 2.735)];
+        assert_eq!(rates(&first), (vec![1_393.0, 1_300.0], 1_347.0));
+        let within = [(0, 0.0), (1_000, 1.0), (1_010, 1.2), (2_000, 2.0), (3_000, 3.0)];
+        assert_eq!(rates(&within), (vec![1_000.0; 3], 1_000.0));
+        let twice = [(0, 0.0), (10, 0.5), (20, 0.5)];
+        assert_eq!(
+            rates(&twice),
+            (vec![50_000.0, 0.0], 25_000.0),
+            "they are as long as the median"
+        );
+        assert_eq!(rates(&[(0, 0.0), (1_000, 1.0)]), (vec![1_000.0], 1_000.0));
+    }
+
+    #[test]
     fn mean_of_rates_counts_a_gap_between_readings_by_its_length() {
         let at = |second| Nanos::from_secs(second);
         let readings = [(at(0), 0.0), (at(1), 10.0), (at(2), 20.0), (at(12), 20.0)];
@@ -213,6 +268,9 @@ mod tests {
             let found = ends(&all, most, |second| Nanos::from_secs(*second));
             assert_eq!(found, expected, "{readings}");
         }
+        let short: Vec<Nanos> = [0, 1_000, 2_000, 3_000, 3_030].map(Nanos::from_millis).into();
+        let found = ends(&short, 120, |at| *at);
+        assert_eq!(found, [0, 1_000, 2_000, 3_030].map(Nanos::from_millis));
     }
 
     #[test]
@@ -229,12 +287,17 @@ mod tests {
         let observed = Observed {
             component: "host".to_owned(),
             metric: "busy".to_owned(),
-            points: vec![(at(7_199), 1.0), (at(7_200), 2.0), (at(7_260), 32.0)],
+            points: vec![
+                (at(7_198), 0.0),
+                (at(7_199), 1.0),
+                (at(7_200), 2.0),
+                (at(7_260), 32.0),
+            ],
             ranges: vec![range(7_260, 0.1, 1.9)],
         };
         let Rates { points, extents, .. } = rates_of(&observed);
-        assert_eq!((points[1].x, points[1].y), (7_230.0, 0.5));
-        let expected = [(7_199.5, 1.0, 1.0), (7_230.0, 0.1, 1.9)];
+        assert_eq!((points[2].x, points[2].y), (7_230.0, 0.5));
+        let expected = [(7_198.5, 1.0, 1.0), (7_199.5, 1.0, 1.0), (7_230.0, 0.1, 1.9)];
         let expected = expected.map(|(at, low, high)| Extent { at, low, high });
         assert_eq!(extents, expected);
     }

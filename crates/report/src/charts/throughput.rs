@@ -61,15 +61,20 @@ pub(super) struct Completed {
 /// Returns the completed requests per second of a job.
 pub(super) fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
     let evidence = &run.view.evidence;
+    let length = |steps: Range<usize>| {
+        let [from, to] = [steps.start, steps.end].map(|step| evidence.steps.start(step));
+        to.saturating_sub(from).as_secs_f64()
+    };
     let per_s = |steps: Range<usize>| {
-        let length =
-            evidence.steps.start(steps.end).saturating_sub(evidence.steps.start(steps.start));
-        evidence.jobs[job.place].ends(steps).completed as f64 / length.as_secs_f64()
+        evidence.jobs[job.place].ends(steps.clone()).completed as f64 / length(steps)
     };
     let columns = &job.course.columns;
     let points = columns.iter().map(|it| Point { x: middle(it), y: per_s(it.steps.clone()) });
     let spread = columns.iter().filter(|it| it.steps.len() > 1).map(|it| {
-        let each = it.steps.clone().map(|step| per_s(step..step + 1));
+        // The first and the last step of a run may be too short for a rate.
+        let longest = it.steps.clone().map(|step| length(step..step + 1)).fold(0.0, f64::max);
+        let is_long = |step: &usize| 2.0 * length(*step..*step + 1) >= longest;
+        let each = it.steps.clone().filter(is_long).map(|step| per_s(step..step + 1));
         let (low, high) = (each.clone().fold(f64::NAN, f64::min), each.fold(f64::NAN, f64::max));
         Extent { at: middle(it), low, high }
     });

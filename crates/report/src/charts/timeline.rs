@@ -12,12 +12,13 @@ use record::{Event, EventKind, Part, Side};
 use super::readings::by_place;
 use super::subject::Run;
 use crate::figure::{Ink, Mark};
+use crate::number::count;
 
-/// Maximum number of rules and periods; the record has all events.
+/// Maximum number of rules and periods; the caption counts the others.
 const MOST: usize = 24;
 
 /// Maximum number of checkpoints: more of them would hide what is drawn over time, and none is
-/// drawn.
+/// drawn but counted in the caption.
 const MOST_CHECKPOINTS: usize = 40;
 
 /// Counters of the checkpoints that PostgreSQL has begun. Which view has them depends on the
@@ -31,15 +32,41 @@ const CHECKPOINTS: [Statistic; 4] = [
 
 /// Returns the marks of the run's events.
 pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
-    let mut marks = warm_up(run);
-    marks.extend(outages(run));
-    marks.extend(stalls(run));
-    marks.extend(events(run));
-    marks.extend(jobs(run));
+    let mut marks = happened(run);
     marks.truncate(MOST);
-    marks.extend(checkpoints(run));
+    marks.extend(drawn(checkpoints(run)));
     name_once(&mut marks);
     marks
+}
+
+/// Returns the sentence about what happened and is not drawn, after a blank; empty if all is.
+pub(super) fn note(run: &Run<'_>) -> String {
+    let checkpoints = checkpoints(run).len();
+    let left_out = [
+        (happened(run).len().saturating_sub(MOST), "event"),
+        (if checkpoints > MOST_CHECKPOINTS { checkpoints } else { 0 }, "checkpoint"),
+    ];
+    let texts = left_out.into_iter().filter(|(number, _)| *number > 0);
+    let texts: Vec<String> = texts.map(|(number, what)| count(number as u64, what)).collect();
+    match texts.is_empty() {
+        true => String::new(),
+        false => format!(" Not drawn: {}.", texts.join(" and ")),
+    }
+}
+
+/// Returns the marks of all that happened, without checkpoints. Jobs and outages come before what
+/// may be frequent.
+fn happened(run: &Run<'_>) -> Vec<Mark> {
+    let mut marks = warm_up(run);
+    marks.extend(jobs(run));
+    marks.extend(outages(run));
+    marks.extend(events(run));
+    marks.extend(stalls(run));
+    marks
+}
+
+fn drawn(checkpoints: Vec<Mark>) -> Vec<Mark> {
+    if checkpoints.len() > MOST_CHECKPOINTS { Vec::new() } else { checkpoints }
 }
 
 /// Keeps only the label of the first of equal marks; the ink identifies the others.
@@ -131,18 +158,17 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
 }
 
 /// Returns the checkpoints of all databases: rules where a counter of them steps; without such a
-/// counter, periods in which samples saw the work of one. None if there are too many.
+/// counter, periods in which samples saw the work of one.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |part| matches!(part, Part::Statistics | Part::Background).then_some(part);
     let places = by_place(&run.view.evidence.observed, key);
-    let marks: Vec<Mark> = places
+    places
         .iter()
         .flat_map(|(place, parts)| {
             let label = place.as_ref().map(|place| format!("{place}: {CHECKPOINT}"));
             checkpoints_of(parts, &label.unwrap_or_else(|| CHECKPOINT.to_owned()))
         })
-        .collect();
-    if marks.len() > MOST_CHECKPOINTS { Vec::new() } else { marks }
+        .collect()
 }
 
 fn checkpoints_of(parts: &BTreeMap<Part, Vec<&Observed>>, label: &str) -> Vec<Mark> {

@@ -2,6 +2,7 @@
 
 use super::ticks::{self, Tick};
 use super::unit::Unit;
+use crate::number::seconds;
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Axis {
     pub to: f64,
     /// Ticks, in order.
     pub ticks: Vec<Tick>,
+    /// First and last value in words, if the axis has room beyond them.
+    pub values: Option<[String; 2]>,
 }
 
 /// The mapping of values to places on an axis.
@@ -64,7 +67,7 @@ impl Axis {
         let number = ((to - from) / step).round() as usize;
         let values: Vec<f64> = (0..=number).map(|n| from + n as f64 * step).collect();
         let ticks = ticks::labelled(unit, &values, step);
-        Axis { title: title.to_owned(), scale: Scale::Linear, unit, from, to, ticks }
+        Axis { title: title.to_owned(), scale: Scale::Linear, unit, from, to, ticks, values: None }
     }
 
     /// Sets the ends of the axis; ticks beyond them are left out.
@@ -73,12 +76,25 @@ impl Axis {
         Axis { from, to, ticks: ticks.collect(), ..self }
     }
 
+    /// Sets the first and the last value in words.
+    pub(crate) fn with_values(self, first: impl Into<String>, last: impl Into<String>) -> Axis {
+        Axis { values: Some([first.into(), last.into()]), ..self }
+    }
+
     /// Creates a logarithmic axis that encloses a range of positive numbers.
     pub(crate) fn logarithmic(title: &str, unit: Unit, [low, high]: [f64; 2]) -> Axis {
         let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
         let low = low.clamp(high / 10f64.powf(MOST_DECADES), high);
         let (from, to, ticks) = ticks::logarithmic(unit, low, high);
-        Axis { title: title.to_owned(), scale: Scale::Logarithmic, unit, from, to, ticks }
+        Axis {
+            title: title.to_owned(),
+            scale: Scale::Logarithmic,
+            unit,
+            from,
+            to,
+            ticks,
+            values: None,
+        }
     }
 
     /// Creates an axis of the fractions of `count` values, from zero to the fraction of the largest
@@ -86,7 +102,7 @@ impl Axis {
     pub(crate) fn tail(title: &str, count: u64) -> Axis {
         let to = 1.0 - 1.0 / (count.max(10) as f64);
         let (title, ticks) = (title.to_owned(), ticks::tail(to));
-        Axis { title, scale: Scale::Tail, unit: Unit::Share, from: 0.0, to, ticks }
+        Axis { title, scale: Scale::Tail, unit: Unit::Share, from: 0.0, to, ticks, values: None }
     }
 
     /// Creates an axis of the time since time zero, in seconds.
@@ -99,7 +115,7 @@ impl Axis {
         let to = if to > from { to } else { from + 1.0 };
         let (form, ticks) = ticks::time(from, to);
         let (title, unit) = (format!("time since {zero}{form}"), Unit::Number);
-        Axis { title, scale: Scale::Time, unit, from, to, ticks }
+        Axis { title, scale: Scale::Time, unit, from, to, ticks, values: None }
     }
 
     /// Creates an axis of names; the first has the value 0, and is at the top.
@@ -112,6 +128,7 @@ impl Axis {
             from: names.len().max(1) as f64 - 0.5,
             to: -0.5,
             ticks: names.iter().enumerate().map(tick).collect(),
+            values: None,
         }
     }
 
@@ -135,7 +152,10 @@ impl Axis {
             }
         };
         let ticks = values.iter().map(|(at, label)| Tick::new(*at, *label)).collect();
-        Axis { title: title.to_owned(), scale, unit: Unit::Number, from, to, ticks }
+        let ends = values.first().zip(values.last());
+        let ends = ends.map(|(first, last)| [first.1, last.1].map(str::to_owned));
+        let title = title.to_owned();
+        Axis { title, scale, unit: Unit::Number, from, to, ticks, values: ends }
     }
 
     /// Creates a horizontal axis of names; the first has the value 0, and is at the left.
@@ -148,6 +168,7 @@ impl Axis {
             from: -0.5,
             to: names.len().max(1) as f64 - 0.5,
             ticks: names.iter().enumerate().map(tick).collect(),
+            values: None,
         }
     }
 
@@ -164,6 +185,36 @@ impl Axis {
     /// Returns true if the axis has a place for a value.
     pub(crate) fn has(&self, value: f64) -> bool {
         (self.from.min(self.to)..=self.from.max(self.to)).contains(&value)
+    }
+
+    /// Returns the range of the axis in words, or its names.
+    pub(crate) fn range_text(&self) -> String {
+        /// Maximum number of names.
+        const MOST_NAMES: usize = 24;
+        if self.scale == Scale::Category {
+            let names = self.ticks.iter().map(|tick| tick.label.as_str()).take(MOST_NAMES);
+            let names = names.collect::<Vec<&str>>().join(", ");
+            return match self.ticks.len().saturating_sub(MOST_NAMES) {
+                0 => names,
+                more => format!("{names} and {more} more"),
+            };
+        }
+        let ends = [self.from, self.to].map(|end| self.value_text(end));
+        let [first, last] = self.values.clone().unwrap_or(ends);
+        if first == last { first } else { format!("{first} to {last}") }
+    }
+
+    /// Formats a value as the ticks do.
+    fn value_text(&self, value: f64) -> String {
+        let at_it = |tick: &&Tick| tick.at == value && !tick.label.is_empty();
+        match (self.ticks.iter().find(at_it), self.scale) {
+            (_, Scale::Time) => seconds(value),
+            (Some(tick), _) => tick.label.clone(),
+            (None, Scale::Tail) => ticks::of_tail(value),
+            (None, Scale::Linear | Scale::Logarithmic | Scale::Category) => {
+                ticks::short(self.unit, value)
+            }
+        }
     }
 
     /// Returns the place of a value between the ends of the axis, 0 to 1. `None` if it is not a
@@ -186,7 +237,8 @@ mod tests {
 
     #[track_caller]
     fn check(axis: &Axis, ends: [f64; 2], labels: &[&str]) {
-        let found: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        let labelled = axis.ticks.iter().map(|tick| tick.label.as_str());
+        let found: Vec<&str> = labelled.filter(|label| !label.is_empty()).collect();
         assert_eq!(found, labels);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
         assert!(close(axis.from, ends[0]) && close(axis.to, ends[1]), "{axis:?}");
@@ -240,13 +292,45 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_axes_have_ticks_at_powers_of_ten_or_between() {
+    fn logarithmic_axes_have_labels_between_powers_of_ten() {
         let axis = Axis::logarithmic("", Unit::Time, [120e3, 80e6]);
-        check(&axis, [1e5, 1e8], &["100 µs", "1 ms", "10 ms", "100 ms"]);
+        let labels = ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms", "30 ms", "100 ms"];
+        check(&axis, [1e5, 1e8], &labels);
+        let axis = Axis::logarithmic("", Unit::Time, [220e3, 48e6]);
+        let labels = ["200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms"];
+        check(&axis, [2e5, 5e7], &labels);
+        let axis = Axis::logarithmic("", Unit::Time, [1e3, 1e9]);
+        check(&axis, [1e3, 1e9], &["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
+        assert_eq!(axis.ticks.len(), 7 + 6 * 2, "2 and 5 have ticks without labels");
+        let wide = Axis::logarithmic("", Unit::Time, [1.0, 1e10]);
+        let labelled = wide.ticks.iter().filter(|tick| !tick.label.is_empty()).count();
+        assert_eq!((labelled, wide.ticks.len()), (6, 11), "{:?}", wide.ticks);
         let axis = Axis::logarithmic("", Unit::Time, [4.1e6, 66.9e6]);
         check(&axis, [2e6, 1e8], &["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
         let axis = Axis::logarithmic("", Unit::Time, [1.1e6, 6e6]);
         check(&axis, [1e6, 1e7], &["1 ms", "2 ms", "5 ms", "10 ms"]);
+    }
+
+    #[test]
+    fn range_in_words_is_that_of_the_axis() {
+        let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        for (axis, expected) in [
+            (Axis::logarithmic("", Unit::Time, [220e3, 48e6]), "200 µs to 50 ms"),
+            (Axis::logarithmic("", Unit::Share, [0.002, 0.3]), "0.2 % to 50 %"),
+            (Axis::from_zero("", Unit::Number, 2_345.0), "0 to 2,500"),
+            (Axis::linear("", Unit::Change, [-0.17, 0.02]), "−20 % to +5 %"),
+            (Axis::tail("", 603_316), "0 % to 99.99983 %"),
+            (Axis::tail("", 10_000), "0 % to 99.99 %"),
+            (Axis::time(0.0, 301.05), "0 s to 301 s"),
+            (Axis::at_values("", &[(1.0, "1"), (128.0, "128")], None), "1 to 128"),
+            (Axis::at_values("", &[(1.0, "1"), (8.0, "8")], None).with_values("0", "9"), "0 to 9"),
+            (Axis::at_values("", &[(1.0, "1")], None), "1"),
+            (Axis::categories("", &names(&["a", "b"])), "a, b"),
+            (Axis::categories("", &names(&["throughput(read)"])), "throughput(read)"),
+            (Axis::slots("", &["x"; 25]), &format!("{}x and 1 more", "x, ".repeat(23))),
+        ] {
+            assert_eq!(axis.range_text(), expected);
+        }
     }
 
     #[test]

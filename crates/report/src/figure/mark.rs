@@ -47,6 +47,9 @@ pub struct HeatCell {
 impl HeatCell {
     /// Highest intensity.
     pub const LEVELS: u8 = 6;
+
+    /// Intensities of which a legend shows samples: the highest, one between, and the lowest.
+    pub(crate) const SAMPLES: [u8; 3] = [6, 3, 1];
 }
 
 /// The ink of a mark. Painters map it to a colour.
@@ -137,6 +140,13 @@ pub enum Mark {
         /// Their places.
         points: Vec<Point>,
     },
+    /// Small dots, more translucent, of which there may be many.
+    Specks {
+        /// Their ink.
+        ink: Ink,
+        /// Their places.
+        points: Vec<Point>,
+    },
     /// Points with a shape.
     Symbols {
         /// Their ink.
@@ -155,7 +165,8 @@ pub enum Mark {
         /// The bars.
         bars: Vec<Bar>,
     },
-    /// Horizontal intervals with ends, each around a point.
+    /// Horizontal intervals with ends, each around a point. An end beyond the axis is open, with
+    /// an arrow.
     Intervals {
         /// Their ink.
         ink: Ink,
@@ -169,7 +180,7 @@ pub enum Mark {
         /// The intervals, at their horizontal places.
         extents: Vec<Extent>,
     },
-    /// Horizontal ranges as wide stripes, behind intervals.
+    /// Horizontal ranges as wide stripes, behind intervals. An end beyond the axis is an arrow.
     Ranges {
         /// Their ink.
         ink: Ink,
@@ -245,8 +256,12 @@ pub enum Swatch {
     Area,
     /// The translucent area of a spread or a range.
     Spread,
+    /// A cell of a heat map with this intensity.
+    Cell(u8),
     /// A dot.
     Dot,
+    /// A speck.
+    Speck,
     /// A horizontal interval.
     Interval,
     /// A vertical interval.

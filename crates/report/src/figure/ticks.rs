@@ -4,14 +4,14 @@ use base::Nanos;
 use base::units::grouped;
 
 use super::unit::Unit;
-use crate::number::{percent, rate, span};
+use crate::number::{percent, rate, span, trimmed};
 
-/// A labelled place on an axis.
+/// A place on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Its value.
     pub at: f64,
-    /// Its label.
+    /// Its label; empty between labelled ticks of a logarithmic axis.
     pub label: String,
 }
 
@@ -39,8 +39,11 @@ const HOURS_FROM: f64 = 7_200.0;
 /// Maximum number of powers of ten with a tick each.
 const MOST_POWERS: i32 = 7;
 
-/// Maximum number of ticks at 1, 2 and 5 times the powers of ten.
-const MOST_STEPS: usize = 7;
+/// Decades of an axis up to which 1, 2 and 5 times the powers of ten have labels.
+const FEW_DECADES: f64 = 2.5;
+
+/// Decades of an axis up to which 1 and 3 times the powers of ten have labels.
+const SOME_DECADES: f64 = 4.2;
 
 /// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most
 /// `parts` parts, or one more.
@@ -104,23 +107,46 @@ pub(super) fn logarithmic(unit: Unit, low: f64, high: f64) -> (f64, f64, Vec<Tic
     let from = steps.iter().rposition(|(.., at)| is_below(*at)).unwrap_or(0);
     let to = steps.iter().position(|(.., at)| *at >= high * (1.0 - 1e-9));
     let to = to.unwrap_or(steps.len() - 1).max(from + 1);
-    let shown = &steps[from..=to];
+    let (from, to) = (steps[from].2, steps[to].2);
     let stride = (last - first) / (MOST_POWERS + 1) + 1;
-    let has_all = shown.len() <= MOST_STEPS;
-    let is_tick = |(power, factor, _): &&(i32, f64, f64)| {
-        has_all || (*factor == 1.0 && (power - first) % stride == 0)
-    };
-    let ticks = shown.iter().filter(is_tick).map(|(.., at)| Tick::new(*at, short(unit, *at)));
-    (steps[from].2, steps[to].2, ticks.collect())
+    let powers = (first..=last).map(|power| (power, 10f64.powi(power)));
+    let ticks = powers.flat_map(|(power, one)| {
+        let is_labelled = (power - first) % stride == 0;
+        factors((to / from).log10(), stride).iter().map(move |(factor, has_label)| {
+            let at = factor * one;
+            let label = if *has_label && is_labelled { short(unit, at) } else { String::new() };
+            Tick { at, label }
+        })
+    });
+    let is_shown = |tick: &Tick| (from * (1.0 - 1e-9)..=to * (1.0 + 1e-9)).contains(&tick.at);
+    (from, to, ticks.filter(is_shown).collect())
+}
+
+/// Returns the factors of powers of ten that have a tick, each with true if it has a label.
+fn factors(decades: f64, stride: i32) -> &'static [(f64, bool)] {
+    match decades {
+        ..=FEW_DECADES => &[(1.0, true), (2.0, true), (5.0, true)],
+        ..=SOME_DECADES => &[(1.0, true), (2.0, false), (3.0, true), (5.0, false)],
+        _ if stride == 1 => &[(1.0, true), (2.0, false), (5.0, false)],
+        _ => &[(1.0, true)],
+    }
 }
 
 /// Formats the value of one tick on its own, without regard to the other ticks.
-fn short(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Number => rate(value).trim_end_matches("/s").to_owned(),
-        Unit::Time => span(Nanos(value.round() as u64)),
-        Unit::Share | Unit::Change => percent(value),
+pub(super) fn short(unit: Unit, value: f64) -> String {
+    match (unit, value < 0.0) {
+        (Unit::Number, _) => rate(value).trim_end_matches("/s").to_owned(),
+        (Unit::Time, _) => span(Nanos(value.round() as u64)),
+        (Unit::Share, _) => percent(value),
+        (Unit::Change, true) => format!("−{}", percent(-value)),
+        (Unit::Change, false) => format!("+{}", percent(value)),
     }
+}
+
+/// Formats a fraction of requests with the digits that tell it from all of them.
+pub(super) fn of_tail(fraction: f64) -> String {
+    let decimals = (-(1.0 - fraction).log10()).ceil().clamp(1.0, 12.0) as usize - 1;
+    format!("{} %", trimmed(&format!("{:.decimals$}", fraction * 100.0)))
 }
 
 /// Returns the ticks of an axis of fractions up to `to`.

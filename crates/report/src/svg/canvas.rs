@@ -113,15 +113,8 @@ fn description(figure: &Figure) -> String {
     }
     let mut text = figure.caption.clone();
     for (which, axis) in [("Horizontal", &figure.x), ("Vertical", &figure.y)] {
-        let ends = axis.ticks.first().zip(axis.ticks.last());
-        if let Some((first, last)) = ends {
-            let title = if axis.title.is_empty() { "" } else { ": " };
-            let _ = write!(
-                text,
-                " {which} axis{title}{}, {} to {}.",
-                axis.title, first.label, last.label
-            );
-        }
+        let comma = if axis.title.is_empty() { "" } else { ", " };
+        let _ = write!(text, " {which} axis: {}{comma}{}.", axis.title, axis.range_text());
     }
     let series: Vec<&str> = figure.legend.iter().map(|entry| entry.text.as_str()).collect();
     if !series.is_empty() {

@@ -51,7 +51,7 @@ pub(super) fn of_mark(figure: &Figure, mark: &Mark) -> String {
         Mark::Steps { .. } => "steps",
         Mark::Band { is_solid: true, .. } => "area",
         Mark::Band { is_solid: false, .. } => "spread",
-        Mark::Dots { .. } => "dots",
+        Mark::Dots { .. } | Mark::Specks { .. } => "dots",
         Mark::Symbols { .. } => "symbols",
         Mark::Bars { .. } => "bars",
         Mark::Intervals { .. } => "intervals",
@@ -85,19 +85,23 @@ fn look(mark: &Mark) -> Option<(Ink, Swatch)> {
         Mark::Line { ink, stroke, .. } | Mark::Steps { ink, stroke, .. } => {
             (*ink, Swatch::Line(*stroke))
         }
-        Mark::Band { ink, is_solid: true, .. }
-        | Mark::Bars { ink, is_solid: true, .. }
-        | Mark::Cells { ink, .. } => (*ink, Swatch::Area),
+        Mark::Band { ink, is_solid: true, .. } | Mark::Bars { ink, is_solid: true, .. } => {
+            (*ink, Swatch::Area)
+        }
         Mark::Band { ink, .. } | Mark::Bars { ink, .. } | Mark::Ranges { ink, .. } => {
             (*ink, Swatch::Spread)
         }
         Mark::Dots { ink, .. } => (*ink, Swatch::Dot),
+        Mark::Specks { ink, .. } => (*ink, Swatch::Speck),
         Mark::Symbols { ink, symbol, .. } => (*ink, Swatch::Symbol(*symbol)),
         Mark::ErrorBars { ink, .. } => (*ink, Swatch::ErrorBar),
         Mark::Intervals { ink, .. } => (*ink, Swatch::Interval),
-        Mark::Text { .. } | Mark::Rule { .. } | Mark::Level { .. } | Mark::Period { .. } => {
-            return None;
-        }
+        // The entries of a heat map are its intensities.
+        Mark::Cells { .. }
+        | Mark::Text { .. }
+        | Mark::Rule { .. }
+        | Mark::Level { .. }
+        | Mark::Period { .. } => return None,
     })
 }
 

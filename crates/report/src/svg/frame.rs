@@ -58,6 +58,11 @@ pub(super) fn write_axes(canvas: &mut Canvas, figure: &Figure, layout: &Layout) 
 fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid: &str) {
     for tick in &figure.y.ticks {
         let Some(y) = layout.y(figure, tick.at) else { continue };
+        if tick.label.is_empty() {
+            let (from, to) = (Place { x: layout.left, y }, Place { x: layout.left + MINOR, y });
+            canvas.line(from, to, MINOR_TICK);
+            continue;
+        }
         if figure.y.scale != Scale::Category {
             let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
             canvas.line(from, to, grid);
@@ -66,6 +71,12 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
         canvas.text(place, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
     }
 }
+
+/// Length of a tick without a label, in pixels.
+const MINOR: f64 = 4.0;
+
+/// Attributes of ticks without labels.
+const MINOR_TICK: &str = " stroke=\"currentColor\" stroke-opacity=\"0.4\"";
 
 /// Attributes of the titles of axes.
 const QUIET: &str = " fill-opacity=\"0.75\"";
@@ -77,6 +88,11 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     let slot = (layout.right - layout.left) / figure.x.ticks.len().max(1) as f64 - 5.0;
     for tick in &figure.x.ticks {
         let Some(x) = layout.x(figure, tick.at) else { continue };
+        if tick.label.is_empty() {
+            let from = Place { x, y: layout.bottom };
+            canvas.line(from, Place { y: from.y - MINOR, ..from }, MINOR_TICK);
+            continue;
+        }
         if !is_named {
             canvas.line(Place { x, y: layout.top }, Place { x, y: layout.bottom }, grid);
         }

@@ -13,9 +13,11 @@ mod data;
 mod escape;
 mod frame;
 mod ground;
+mod heat;
 mod layout;
 mod palette;
 mod path;
+mod plot;
 mod shapes;
 #[cfg(test)]
 mod tests;

@@ -27,10 +27,6 @@ impl Path {
         self.out
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.out.is_empty()
-    }
-
     /// Begins an outline.
     pub(super) fn move_to(&mut self, place: Place) {
         let to = parts(place);

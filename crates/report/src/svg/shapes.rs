@@ -1,30 +1,18 @@
 //! The shapes of marks.
 
 use super::canvas::{Canvas, number};
+use super::heat;
 use super::layout::{Layout, SWATCH};
 use super::palette::color;
 use super::path::{Path, Place};
-use crate::figure::{
-    Bar, Extent, Figure, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol,
-};
+use super::plot::Plot;
+use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
 
 /// Half the height of an interval's end, in pixels.
 const END: f64 = 5.0;
 
 /// Half the height of a range's stripe, in pixels.
 const STRIPE: f64 = 10.0;
-
-/// A figure with its layout.
-struct Plot<'a> {
-    figure: &'a Figure,
-    layout: &'a Layout,
-}
-
-impl Plot<'_> {
-    fn place(&self, x: f64, y: f64) -> Option<Place> {
-        Some(Place { x: self.layout.x(self.figure, x)?, y: self.layout.y(self.figure, y)? })
-    }
-}
 
 /// Writes a mark without its label.
 pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark: &Mark) {
@@ -40,7 +28,8 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
             let opacity = if *is_solid { "0.7" } else { "0.2" };
             canvas.path(&band(&plot, extents), &filled(*ink, opacity));
         }
-        Mark::Dots { ink, points } => dots(canvas, &plot, *ink, points),
+        Mark::Dots { ink, points } => dots(canvas, &plot, points, &dotted(*ink)),
+        Mark::Specks { ink, points } => dots(canvas, &plot, points, &specked(*ink)),
         Mark::Symbols { ink, symbol, points } => {
             let mut path = Path::default();
             let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
@@ -61,7 +50,7 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
         Mark::Ranges { ink, extents } => {
             canvas.path(&ranges(&plot, extents), &filled(*ink, "0.22"));
         }
-        Mark::Cells { ink, cells } => heat(canvas, &plot, *ink, cells),
+        Mark::Cells { ink, cells } => heat::write(canvas, &plot, *ink, cells),
         // Texts are written above all shapes.
         Mark::Text { .. } => {}
         Mark::Rule { ink, at, .. } => {
@@ -160,18 +149,27 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     path.into_text()
 }
 
-fn dots(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, points: &[Point]) {
+fn dots(canvas: &mut Canvas, plot: &Plot<'_>, points: &[Point], attributes: &str) {
     let mut path = Path::default();
     for place in points.iter().filter_map(|point| plot.place(point.x, point.y)) {
         path.move_to(place);
         path.dot();
     }
-    canvas.path(&path.into_text(), &dotted(ink));
+    canvas.path(&path.into_text(), attributes);
 }
 
 fn dotted(ink: Ink) -> String {
+    round(ink, "6", "0.45")
+}
+
+fn specked(ink: Ink) -> String {
+    round(ink, "3", "0.3")
+}
+
+fn round(ink: Ink, width: &str, opacity: &str) -> String {
     format!(
-        " stroke=\"{}\" stroke-width=\"6\" stroke-linecap=\"round\" stroke-opacity=\"0.45\"",
+        " stroke=\"{}\" stroke-width=\"{width}\" stroke-linecap=\"round\" \
+         stroke-opacity=\"{opacity}\"",
         color(ink)
     )
 }
@@ -200,12 +198,33 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
         let Some((low, high)) = low.zip(plot.place(extent.high, extent.at)) else { continue };
         path.move_to(low);
         path.line_to(high);
-        for end in [low, high] {
-            path.move_to(Place { y: end.y - END, ..end });
-            path.line_to(Place { y: end.y + END, ..end });
+        let arrows = [(goes_left(plot, extent), END), (goes_right(plot, extent), -END)];
+        for (end, value, (goes_on, inwards)) in
+            [(low, extent.low, arrows[0]), (high, extent.high, arrows[1])]
+        {
+            // An end beyond the other end of the axis has no mark.
+            if !goes_on && !plot.figure.x.has(value) {
+                continue;
+            }
+            let across = if goes_on { inwards } else { 0.0 };
+            path.move_to(Place { x: end.x + across, y: end.y - END });
+            if goes_on {
+                path.line_to(end);
+            }
+            path.line_to(Place { x: end.x + across, y: end.y + END });
         }
     }
     path.into_text()
+}
+
+/// Returns true if a horizontal range goes on beyond the left end of the axis.
+fn goes_left(plot: &Plot<'_>, extent: &Extent) -> bool {
+    extent.low < plot.figure.x.from
+}
+
+/// Returns true if a horizontal range goes on beyond the right end of the axis.
+fn goes_right(plot: &Plot<'_>, extent: &Extent) -> bool {
+    extent.high > plot.figure.x.to
 }
 
 fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
@@ -270,25 +289,36 @@ fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
     for extent in extents {
         let low = plot.place(extent.low, extent.at);
         let Some((low, high)) = low.zip(plot.place(extent.high, extent.at)) else { continue };
-        path.rectangle([low.x, high.x], [low.y - STRIPE, low.y + STRIPE]);
+        stripe(&mut path, plot, extent, [low, high]);
     }
     path.into_text()
 }
 
-/// Writes a heat map: one path for each intensity.
-fn heat(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, cells: &[HeatCell]) {
-    for level in 1..=HeatCell::LEVELS {
-        let mut path = Path::default();
-        for cell in cells.iter().filter(|cell| cell.level == level) {
-            let low = plot.place(cell.x[0], cell.y[0]);
-            let Some((low, high)) = low.zip(plot.place(cell.x[1], cell.y[1])) else { continue };
-            path.rectangle([low.x, high.x], [high.y, low.y]);
-        }
-        if !path.is_empty() {
-            let opacity = format!("{:.2}", f64::from(level) / f64::from(HeatCell::LEVELS));
-            canvas.path(&path.into_text(), &filled(ink, &opacity));
-        }
+/// Adds the stripe of a range, with an arrow where it goes on beyond the axis.
+fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [Place; 2]) {
+    let (top, bottom) = (low.y - STRIPE, low.y + STRIPE);
+    let (is_left, is_right) = (goes_left(plot, extent), goes_right(plot, extent));
+    let (mut left, mut right) = (low.x, high.x);
+    // One that lies wholly beyond the axis is an arrow only.
+    if is_right {
+        right -= STRIPE;
+        left = left.min(right);
     }
+    if is_left {
+        left += STRIPE;
+        right = right.max(left);
+    }
+    path.move_to(Place { x: left, y: top });
+    path.line_to(Place { x: right, y: top });
+    if is_right {
+        path.line_to(high);
+    }
+    path.line_to(Place { x: right, y: bottom });
+    path.line_to(Place { x: left, y: bottom });
+    if is_left {
+        path.line_to(low);
+    }
+    path.close();
 }
 
 fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) {
@@ -311,9 +341,12 @@ pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntr
         Swatch::Line(stroke) => canvas.line(from, to, &stroked(entry.ink, stroke)),
         Swatch::Area => canvas.path(&area, &filled(entry.ink, "0.7")),
         Swatch::Spread => canvas.path(&area, &filled(entry.ink, "0.22")),
-        Swatch::Dot => {
+        Swatch::Cell(level) => canvas.path(&area, &filled(entry.ink, &heat::opacity(level))),
+        Swatch::Dot | Swatch::Speck => {
             let dot = format!("M{} {}h0", number(left + SWATCH / 2.0), number(middle));
-            canvas.path(&dot, &dotted(entry.ink));
+            let is_speck = entry.swatch == Swatch::Speck;
+            let attributes = if is_speck { specked(entry.ink) } else { dotted(entry.ink) };
+            canvas.path(&dot, &attributes);
         }
         Swatch::Symbol(symbol) => {
             // A wide symbol would touch the next line of the legend.

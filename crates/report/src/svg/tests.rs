@@ -38,7 +38,8 @@ fn whole() -> Figure {
         Mark::Band { ink, is_solid: false, extents: extents.clone() },
         Mark::Line { ink, stroke: Stroke::Dashed, points: points.clone() },
         Mark::Steps { ink: Ink::Series(1), stroke: Stroke::Solid, points: points.clone() },
-        Mark::Dots { ink: Ink::Series(2), points },
+        Mark::Dots { ink: Ink::Series(2), points: points.clone() },
+        Mark::Specks { ink: Ink::Series(2), points },
         Mark::Bars {
             ink,
             is_solid: true,
@@ -100,6 +101,87 @@ fn figure_in_a_page_takes_the_ink_of_the_page() {
     let text = painted(&whole(), Ground::Page("f1"));
     assert!(!text.contains("#ffffff") && text.contains("currentColor"), "{text}");
     assert!(text.contains("aria-labelledby=\"f1-title f1-desc\""), "{text}");
+}
+
+/// Returns the paths of a heat map with these cells: column, row and intensity.
+fn heat_map(cells: &[(u32, u32, u8)]) -> Vec<String> {
+    let cell = |&(column, row, level): &(u32, u32, u8)| {
+        let edges = |at: u32| [at, at + 1].map(f64::from);
+        HeatCell { x: edges(column), y: edges(row), level }
+    };
+    let cells = cells.iter().map(cell).collect();
+    let marks = vec![Mark::Cells { ink: Ink::Series(0), cells }];
+    let text = painted(&Figure { marks, legend: Vec::new(), ..whole() }, Ground::Page("f"));
+    let paths = text.split("<path ").filter(|path| path.contains("#0072b2"));
+    paths.map(|path| path.split("/>").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn equal_neighbours_of_a_heat_map_are_one_line_of_their_height() {
+    let [path] = &*heat_map(&[(0, 0, 1), (1, 0, 1), (2, 0, 1), (4, 0, 1)]) else { panic!("one") };
+    let data = path.split('"').nth(1).unwrap();
+    assert_eq!((data.matches('M').count(), data.matches('h').count()), (2, 2), "{path}");
+    assert!(path.contains(" stroke-width=\"40.00\" stroke-opacity=\"0.167\""), "{path}");
+}
+
+#[test]
+fn strong_cells_lie_above_weak_ones() {
+    let paths = heat_map(&[(0, 0, 1), (1, 0, 2), (2, 0, 1)]);
+    let lines: Vec<usize> = paths.iter().map(|path| path.matches('M').count()).collect();
+    assert_eq!(lines, [1, 1], "the weak ones go on below: {paths:?}");
+    let opacities = paths.iter().map(|path| {
+        let (_, rest) = path.split_once("stroke-opacity=\"").unwrap();
+        rest.split('"').next().unwrap().parse::<f64>().unwrap()
+    });
+    let both = opacities.fold(0.0, |below, above| below + above * (1.0 - below));
+    assert!((both - 2.0 / 6.0).abs() < 0.001, "{both}");
+}
+
+#[test]
+fn rows_of_a_heat_map_may_differ_in_height() {
+    let paths = heat_map(&[(0, 0, 1), (0, 4, 1)]);
+    assert!(paths[0].contains("stroke-width"), "{paths:?}");
+    // The upper one is cut by the end of the axis.
+    let marks = vec![Mark::Cells {
+        ink: Ink::Series(0),
+        cells: vec![
+            HeatCell { x: [0.0, 1.0], y: [0.0, 1.0], level: 1 },
+            HeatCell { x: [0.0, 1.0], y: [4.5, 6.0], level: 1 },
+        ],
+    }];
+    let text = painted(&Figure { marks, ..whole() }, Ground::Page("f"));
+    assert!(text.contains("fill-opacity=\"0.167\""), "{text}");
+}
+
+#[test]
+fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
+    let width = |low: f64, high: f64, is_range: bool| {
+        let (ink, extents) = (Ink::Series(0), vec![Extent { at: 2.0, low, high }]);
+        let mark = match is_range {
+            true => Mark::Ranges { ink, extents },
+            false => Mark::Intervals { ink, extents },
+        };
+        let text = painted(&Figure { marks: vec![mark], ..whole() }, Ground::Page("f"));
+        let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
+        path.split('"').next().unwrap().matches('l').count()
+    };
+    for is_range in [true, false] {
+        assert_eq!(width(1.0, 9.0, is_range), 0);
+        assert_eq!(width(1.0, 99.0, is_range), 1, "an oblique outline at one end");
+        assert_eq!(width(-5.0, 99.0, is_range), 2);
+    }
+}
+
+#[test]
+fn description_has_the_range_of_the_axes() {
+    let figure = Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..whole() };
+    let text = svg(&figure);
+    let words = "Horizontal axis: time since the start, 0 s to 10 s. \
+                 Vertical axis: time, 200 µs to 50 ms.";
+    assert!(text.contains(words), "{text}");
+    let names = vec!["throughput(read)".to_owned()];
+    let text = svg(&Figure { y: Axis::categories("", &names), ..whole() });
+    assert!(text.contains(" Vertical axis: throughput(read)."), "{text}");
 }
 
 #[test]

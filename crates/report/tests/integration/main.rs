@@ -5,6 +5,7 @@
 mod cases;
 mod documents;
 mod hostile;
+mod hour;
 mod large;
 mod observed;
 mod overlay;

@@ -3,7 +3,7 @@
 
 use analyze::{Observed, TimeCourse};
 use base::Nanos;
-use report::Page;
+use record::{Event, EventKind};
 use report::figure::{Figure, Mark};
 
 use crate::cases;
@@ -24,36 +24,39 @@ fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
     figures.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
+/// Observations beside a run: component, counter, and its growth per second.
+pub(crate) const COMPONENTS: &[(&str, &str, f64)] = &[
+    ("cpu 0", "total", 1.0),
+    ("cpu 0", "busy", 0.9),
+    ("cpu 1", "total", 1.0),
+    ("cpu 1", "busy", 0.1),
+    ("db1/cpu 0", "total", 1.0),
+    ("db1/cpu 0", "busy", 0.5),
+    ("disk sda", "written-bytes", 3e6),
+    ("disk sda", "read-bytes", 0.0),
+    ("disk sda", "writes", 120.0),
+    ("disk sda", "flushes", 60.0),
+    ("disk sda", "busy", 0.25),
+    ("disk sdb", "written-bytes", 0.0),
+    ("disk sdb", "writes", 0.0),
+    ("interface lo", "sent-bytes", 45_000.0),
+    ("interface lo", "received-bytes", 45_000.0),
+    ("sockets generator", "bytes-sent", 12_000.0),
+    ("server", "user", 0.75),
+    ("server", "system", 0.25),
+    ("sessions", "looks", 10.0),
+    ("waits", "cpu", 10.0),
+    ("waits", "Lock:tuple", 12.0),
+    ("waits", "Lock:transactionid", 3.0),
+    ("waits", "IO:WALSync", 5.0),
+    ("waits", "state: Sleeping", 1.0),
+];
+
 /// Returns a run alongside which a machine, its disks, its network and a database were observed.
 fn observed() -> Case {
     let mut case = cases::open();
-    for (component, metric, per_s) in [
-        ("cpu 0", "total", 1.0),
-        ("cpu 0", "busy", 0.9),
-        ("cpu 1", "total", 1.0),
-        ("cpu 1", "busy", 0.1),
-        ("db1/cpu 0", "total", 1.0),
-        ("db1/cpu 0", "busy", 0.5),
-        ("disk sda", "written-bytes", 3e6),
-        ("disk sda", "read-bytes", 0.0),
-        ("disk sda", "writes", 120.0),
-        ("disk sda", "flushes", 60.0),
-        ("disk sda", "busy", 0.25),
-        ("disk sdb", "written-bytes", 0.0),
-        ("disk sdb", "writes", 0.0),
-        ("interface lo", "sent-bytes", 45_000.0),
-        ("interface lo", "received-bytes", 45_000.0),
-        ("sockets generator", "bytes-sent", 12_000.0),
-        ("server", "user", 0.75),
-        ("server", "system", 0.25),
-        ("sessions", "looks", 10.0),
-        ("waits", "cpu", 10.0),
-        ("waits", "Lock:tuple", 12.0),
-        ("waits", "Lock:transactionid", 3.0),
-        ("waits", "IO:WALSync", 5.0),
-        ("waits", "state: Sleeping", 1.0),
-    ] {
-        case.grow(component, metric, per_s);
+    for (component, metric, per_s) in COMPONENTS {
+        case.grow(component, metric, *per_s);
     }
     case
 }
@@ -97,7 +100,34 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
     assert_eq!(find(&figures, "disk-bytes").y.title, "MB per second");
     assert_eq!(find(&figures, "network").y.title, "kB per second");
     let of_place = find(&figures, "processors.db1");
-    assert_eq!(of_place.title, "Use of each processor: db1");
+    assert_eq!(of_place.title, "Use of each processor (heat map): db1");
+    let legend = find(&figures, "processors").legend.iter().map(|entry| entry.text.as_str());
+    assert_eq!(
+        legend.collect::<Vec<_>>(),
+        ["83.3–100 % of the time", "33.3–50 % of the time", "2–16.7 % of the time"]
+    );
+}
+
+#[test]
+fn database_uses_no_more_than_its_processors_in_the_last_moment_of_a_run() {
+    let mut case = cases::open();
+    case.about.target = "postgres://127.0.0.1:5432/shop".to_owned();
+    for (metric, per_s) in [("user", 1.0), ("system", 0.5)] {
+        case.grow("server", metric, per_s);
+        // A reading right after the last one, by when most of the processes have ended.
+        let points = &mut case.evidence.observed.last_mut().unwrap().points;
+        let (at, value) = *points.last().unwrap();
+        points.push((at + Nanos::from_millis(30), value + 0.07));
+    }
+    let figures = figures(case);
+    let cpu = find(&figures, "cpu");
+    let used = cpu.marks.iter().filter_map(|mark| match mark {
+        Mark::Line { points, .. } => Some(points.iter().map(|point| point.y)),
+        _ => None,
+    });
+    let most = used.flatten().fold(0.0, f64::max);
+    assert!((1.5..2.0).contains(&most), "{most} of 2 processors");
+    assert_eq!(cpu.y.to, 2.0);
 }
 
 #[test]
@@ -175,31 +205,34 @@ fn checkpoints_are_marked_in_figures_over_time() {
 }
 
 #[test]
-fn figures_of_an_hour_have_a_bounded_size() {
-    let hour = "duration = 1h\nprobe = 3m\n[read]\nquery = select 1\nrate = 1\n";
-    let pages = [false, true].map(|is_observed| {
-        let mut case = Case::new(hour);
-        let names = observed().evidence.observed;
-        for (place, Observed { component, metric, .. }) in names.iter().enumerate() {
-            let mut sum = 0.0;
-            let point = |at: u64| {
-                // Not a straight line, which would take no space.
-                sum += ((at * 7_919 + place as u64 * 104_729) % 1_009) as f64;
-                (Nanos::from_secs(at), sum)
-            };
-            let points = (0..=3_600).map(point).collect();
-            let (component, metric) = (component.clone(), metric.clone());
-            case.evidence.observed.extend(is_observed.then_some(Observed {
-                component,
-                metric,
-                points,
-                ranges: Vec::new(),
-            }));
-        }
-        let view = case.view();
-        let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
-        report::html(&Page::of(&view), &report::figures(&view, &courses)).len()
-    });
-    let added = pages[1] - pages[0];
-    assert!((20_000..200_000).contains(&added), "{added} bytes");
+fn caption_counts_what_is_not_drawn() {
+    let caption = |checkpoints: u64, events: usize| {
+        let mut case = observed();
+        let points = (0..=60).map(|at| (Nanos::from_secs(at), at.min(checkpoints) as f64));
+        case.evidence.observed.push(Observed {
+            component: "statistics".to_owned(),
+            metric: "pg_stat_checkpointer.num_timed".to_owned(),
+            points: points.collect(),
+            ranges: Vec::new(),
+        });
+        let event = |number: usize| Event {
+            at: Nanos::from_secs(1 + number as u64),
+            account: None,
+            kind: EventKind::FirstError,
+            error: None,
+            text: String::new(),
+        };
+        case.evidence.events = (0..events).map(event).collect();
+        let figures = figures(case);
+        let rules = |mark: &&Mark| matches!(mark, Mark::Rule { .. });
+        let cpu = find(&figures, "cpu");
+        let drawn = cpu.marks.iter().filter(rules).count();
+        let note = cpu.caption.split_once(" Not drawn: ").map(|(_, note)| note.to_owned());
+        (drawn, note.unwrap_or_default())
+    };
+    assert_eq!(caption(40, 2), (42, String::new()));
+    assert_eq!(caption(57, 2), (2, "57 checkpoints.".to_owned()));
+    let (drawn, note) = caption(41, 36);
+    assert_eq!(note, format!("{} events and 41 checkpoints.", 36 - drawn));
+    assert!((20..=24).contains(&drawn), "{drawn}");
 }

@@ -306,7 +306,8 @@ impl CountTimes for Times {
     }
 }
 
-fn step(traffic: Traffic) -> Step {
+/// Returns a second of traffic.
+pub(crate) fn step(traffic: Traffic) -> Step {
     let Traffic { per_s, served_per_s, connections, .. } = traffic;
     Step {
         counts: Counts {

@@ -1,11 +1,14 @@
-//! The figures of a comparison: the effects with their intervals, and the pairs behind them.
+//! The figures of a comparison: the effects with their intervals, and the pairs behind them. A few
+//! metrics that were not declared are shown below those that were.
 
 use analyze::compare::{ArmComparison, Compared, Comparison, JudgedLimit, MetricChange};
-use workload::question::{Bet, RegressionLimit, Scale};
+use workload::question::{Bet, Quantity, RegressionLimit, Scale, TimeStatistic};
 
 use super::super::sentence;
 use super::super::view::ArmView;
-use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
+use crate::figure::{
+    Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit,
+};
 use crate::number::{count, percent};
 
 /// Maximum number of effects of a figure.
@@ -14,8 +17,15 @@ const MOST_EFFECTS: usize = 24;
 /// Maximum number of figures of pairs.
 const MOST_PAIRS: usize = 8;
 
-/// Largest part of an axis that a bet takes, as a multiple of the range of the intervals.
-const WIDEST_BET: f64 = 1.5;
+/// Largest part of an axis that bets and metrics that were not declared take, as a multiple of the
+/// range of the declared intervals.
+const WIDEST: f64 = 1.5;
+
+/// Maximum number of things beyond the axis that the caption names.
+const MOST_BEYOND: usize = 4;
+
+/// Response times that are shown beside declared metrics of the same job.
+const BESIDE: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
 /// Arms or groups of runs with their comparisons.
 pub(super) struct Subject<'a> {
@@ -33,14 +43,16 @@ pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
     let all: Vec<Effect<'_>> = effects(subject).collect();
     let mut figures = vec![figure_of_effects(subject, &all)];
     // The pairs at a point of a sweep are few.
-    let is_shown =
-        |effect: &&Effect<'_>| effect.point.is_none() && !effect.compared.values.pairs().is_empty();
+    let is_shown = |effect: &&Effect<'_>| {
+        let has_pairs = !effect.compared.values.pairs().is_empty();
+        effect.point.is_none() && has_pairs && !effect.is_exploratory()
+    };
     let pairs = all.iter().filter(is_shown).take(MOST_PAIRS);
     figures.extend(pairs.map(|effect| figure_of_pairs(subject.arms, effect)));
     figures
 }
 
-/// A declared metric of an arm that was compared.
+/// A metric of an arm that was compared.
 struct Effect<'a> {
     point: Option<&'a str>,
     arm: &'a ArmComparison,
@@ -50,18 +62,37 @@ struct Effect<'a> {
     limits: Vec<&'a RegressionLimit>,
 }
 
+/// Returns the effects that are shown: the declared ones first.
 fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
-    subject.comparisons.iter().flat_map(move |(point, comparison)| {
-        let of_arm = move |(place, arm): (usize, &'a ArmComparison)| {
-            let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
-            declared.filter_map(move |change| {
-                let compared = change.compared.as_ref().ok()?;
-                let limits = limits(subject.limits, place, change);
-                Some(Effect { point: *point, arm, change, compared, limits })
-            })
+    let all = move |is_exploratory: bool| {
+        let of_comparison = move |(point, comparison): &'a (Option<&'a str>, &'a Comparison)| {
+            let of_arm = move |(place, arm): (usize, &'a ArmComparison)| {
+                let of_kind = arm.changes.iter().filter(move |change| {
+                    let is_beside = point.is_none() && is_beside(change, arm);
+                    change.is_exploratory == is_exploratory && (!is_exploratory || is_beside)
+                });
+                of_kind.filter_map(move |change| {
+                    let compared = change.compared.as_ref().ok()?;
+                    let limits = limits(subject.limits, place, change);
+                    Some(Effect { point: *point, arm, change, compared, limits })
+                })
+            };
+            comparison.arms.iter().enumerate().flat_map(of_arm)
         };
-        comparison.arms.iter().enumerate().flat_map(of_arm)
-    })
+        subject.comparisons.iter().flat_map(of_comparison)
+    };
+    all(false).chain(all(true))
+}
+
+/// Returns true for a response time of a job with a declared metric; of any job if the declared
+/// metrics are those of the whole run.
+fn is_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
+    let is_time = matches!(change.metric.quantity, Quantity::Response(it) if BESIDE.contains(&it));
+    let declared = || arm.changes.iter().filter(|one| !one.is_exploratory);
+    let mut jobs = declared().filter_map(|one| one.metric.of.as_ref());
+    let is_of_job =
+        jobs.clone().next().is_none() || jobs.any(|job| Some(job) == change.metric.of.as_ref());
+    is_time && is_of_job && declared().next().is_some()
 }
 
 fn limits<'a>(
@@ -86,6 +117,26 @@ impl Effect<'_> {
         format!("{}{of}{at}", self.change.metric)
     }
 
+    fn is_exploratory(&self) -> bool {
+        self.change.is_exploratory
+    }
+
+    /// Returns the ends of the interval, or the estimate twice.
+    fn ends(&self) -> [f64; 2] {
+        let Compared { change, interval, .. } = self.compared;
+        interval.map_or([*change; 2], |it| [it.low, it.high])
+    }
+
+    /// Returns the change with its interval in words.
+    fn text(&self) -> String {
+        let scale = self.change.metric.quantity.scale();
+        let change = sentence::signed(self.compared.change, scale);
+        match self.compared.interval {
+            Some(interval) => format!("{change} ({})", sentence::range(interval, scale)),
+            None => change,
+        }
+    }
+
     fn bets(&self) -> impl Iterator<Item = &Bet> {
         self.change.bets.iter().map(|(bet, _)| bet)
     }
@@ -108,32 +159,34 @@ fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     Figure {
         name: "effects".to_owned(),
         title: "Changes with their intervals".to_owned(),
-        caption: caption_of_effects(shown, all.len()),
+        caption: caption_of_effects(shown, all.len(), &x),
         marks: marks_of_effects(shown, &x),
-        x,
         y: Axis::categories("", &labels),
         legend: legend_of_effects(shown),
+        x,
         missing: shown.is_empty().then(|| reason.to_owned()),
     }
 }
 
-/// Returns the range of the axis: all intervals, limits, the smallest changes that matter and zero,
-/// and bets as far as they leave room.
+/// Returns the range of the axis: the declared intervals, limits, the smallest changes that matter
+/// and zero, and all else as far as it leaves room.
 fn range(shown: &[Effect<'_>]) -> [f64; 2] {
-    let ends = shown.iter().flat_map(|effect| {
-        let Compared { change, interval, .. } = effect.compared;
-        let ends = interval.map_or([*change; 2], |it| [it.low, it.high]);
+    let declared = shown.iter().filter(|effect| !effect.is_exploratory());
+    let ends = declared.flat_map(|effect| {
         let delta = effect.change.delta;
-        let others = [*change, delta, -delta];
-        ends.into_iter().chain(others).chain(effect.limits.iter().map(|limit| limit.change))
+        let others = [effect.compared.change, delta, -delta];
+        let limits = effect.limits.iter().map(|limit| limit.change);
+        effect.ends().into_iter().chain(others).chain(limits)
     });
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let low = ends.iter().copied().fold(0.0, f64::min);
     let high = ends.iter().copied().fold(0.0, f64::max);
-    let room = WIDEST_BET * (high - low).max(0.01);
-    let bets = || shown.iter().flat_map(Effect::bets);
-    let lowest = bets().map(|bet| bet.range.low).fold(low, f64::min).max(low - room);
-    let highest = bets().map(|bet| bet.range.high).fold(high, f64::max).min(high + room);
+    let room = WIDEST * (high - low).max(0.01);
+    let bets = shown.iter().flat_map(Effect::bets).map(|bet| [bet.range.low, bet.range.high]);
+    let exploratory = shown.iter().filter(|effect| effect.is_exploratory()).map(Effect::ends);
+    let others: Vec<[f64; 2]> = bets.chain(exploratory).collect();
+    let lowest = others.iter().map(|it| it[0]).fold(low, f64::min).max(low - room);
+    let highest = others.iter().map(|it| it[1]).fold(high, f64::max).min(high + room);
     [lowest, highest.max(lowest + 0.01)]
 }
 
@@ -153,21 +206,31 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
         let interval = effect.compared.interval?;
         Some(Extent { at, low: interval.low, high: interval.high })
     });
-    let points = places().map(|(at, effect)| Point { x: effect.compared.change, y: at });
+    let points = |is_exploratory: bool| {
+        let of_kind = places().filter(move |(_, it)| it.is_exploratory() == is_exploratory);
+        let points = of_kind.map(|(at, effect)| Point { x: effect.compared.change, y: at });
+        points.filter(|point| x.has(point.x)).collect::<Vec<Point>>()
+    };
+    let ink = Ink::Series(0);
     let mut marks = vec![
         Mark::Ranges { ink: Ink::Quiet, extents: small.collect() },
         Mark::Ranges { ink: Ink::Series(2), extents: bets.collect() },
         Mark::Rule { ink: Ink::Plain, at: 0.0, label: String::new() },
         Mark::Intervals { ink: Ink::Bad, extents: limits.collect() },
-        Mark::Intervals { ink: Ink::Series(0), extents: intervals.collect() },
-        Mark::Dots { ink: Ink::Series(0), points: points.collect() },
+        Mark::Intervals { ink, extents: intervals.collect() },
+        Mark::Dots { ink, points: points(false) },
     ];
+    let exploratory = points(true);
+    if !exploratory.is_empty() {
+        let symbol = Symbol::HollowDisc;
+        marks.push(Mark::Symbols { ink, symbol, points: exploratory });
+    }
     marks.extend(places().flat_map(|(y, effect)| labels_of(effect, y, x)));
     marks
 }
 
-/// Returns the texts beside the ranges of an effect: bets and limits above, and the smallest change
-/// that matters below.
+/// Returns the texts beside the ranges of an effect: bets and limits above, the smallest change
+/// that matters below, and an estimate beyond the axis.
 fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
     let label = |ink: Ink, at: f64, is_below: bool, text: String| {
         let at = Point { x: at.clamp(x.from, x.to), y };
@@ -180,9 +243,10 @@ fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
         .limits
         .iter()
         .map(|limit| label(Ink::Bad, limit.change, false, format!("limit {}", limit.bound())));
-    let delta = effect.change.delta;
+    let (change, delta) = (effect.compared.change, effect.change.delta);
     let small = label(Ink::Quiet, delta, true, format!("±{}", percent(delta)));
-    bets.chain(limits).chain([small]).collect()
+    let beyond = (!x.has(change)).then(|| label(Ink::Plain, change, true, effect.text()));
+    bets.chain(limits).chain([small]).chain(beyond).collect()
 }
 
 fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
@@ -192,6 +256,12 @@ fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
         LegendEntry::new(Ink::Series(0), Swatch::Interval, interval),
         LegendEntry::new(Ink::Quiet, Swatch::Spread, "too small to matter"),
     ];
+    if let Some(exploratory) = shown.iter().find(|effect| effect.is_exploratory()) {
+        let level = sentence::level(exploratory.change.alpha);
+        let swatch = Swatch::Symbol(Symbol::HollowDisc);
+        let text = format!("not declared, its {level} interval");
+        legend.push(LegendEntry::new(Ink::Series(0), swatch, text));
+    }
     if shown.iter().any(|effect| effect.bets().next().is_some()) {
         legend.push(LegendEntry::new(Ink::Series(2), Swatch::Spread, "bet"));
     }
@@ -201,9 +271,10 @@ fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
     legend
 }
 
-fn caption_of_effects(shown: &[Effect<'_>], all: usize) -> String {
-    let beyond = shown.iter().filter(|effect| effect.matters()).count();
-    let known = shown.iter().filter(|effect| effect.compared.interval.is_some()).count();
+fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
+    let declared = || shown.iter().filter(|effect| !effect.is_exploratory());
+    let beyond = declared().filter(|effect| effect.matters()).count();
+    let known = declared().filter(|effect| effect.compared.interval.is_some()).count();
     if known == 0 {
         return "No change has an interval: there are too few runs, or they do not scatter.".into();
     }
@@ -218,9 +289,31 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize) -> String {
     };
     format!(
         "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
-         {more}.",
-        count(known as u64, "interval")
+         {}{more}.",
+        count(known as u64, "interval"),
+        beyond_axis(shown, x)
     )
+}
+
+/// Returns the sentence about what goes on beyond the axis, after a full stop; empty if nothing
+/// does.
+fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
+    let goes_on = |[low, high]: [f64; 2]| !x.has(low) || !x.has(high);
+    let bets = shown.iter().flat_map(|effect| {
+        let cut = effect.bets().filter(move |bet| goes_on([bet.range.low, bet.range.high]));
+        cut.map(|_| format!("the bet on {}", effect.change.metric))
+    });
+    let cut = shown.iter().filter(|effect| goes_on(effect.ends()));
+    let texts: Vec<String> = bets.chain(cut.map(|it| it.change.metric.to_string())).collect();
+    if texts.is_empty() {
+        return String::new();
+    }
+    let named = texts.iter().take(MOST_BEYOND).cloned().collect::<Vec<String>>().join(", ");
+    let more = match texts.len().saturating_sub(MOST_BEYOND) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(". An arrow leads beyond the axis: {named}{more}")
 }
 
 fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
@@ -251,7 +344,8 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
         title: format!("Pairs: {} of {name} against {}", change.metric, arms[arm.baseline].name),
         caption: caption_of_pairs(&differences, compared, scale),
         x: Axis::linear("pair, in the order of time", Unit::Number, [0.5, last])
-            .within([0.5, last]),
+            .within([0.5, last])
+            .with_values("1", differences.len().to_string()),
         marks: vec![
             Mark::Level { ink: Ink::Plain, at: 0.0, label: String::new() },
             Mark::Band { ink, is_solid: false, extents: vec![extent(0.5), extent(last)] },
@@ -290,6 +384,7 @@ fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> S
 #[cfg(test)]
 mod tests {
     use analyze::compare::{ChangeInterval, SampleValues};
+    use workload::question::RunMetric;
 
     use super::super::super::fixtures::{comparison, experiment};
     use super::*;
@@ -298,6 +393,88 @@ mod tests {
         let arms = experiment().arms;
         let comparisons = vec![(None, comparison)];
         figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" }).remove(1)
+    }
+
+    fn effects_of(comparison: &Comparison) -> Figure {
+        let arms = experiment().arms;
+        let comparisons = vec![(None, comparison)];
+        figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" }).remove(0)
+    }
+
+    fn names(figure: &Figure) -> Vec<&str> {
+        figure.y.ticks.iter().map(|tick| tick.label.as_str()).collect()
+    }
+
+    /// Adds the change of a metric that was not declared.
+    fn explore(comparison: &mut Comparison, metric: &str, change: f64) {
+        let mut other = comparison.arms[0].changes[0].clone();
+        other.metric = RunMetric::parse(metric).unwrap();
+        other.is_exploratory = true;
+        let compared = other.compared.as_mut().unwrap();
+        compared.change = change;
+        compared.interval = Some(ChangeInterval { low: change - 0.003, high: change + 0.003 });
+        comparison.arms[0].changes.push(other);
+    }
+
+    #[test]
+    fn response_times_of_a_declared_job_are_hollow_below_the_declared_metrics() {
+        let mut comparison = comparison(-0.1);
+        let all = ["service.p99(read)", "response.p50(read)", "response.p99(write)"];
+        all.into_iter().for_each(|metric| explore(&mut comparison, metric, 0.02));
+        explore(&mut comparison, "response.p99(read)", 20.67);
+        let figure = effects_of(&comparison);
+        assert_eq!(
+            names(&figure),
+            ["throughput(read)", "response.p50(read)", "response.p99(read)"]
+        );
+        assert!(figure.x.to < 1.0, "{:?}", figure.x);
+        let hollow = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Symbols { symbol: Symbol::HollowDisc, points, .. } => Some(points.clone()),
+            _ => None,
+        });
+        assert_eq!(hollow, Some(vec![Point { x: 0.02, y: 1.0 }]));
+        let text = "+2067 % (+2067 … +2067 %)";
+        let is_text = |mark: &Mark| matches!(mark, Mark::Text { text: it, .. } if it == text);
+        assert!(figure.marks.iter().any(is_text), "{:?}", figure.marks);
+        assert_eq!(
+            figure.caption,
+            "1 of 1 interval lies outside the grey range of changes that are too small to \
+             matter. An arrow leads beyond the axis: response.p99(read)."
+        );
+        // There are no pairs of them.
+        let arms = experiment().arms;
+        let comparisons = vec![(None, &comparison)];
+        let all = figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" });
+        assert_eq!(all.len(), 2);
+        // At the points of a sweep there are too many.
+        let comparisons = vec![(Some("4"), &comparison)];
+        let at_point = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
+        assert_eq!(names(at_point), ["throughput(read) at 4"]);
+    }
+
+    #[test]
+    fn metrics_without_a_declared_one_are_not_drawn() {
+        let mut comparison = comparison(-0.1);
+        explore(&mut comparison, "response.p99(read)", 0.02);
+        comparison.arms[0].changes.remove(0);
+        let figure = effects_of(&comparison);
+        assert_eq!(figure.missing.as_deref(), Some("No declared metric could be compared."));
+    }
+
+    #[test]
+    fn bet_beyond_the_axis_is_open_and_named() {
+        let mut comparison = comparison(0.02);
+        let bet = Bet::parse("throughput(read) +50% .. +250%").unwrap();
+        comparison.arms[0].changes[0].bets.push((bet, None));
+        let figure = effects_of(&comparison);
+        assert!(figure.x.to < 0.5, "{:?}", figure.x);
+        let words = ". An arrow leads beyond the axis: the bet on throughput(read).";
+        assert!(figure.caption.ends_with(words), "{}", figure.caption);
+        let ranges = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Ranges { ink: Ink::Series(2), extents } => Some(extents[0].high),
+            _ => None,
+        });
+        assert_eq!(ranges, Some(2.5), "the painter makes an arrow of it");
     }
 
     fn compared(comparison: &mut Comparison) -> &mut Compared {
