@@ -1,6 +1,8 @@
 // The script of the page of a run that goes on: brings the page up to date by the events of the run.
 
-interface Run {
+import { added, type Courses, figures } from "./course.js";
+
+interface Run extends Courses {
   readonly doing: string;
   readonly progress: number | null;
   readonly notes: string[];
@@ -26,6 +28,10 @@ function cell(text: string, place: number): HTMLElement {
   return made;
 }
 
+const course = element("courses");
+let courses = JSON.parse(course.dataset["soFar"] ?? "") as Courses;
+course.replaceChildren(...figures(courses));
+
 const source = new EventSource("events");
 source.onopen = () => say("updated while the run goes on");
 source.onerror = () => say("no connection to the run: it has ended, or cannot be reached");
@@ -41,6 +47,9 @@ source.onmessage = (event: MessageEvent<string>) => {
     return row;
   });
   element("rows").replaceChildren(...rows);
+  const now = added(courses, run);
+  if (now !== courses) course.replaceChildren(...figures(now));
+  courses = now;
 };
 source.addEventListener("end", (event: MessageEvent<string>) => {
   source.close();

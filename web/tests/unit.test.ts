@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Axis, linear, logarithmic, placeOf, readAxis, ticks, valueAt } from "../src/axis.js";
+import { added, type Courses, line } from "../src/course.js";
 import { clock, shown, significant, time } from "../src/number.js";
 import { drawPath, readPath } from "../src/path.js";
 import { heightAt, heights, spacing } from "../src/reading.js";
@@ -85,4 +86,30 @@ test("an area has a lower and an upper edge", () => {
     { at: 1, high: 2, low: 9 },
     { at: 5, high: 3, low: 5 },
   ]);
+});
+
+const courses = (interval: number | null, rate: (number | null)[], p99: (number | null)[] = []): Courses => {
+  return { interval, courses: [{ job: "read", values: [rate, p99] }] };
+};
+
+test("each second is added once, a missed one is a gap, and another run begins anew", () => {
+  const first = courses(7, [10, 12], [1, null]);
+  assert.equal(added(first, courses(7, [12])), first);
+  assert.equal(added(first, courses(null, [])), first);
+  assert.deepEqual(added(first, courses(8, [11], [2])), courses(8, [10, 12, 11], [1, null, 2]));
+  assert.deepEqual(
+    added(first, courses(10, [11], [2])),
+    courses(10, [10, 12, null, null, 11], [1, null, null, null, 2]),
+  );
+  assert.deepEqual(added(first, courses(0, [9])), courses(0, [9]));
+  assert.deepEqual(added(courses(null, []), courses(0, [9])), courses(0, [9]));
+  const long = added(courses(299, new Array<number>(300).fill(1)), courses(300, [2]));
+  assert.deepEqual([long.courses[0]?.values[0].length, long.courses[0]?.values[0].at(-1)], [300, 2]);
+});
+
+test("a course is drawn from zero to its greatest value, with gaps", () => {
+  assert.equal(line([]), "");
+  assert.equal(line([5]), "M300.0,2.0h0");
+  assert.equal(line([0, 10, null, 5]), "M297.0,58.0h0L298.0,2.0M300.0,30.0h0");
+  assert.ok(!line([0, 0]).includes("NaN"));
 });

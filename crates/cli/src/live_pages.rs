@@ -151,9 +151,13 @@ impl LiveServers {
         }
         let record = shell_word(&record.display().to_string());
         let end = format!("`assay report {record}` prints the answer");
-        let pages = LivePages { watcher: Arc::new(display.watcher()), end };
-        let run = self.run.map(|server| server.start(Arc::new(pages)));
-        Ok(LiveViewers(run.transpose().map_err(failed)?))
+        let Some(server) = self.run else { return Ok(LiveViewers(None)) };
+        let watcher = Arc::new(display.watcher());
+        let follower = Arc::clone(&watcher);
+        let thread = std::thread::Builder::new().name("live-courses".to_owned());
+        thread.spawn(move || follower.follow()).map_err(failed)?;
+        let viewers = server.start(Arc::new(LivePages { watcher, end })).map_err(failed)?;
+        Ok(LiveViewers(Some(viewers)))
     }
 }
 

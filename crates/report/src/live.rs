@@ -16,4 +16,19 @@ pub struct LiveRunView {
     pub columns: Vec<&'static str>,
     /// Cells of each job; no rows before the first figures.
     pub rows: Vec<Vec<String>>,
+    /// Second of the latest figures, since time zero; `None` before the first.
+    pub interval: Option<u32>,
+    /// Courses of the jobs over the last minutes, up to that second.
+    pub courses: Vec<LiveCourse>,
+}
+
+/// The course of a job: a value for each second, `None` if there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveCourse {
+    /// Name of the job.
+    pub job: String,
+    /// Completed requests per second.
+    pub achieved_per_s: Vec<Option<f64>>,
+    /// 99th percentile of the response times of each second, in nanoseconds.
+    pub p99_ns: Vec<Option<f64>>,
 }

@@ -380,6 +380,8 @@ pub enum ProcessorLimit {
         may_use: f64,
         /// Processors that it would have used.
         wanted: f64,
+        /// Processors that the load generator used, if it is on the same machine.
+        generator: Option<f64>,
         /// True if something else had the missing ones.
         is_starved: bool,
     },

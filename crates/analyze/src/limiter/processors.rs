@@ -11,6 +11,7 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::usage::CPU_FULL;
 use super::waits::WAIT_DECIDES;
+use crate::surroundings::Place;
 
 /// Fraction of its processors below which the database has some to spare.
 const HAS_TIME: f64 = 0.8;
@@ -94,6 +95,7 @@ impl LimiterInput<'_, '_> {
             used,
             may_use: may,
             wanted: wants * may,
+            generator: self.generator_beside(),
             is_starved: false,
         });
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
@@ -132,6 +134,7 @@ impl LimiterInput<'_, '_> {
             used,
             may_use: may,
             wanted: used + waited,
+            generator: self.generator_beside(),
             is_starved: true,
         });
         let suspect = Suspect::new(Component::DatabaseCpu, share, finding)
@@ -140,6 +143,12 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::WantedProcessors, used + waited)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
+    }
+
+    /// Returns the number of processors that the load generator used on the database's machine.
+    fn generator_beside(&self) -> Option<f64> {
+        let is_here = self.findings.evidence.surroundings.main.place == Place::ThisHost;
+        self.signals.used_processors(&Part::Processes(Side::Generator)).filter(|_| is_here)
     }
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.

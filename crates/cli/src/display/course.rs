@@ -1,15 +1,14 @@
-//! The course of the jobs in the live view: throughput and p99 of the latest intervals.
+//! The course of the jobs in live views: throughput and p99 of the latest intervals.
 
 use std::collections::VecDeque;
 
 use record::{Interval, Live};
 
-/// Maximum number of values of a course; a terminal shows no more.
-const MOST: usize = 30;
-
 /// The latest values of each job, in the order of the plan.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Courses {
+    /// Maximum number of values of a course.
+    most: usize,
     latest: Option<Interval>,
     jobs: Vec<Course>,
 }
@@ -24,17 +23,31 @@ pub(super) struct Course {
 }
 
 impl Courses {
-    /// Adds the figures of an interval, unless they were added before.
+    /// Creates courses that keep at most this number of values.
+    pub(super) fn keeping(most: usize) -> Courses {
+        Courses { most, latest: None, jobs: Vec::new() }
+    }
+
+    /// Adds the figures of an interval, unless they were added before. An earlier interval is one
+    /// of another run, which begins anew.
     pub(super) fn add(&mut self, live: &Live) {
         if self.latest == Some(live.interval) {
             return;
         }
+        if self.latest > Some(live.interval) {
+            self.jobs.clear();
+        }
         self.latest = Some(live.interval);
         self.jobs.resize(live.jobs.len(), Course::default());
         for (course, job) in self.jobs.iter_mut().zip(&live.jobs) {
-            push(&mut course.achieved_per_s, job.achieved_per_s);
-            push(&mut course.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64));
+            push(&mut course.achieved_per_s, job.achieved_per_s, self.most);
+            push(&mut course.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64), self.most);
         }
+    }
+
+    /// Returns the interval of the last value; `None` before the first.
+    pub(super) fn latest(&self) -> Option<Interval> {
+        self.latest
     }
 
     /// Returns the course of each job; none before the first interval.
@@ -43,8 +56,8 @@ impl Courses {
     }
 }
 
-fn push(values: &mut VecDeque<f64>, value: f64) {
-    if values.len() == MOST {
+fn push(values: &mut VecDeque<f64>, value: f64, most: usize) {
+    if values.len() == most {
         values.pop_front();
     }
     values.push_back(value);
@@ -73,7 +86,7 @@ mod tests {
             at: Nanos::from_secs(u64::from(interval)),
             jobs: vec![job(f64::from(interval))],
         };
-        let mut courses = Courses::default();
+        let mut courses = Courses::keeping(30);
         assert!(courses.jobs().is_empty());
         for interval in [0, 0, 1, 1, 1, 2] {
             courses.add(&live(interval));
@@ -83,5 +96,7 @@ mod tests {
         (3..100).for_each(|interval| courses.add(&live(interval)));
         let kept = &courses.jobs()[0].achieved_per_s;
         assert_eq!((kept.len(), kept[0], kept[29]), (30, 70.0, 99.0));
+        courses.add(&live(4));
+        assert_eq!(courses.jobs()[0].achieved_per_s, [4.0], "another run has begun");
     }
 }

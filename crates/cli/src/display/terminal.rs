@@ -37,6 +37,9 @@ const FEWEST_BARS: usize = 6;
 /// The maximum number of pipes without a writer that are shown.
 const PIPES: usize = 2;
 
+/// Maximum number of values of a course in a terminal.
+const MOST_VALUES: usize = 30;
+
 /// The size available to the picture, in characters.
 #[derive(Clone, Copy)]
 struct Size {
@@ -51,7 +54,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
         let terminal = Term::stderr();
         let mut painted = 0;
         let mut latest: Option<Stamp> = None;
-        let mut courses = Courses::default();
+        let mut courses = Courses::keeping(MOST_VALUES);
         loop {
             let state = shared.wait();
             if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {

@@ -1,30 +1,43 @@
 //! A view of a run for its pages.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use archive::LiveView;
-use report::LiveRunView;
+use report::{LiveCourse, LiveRunView};
 
+use super::course::{Course, Courses};
 use super::picture::{COLUMNS, Picture};
 use super::state::{JobTitle, Shared, State};
 
+/// Maximum number of seconds of a course: five minutes.
+const MOST_SECONDS: usize = 300;
+
 /// A reader of the state of a run. It cannot influence the run.
-pub(crate) struct Watcher(Arc<Shared>);
+pub(crate) struct Watcher {
+    shared: Arc<Shared>,
+    courses: Mutex<Courses>,
+}
 
 impl Watcher {
     pub(super) fn new(shared: Arc<Shared>) -> Watcher {
-        Watcher(shared)
+        Watcher { shared, courses: Mutex::new(Courses::keeping(MOST_SECONDS)) }
+    }
+
+    /// Keeps the courses of the jobs up to date until the run ends.
+    pub(crate) fn follow(&self) {
+        while self.next().is_some() {}
     }
 
     /// Returns the state now.
     pub(crate) fn now(&self) -> LiveRunView {
-        let state = self.0.lock().clone();
-        view(&state)
+        let state = self.shared.lock().clone();
+        self.view(&state)
     }
 
     /// Returns the metrics of the run in the text format of Prometheus.
     pub(crate) fn metrics(&self) -> String {
-        let state = self.0.lock().clone();
+        let state = self.shared.lock().clone();
         let name = |job: JobTitle| (!job.is_part).then_some(job.name);
         let names: Vec<Option<String>> = state.jobs.into_iter().map(name).collect();
         let live = state.live.as_ref().and_then(LiveView::latest);
@@ -33,25 +46,49 @@ impl Watcher {
 
     /// Waits for a change or the next refresh, and returns the state; `None` if the run has ended.
     pub(crate) fn next(&self) -> Option<LiveRunView> {
-        let state = self.0.wait();
-        (!state.finished).then(|| view(&state))
+        let state = self.shared.wait();
+        (!state.finished).then(|| self.view(&state))
+    }
+
+    fn view(&self, state: &State) -> LiveRunView {
+        let picture = Picture::of(state);
+        let words = state.experiment.as_ref();
+        let words = words.map(|course| course.words(&picture.doing, picture.progress));
+        let (doing, progress, earlier) = match words {
+            Some(words) => (words.doing, words.progress, words.earlier),
+            None => (picture.doing, picture.progress, Vec::new()),
+        };
+        let courses = self.courses(state);
+        let names = state.jobs.iter().zip(courses.jobs());
+        LiveRunView {
+            title: picture.title,
+            doing,
+            progress,
+            notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
+            columns: COLUMNS.to_vec(),
+            rows: picture.rows.into_iter().map(Vec::from).collect(),
+            interval: courses.latest(),
+            courses: names.map(|(title, course)| of_job(title, course)).collect(),
+        }
+    }
+
+    /// Returns the courses of the jobs up to the latest interval.
+    fn courses(&self, state: &State) -> MutexGuard<'_, Courses> {
+        let mut courses = self.courses.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {
+            courses.add(&live);
+        }
+        courses
     }
 }
 
-fn view(state: &State) -> LiveRunView {
-    let picture = Picture::of(state);
-    let words = state.experiment.as_ref();
-    let words = words.map(|course| course.words(&picture.doing, picture.progress));
-    let (doing, progress, earlier) = match words {
-        Some(words) => (words.doing, words.progress, words.earlier),
-        None => (picture.doing, picture.progress, Vec::new()),
+fn of_job(title: &JobTitle, course: &Course) -> LiveCourse {
+    let values = |values: &VecDeque<f64>| {
+        values.iter().map(|value| value.is_finite().then_some(*value)).collect()
     };
-    LiveRunView {
-        title: picture.title,
-        doing,
-        progress,
-        notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
-        columns: COLUMNS.to_vec(),
-        rows: picture.rows.into_iter().map(Vec::from).collect(),
+    LiveCourse {
+        job: title.name.clone(),
+        achieved_per_s: values(&course.achieved_per_s),
+        p99_ns: values(&course.p99_ns),
     }
 }

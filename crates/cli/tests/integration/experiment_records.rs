@@ -57,7 +57,8 @@ fn exported_run_is_reported_like_the_run_of_the_experiment() {
         let of_run = place.assay(&[&["report", "r.assay", "--run", "4"], form].concat()).expect(0);
         let alone = place.assay(&[&["report", "4.assay"], form].concat()).expect(0);
         assert!(of_run.stdout.contains("clean-up"), "{}", of_run.stdout);
-        assert_eq!(alone.stdout.replace("4.assay", "r.assay"), of_run.stdout);
+        let of_run = of_run.stdout.replace("r.assay --run 4", "r.assay");
+        assert_eq!(alone.stdout.replace("4.assay", "r.assay"), of_run);
     }
     // The short answer ends with commands, which name the run.
     let of_run = place.assay(&["report", "r.assay", "--run", "4"]).expect(0).stdout;

@@ -165,6 +165,13 @@ fn page_is_complete_in_itself_and_the_same_each_time() {
     fs::rename(place.at("r.assay.html"), place.at("first.html")).unwrap();
     assert_eq!(page_of(&place, "r.assay", &[]), page);
     assert!(page.len() < 300_000, "{} bytes", page.len());
+    // Page and Markdown name the file alone: they are the same wherever the record is.
+    let path = place.at("r.assay").display().to_string();
+    fs::remove_file(place.at("r.assay.html")).unwrap();
+    assert!(page_of(&place, &path, &[]) == page, "another path made another page");
+    let markdown = |path: &str| place.assay(&["report", path, "--markdown"]).expect(0).stdout;
+    assert_eq!(markdown(&path), markdown("r.assay"));
+    assert!(page.contains("assay report r.assay\n"), "the command names the file");
 }
 
 #[test]
@@ -280,12 +287,26 @@ fn records_of_version_1_have_pages() {
 
 #[test]
 fn run_without_requests_has_a_page_that_says_why_it_is_empty() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n");
-    let _ = place.virtually("sim:mm1?service=10ms", &["--seed", "3"]);
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 0.001\n");
+    let document = place.virtually("sim:mm1?service=10ms", &["--seed", "3"]).json();
+    assert_eq!(document["jobs"][0]["scheduled"], 0, "{document}");
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);
-    let empty = page.contains("No request of this job was answered") || page.contains("h0\"");
-    assert!(empty, "a figure says why it is empty, or shows the single request");
+    assert!(page.contains("No request of this job was answered"), "{page}");
+}
+
+#[test]
+fn run_of_a_second_has_figures() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 200\n");
+    let document = place.virtually("sim:mm1?service=1ms", &[]).json();
+    assert!(document["jobs"][0]["completed"].as_u64() > Some(100), "{document}");
+    let page = page_of(&place, "r.assay", &[]);
+    check_page(&page);
+    for title in ["Throughput over time", "Response times over time: read", "Percentiles: read"] {
+        let figure = page.split("<figure").find(|it| it.contains(title));
+        let figure = figure.unwrap_or_else(|| panic!("{title} is missing"));
+        assert!(figure.contains("data-plot=") && figure.contains("<path"), "{title}: {figure}");
+    }
 }
 
 #[test]

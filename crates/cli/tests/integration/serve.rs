@@ -135,15 +135,20 @@ fn list_names_records_and_files_that_are_none() {
     let mut newer = good.clone();
     newer[60..64].copy_from_slice(&99u32.to_be_bytes());
     place.write("records/newer.assay", newer);
+    place.write("records/killed.assay", &good);
+    let killed = rusqlite::Connection::open(place.at("records/killed.assay")).unwrap();
+    killed.execute("delete from meta where key like 'ended%'", []).unwrap();
+    drop(killed);
     place.write("records/text.assay", "not a record");
     place.write("records/empty.assay", "");
     place.write("records/notes.txt", "no record either");
     let served = Served::start(&place, "records", &[]);
-    let list = served.get("").expect(200, &["Records in records", "7 files"]);
+    let list = served.get("").expect(200, &["Records in records", "8 files"]);
     for (file, state, words) in [
         ("good.assay", "VALID", "read: "),
         ("nightly/a &lt;b&gt;&amp;.assay", "VALID", "w.ini on "),
         ("question.assay", "VALID", "Is &lt;b&gt;slow&lt;/b&gt; slower?"),
+        ("killed.assay", "unfinished", "killed, or still running"),
         ("cut.assay", "damaged", ""),
         ("newer.assay", "later version", "version 99 of the format"),
         ("text.assay", "not a record", "a file of another kind"),
@@ -151,13 +156,15 @@ fn list_names_records_and_files_that_are_none() {
     ] {
         let row = list.row(file);
         assert!(row.contains(&format!(">{state}</strong>")) && row.contains(words), "{row}");
-        assert_eq!(row.contains("href=\"report/"), state == "VALID", "{row}");
+        let is_record = ["VALID", "unfinished"].contains(&state);
+        assert_eq!(row.contains("href=\"report/"), is_record, "{row}");
     }
+    served.get("report/killed.assay").expect(200, &["Killed, or still running,"]);
     assert!(list.row("good.assay").contains("v1.7"), "{}", list.row("good.assay"));
     assert!(!list.body.contains("notes.txt") && !list.body.contains("<b>"), "{}", list.body);
-    let found = served.get("?q=SLOWER+valid").expect(200, &["1 of 7 files with the words"]);
+    let found = served.get("?q=SLOWER+valid").expect(200, &["1 of 8 files with the words"]);
     assert!(found.body.contains("question.assay") && !found.body.contains("good.assay"));
-    served.get("?q=%22%3E%3Cscript%3E").expect(200, &["0 of 7 files"]);
+    served.get("?q=%22%3E%3Cscript%3E").expect(200, &["0 of 8 files"]);
     served.get("?page=2").expect(404, &["no page of this number"]);
     assert_eq!(served.end().0, Some(0));
 }

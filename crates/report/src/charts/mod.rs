@@ -30,7 +30,7 @@ use crate::view::View;
 
 /// Maximum number of jobs with figures of their own; a figure of all jobs has as many series as it
 /// may.
-const MOST_JOBS: usize = 8;
+pub(crate) const MOST_JOBS: usize = 8;
 
 /// Returns the figures of a run, the most important first. `courses` are the time courses of its
 /// jobs.

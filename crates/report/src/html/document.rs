@@ -196,7 +196,9 @@ impl Document {
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let file = csv_of_page(&titles, rows);
-        let file = link("CSV", caption, "text/csv;charset=utf-8", &file);
+        // What follows a colon is a remark, and no part of the name.
+        let name = caption.split_once(": ").map_or(caption, |(name, _)| name);
+        let file = link("CSV", name, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);
         let _ = writeln!(
             self.out,

@@ -1,7 +1,7 @@
 //! The sections of excerpts: statements with examples, and the loaded tables.
 
 use super::document::{Document, Section};
-use crate::page::{Align, ExcerptSection, ExcerptTable};
+use crate::page::{Align, ExcerptSection, ExcerptTable, Remark};
 
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
 const DATA: Section = Section { id: "data", title: "Data" };
@@ -17,7 +17,12 @@ pub(crate) fn sections_of_excerpts(
 /// Writes these sections.
 pub(crate) fn excerpt_sections(out: &mut Document, excerpts: &ExcerptSection) {
     for (section, tables) in parts(excerpts).into_iter().filter(|(_, it)| !it.is_empty()) {
-        out.section(section.id, |out| tables.iter().for_each(|table| excerpt(out, table)));
+        out.section(section.id, |out| {
+            tables.iter().for_each(|table| excerpt(out, table));
+            if let Some(note) = excerpts.note.filter(|_| section == STATEMENTS) {
+                out.remarks([&Remark::note(note)]);
+            }
+        });
     }
 }
 

@@ -63,7 +63,8 @@ fn found(view: &FolderView) -> String {
 
 fn table(view: &FolderView) -> String {
     let mut out = String::from(
-        "<form method=\"get\" action=\"overlay\">\n<p><button>Compare a and b</button></p>\n\
+        "<form method=\"get\" action=\"overlay\">\n<p>Mark two records to compare them, one in \
+         column a and one in column b: <button>Compare a and b</button></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Records\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
     );
@@ -248,6 +249,7 @@ mod tests {
              <bdi>#tag</bdi></a> # <a href=\"./?q=%23%3Cb\"><bdi>#&lt;b</bdi></a>&gt;</bdi></p>",
             "href=\"notes/a%22%3Cb%3E%26.assay\"",
             "form-action 'self'\"",
+            "<p>Mark two records to compare them, one in column a and one in column b: <button>",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }

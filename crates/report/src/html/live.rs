@@ -3,11 +3,15 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::document::{Document, Section, shown};
 use super::style::{LIVE_SCRIPT, PageKind};
-use crate::live::LiveRunView;
+use crate::live::{LiveCourse, LiveRunView};
+use crate::svg::escaped;
+
+/// Maximum number of jobs whose courses are drawn.
+const MOST_COURSES: usize = 8;
 
 /// The only section.
 const RUN: Section = Section { id: "answer", title: "Run" };
@@ -34,8 +38,20 @@ pub fn live_json(view: &LiveRunView) -> String {
         "progress": view.progress,
         "notes": view.notes,
         "rows": view.rows,
+        "interval": view.interval,
+        "courses": courses(view, 1),
     })
     .to_string()
+}
+
+/// Returns the latest values of the courses, as many seconds at most.
+fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
+    let latest = |values: &[Option<f64>]| values[values.len().saturating_sub(most)..].to_vec();
+    let course = |LiveCourse { job, achieved_per_s, p99_ns }: &LiveCourse| {
+        let values = [latest(achieved_per_s), latest(p99_ns)];
+        json!({ "job": job, "values": values })
+    };
+    view.courses.iter().take(MOST_COURSES).map(course).collect()
 }
 
 fn body(view: &LiveRunView) -> String {
@@ -64,7 +80,14 @@ fn body(view: &LiveRunView) -> String {
         }
         out.push_str("</tr>\n");
     }
-    out.push_str("</tbody>\n</table>\n</div>\n");
+    // The script draws the courses: it adds a value each second.
+    let so_far = json!({ "interval": view.interval, "courses": courses(view, usize::MAX) });
+    let _ = write!(
+        out,
+        "</tbody>\n</table>\n</div>\n\
+         <div id=\"courses\" class=\"figures\" data-so-far=\"{}\"></div>\n",
+        escaped(&so_far.to_string())
+    );
     out
 }
 
@@ -80,6 +103,12 @@ mod tests {
             notes: vec!["busiest: <b>, 80 %".to_owned()],
             columns: vec!["job", "p99"],
             rows: vec![vec!["<img src=x>".to_owned(), "1.40 ms".to_owned()]],
+            interval: Some(9),
+            courses: vec![LiveCourse {
+                job: "<img src=x>".to_owned(),
+                achieved_per_s: vec![Some(118.0), Some(120.0)],
+                p99_ns: vec![Some(1_400_000.0), None],
+            }],
         }
     }
 
@@ -90,6 +119,7 @@ mod tests {
         assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");
         assert!(page.contains("<th class=\"text\">&lt;img src=x&gt;</th>"), "{page}");
         assert!(page.contains("value=\"0.1667\">"), "{page}");
+        assert!(page.contains("&quot;values&quot;:[[118.0,120.0],[1400000.0,null]]"), "{page}");
         let hidden = live_html(&LiveRunView { progress: None, ..view() });
         assert!(hidden.contains("value=\"0.0000\" hidden>"), "{hidden}");
     }
@@ -98,7 +128,9 @@ mod tests {
     fn message_has_what_changes() {
         let expected = "{\"doing\":\"measuring, 00:10 of 01:00\",\"progress\":0.1667,\
                         \"notes\":[\"busiest: <b>, 80 %\"],\
-                        \"rows\":[[\"<img src=x>\",\"1.40 ms\"]]}";
+                        \"rows\":[[\"<img src=x>\",\"1.40 ms\"]],\"interval\":9,\
+                        \"courses\":[{\"job\":\"<img src=x>\",\
+                        \"values\":[[120.0],[null]]}]}";
         assert_eq!(live_json(&view()), expected);
     }
 }

@@ -1,9 +1,14 @@
 //! The answer of a run as HTML.
 
+use analyze::Component;
+
 use super::document::{Badge, Document, Section};
 use super::excerpt::{excerpt_sections, sections_of_excerpts};
 use crate::figure::Figure;
-use crate::page::{Align, CheckRow, Headline, JobSection, Page, VerdictPosition};
+use crate::page::{
+    Align, CheckRow, FactTable, Headline, JobSection, LimiterSection, Page, SuspectRow,
+    VerdictPosition,
+};
 
 /// The sections before those of excerpts, in their order.
 const BEFORE: [Section; 3] = [
@@ -36,7 +41,10 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
         answer(out, page);
         out.figures(first);
     });
-    out.section("figures", |out| out.figures(others));
+    out.section("figures", |out| {
+        out.remarks(&page.few_figures);
+        out.figures(others);
+    });
     out.section("numbers", |out| numbers(out, page));
     excerpt_sections(&mut out, &page.excerpts);
     out.section("checks", |out| checks(out, page));
@@ -140,24 +148,42 @@ fn checks(out: &mut Document, page: &Page) {
     ];
     out.paragraph(&page.verdict.tally);
     out.rows("Checks of the measurement", &columns, &rows);
+    if page.is_limiter_shown {
+        limiter(out, &page.limiter);
+    }
+}
+
+/// Writes the limiter beside the checks, with the other suspects.
+fn limiter(out: &mut Document, limiter: &LimiterSection) {
+    let row = |component: Component, because: &str, relief: Option<&str>| {
+        let relief = relief.unwrap_or_default().to_owned();
+        vec![component.name().to_owned(), because.to_owned(), relief]
+    };
+    let suspect = |it: &SuspectRow| row(it.component, &it.because, it.relief);
+    let named = row(limiter.component, &limiter.because, limiter.relief);
+    let others = limiter.ranked.iter().filter(|it| it.component != limiter.component).map(suspect);
+    let rows: Vec<Vec<String>> = [named].into_iter().chain(others).collect();
+    let columns =
+        [("limiter", Align::Left), ("finding", Align::Left), ("what would help", Align::Left)];
+    out.rows("Limiter, and other suspects", &columns, &rows);
 }
 
 fn environment(out: &mut Document, page: &Page) {
     out.remarks(&page.environment.note);
-    for subject in &page.environment.subjects {
-        let is_shown = |(name, _): &&(String, String)| name != "assay.plan";
-        let facts = subject.facts.iter().filter(is_shown);
-        let rows: Vec<Vec<String>> =
-            facts.map(|(name, value)| vec![name.clone(), value.clone()]).collect();
-        out.rows(&subject.heading, &[("name", Align::Left), ("value", Align::Left)], &rows);
+    for FactTable { heading, table, note } in &page.environment.tables {
+        out.table(heading, table);
+        if let Some(note) = note {
+            out.paragraph(note);
+        }
     }
 }
 
 fn repeat(out: &mut Document, page: &Page) {
-    out.lines(&page.run.resources);
+    let record = [page.run.record_file.clone()];
+    out.lines(&[&page.run.resources[..], &record].concat());
     out.heading("Commands");
     out.preformatted(&page.run.about.command);
-    out.preformatted(&page.run.commands.join("\n"));
+    out.preformatted(&page.run.commands_in_folder.join("\n"));
     out.heading("Plan");
     out.preformatted(&page.run.about.plan);
 }

@@ -18,7 +18,7 @@ pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-0Dm0tRn5IN5V1zNcDAzdNKuFraibbKK
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
-pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-705Z+8csknEn0nwlOLowglLHYn7CmpnExJbjHQh6dec='";
+pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-7E0eVSzLj7zk8AILEm83hyBwQa9W9UqZx60cP7VzhDc='";
 
 /// The kind of a page, which decides about its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use analyze::{Distribution, ErrorSummary, JobSummary};
 use base::units::grouped;
+use hdrhistogram::Histogram;
 use record::{Counts, Kind};
 
 use super::job::{JobSection, WITHHELD_HERE, caveats, repetitions, slos, throughput};
@@ -221,8 +222,7 @@ fn times(job: &JobSummary) -> Table {
             false => table.row(head.into_iter().chain(numbers(times).map(time))),
         }
     }
-    let has_both = job.response.count > 0 && job.service.count > 0;
-    if has_both && !job.is_withheld(Kind::Response) && !job.is_withheld(Kind::Service) {
+    if has_gap(job) {
         let head = [Cell::from("gap"), Cell::Empty];
         let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service));
         // Requests that were never sent have a response time and no service time.
@@ -230,6 +230,27 @@ fn times(job: &JobSummary) -> Table {
         table.row(head.into_iter().chain(gaps.map(time)));
     }
     table
+}
+
+/// Returns true if response and service times differ by more than histograms can tell at a
+/// quantile.
+fn has_gap(job: &JobSummary) -> bool {
+    let has_both = job.response.count > 0 && job.service.count > 0;
+    let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service)).take(SHOWN.len());
+    let is_wide = |(response, service): (Option<u64>, Option<u64>)| {
+        let gap = response.zip(service).map(|(response, service)| response.abs_diff(service));
+        // Each of the two may be a bucket off.
+        gap.zip(response).is_some_and(|(gap, response)| gap > 2 * bucket(response))
+    };
+    let is_withheld = job.is_withheld(Kind::Response) || job.is_withheld(Kind::Service);
+    has_both && !is_withheld && pairs.into_iter().any(is_wide)
+}
+
+/// Returns the width of the bucket of a histogram of response times that has this time, in
+/// nanoseconds.
+fn bucket(ns: u64) -> u64 {
+    let times: Histogram<u64> = Kind::Response.histogram();
+    times.next_non_equivalent(ns) - times.lowest_equivalent(ns)
 }
 
 /// Returns the quantiles and the maximum, in nanoseconds.

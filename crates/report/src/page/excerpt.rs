@@ -26,7 +26,12 @@ pub struct ExcerptSection {
     pub statements: Vec<ExcerptTable>,
     /// Columns, indexes and first rows of each loaded table, or the reason why they are unknown.
     pub data: Vec<ExcerptTable>,
+    /// Note on statements without results.
+    pub note: Option<&'static str>,
 }
+
+/// Note on statements whose results were not recorded.
+const NO_RESULTS: &str = "The record has no results of these statements.";
 
 /// Text for a value that is NULL.
 const NULL: &str = "NULL";
@@ -53,6 +58,8 @@ impl ExcerptSection {
                 | ExcerptKind::Unreadable => section.data.push(table),
             }
         }
+        let has_results = excerpts.iter().any(|it| it.kind == ExcerptKind::Results);
+        section.note = (!section.statements.is_empty() && !has_results).then_some(NO_RESULTS);
         section.data.retain(|table| table.kind == ExcerptKind::Rows || !table.rows.is_empty());
         section
     }

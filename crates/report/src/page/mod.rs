@@ -8,6 +8,8 @@
 mod block;
 mod environment;
 mod excerpt;
+mod fact_group;
+mod facts;
 mod headline;
 mod job;
 mod limiter;
@@ -22,9 +24,11 @@ mod table;
 mod verdict;
 
 pub use block::JobBlock;
+pub(crate) use environment::measured_on;
 pub use environment::{Environment, Subject};
-pub(crate) use environment::{FactGroup, grouped, measured_on, subject_of};
 pub use excerpt::{ExcerptSection, ExcerptTable};
+pub(crate) use fact_group::{FactGroup, grouped, subject_of};
+pub use facts::FactTable;
 pub use headline::Headline;
 pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};
@@ -43,6 +47,7 @@ use std::collections::BTreeMap;
 
 use analyze::{Effect, JobSummary, SideEffects, Status, Window};
 
+use crate::charts;
 use crate::number::{bytes, significant};
 use crate::view::View;
 use short::Sections;
@@ -82,6 +87,8 @@ pub struct Page {
     pub environment: Environment,
     /// Statements with examples, and the loaded tables.
     pub excerpts: ExcerptSection,
+    /// Note on the jobs without figures of their own, if there are any.
+    pub few_figures: Option<Remark>,
     /// The parts that fit a screen.
     pub short: ShortAnswer,
 }
@@ -131,8 +138,16 @@ impl Page {
             run,
             environment: Environment::of(&view.about),
             excerpts: ExcerptSection::of(&view.about.excerpts, &answers(view)),
+            few_figures: few_figures(summary.jobs.len()),
         }
     }
+}
+
+/// Returns a note if only the first of many jobs have figures of their own.
+fn few_figures(jobs: usize) -> Option<Remark> {
+    let most = charts::MOST_JOBS;
+    let text = format!("Figures of the first {most} of {jobs} jobs; the tables have all of them.");
+    (jobs > most).then(|| Remark::note(text))
 }
 
 /// Returns the mean numbers of rows and bytes of a request of each job and part, in words, by its

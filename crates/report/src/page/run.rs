@@ -42,14 +42,20 @@ pub struct RunSection {
     pub program: Option<ProgramSummary>,
     /// Fraction of one processor used for observing.
     pub observing_share: Option<f64>,
-    /// Resources of the generator, settings of the servers, command and record, in words.
+    /// Resources of the generator, settings of the servers, and command, in words.
     pub resources: Vec<Line>,
+    /// Path of the record.
+    pub record: Line,
+    /// File name of the record, for documents that are the same wherever it is.
+    pub record_file: Line,
     /// Notes of reviewers, in words.
     pub reviews: Vec<Line>,
     /// The server and the machine of the load generator, in words; empty if both are unknown.
     pub measured_on: Vec<Line>,
     /// Commands that show more of the record.
     pub commands: Vec<String>,
+    /// The same in the folder of the record.
+    pub commands_in_folder: Vec<String>,
     /// Commands to continue with, each labelled with its purpose.
     pub next: Vec<Line>,
 }
@@ -74,6 +80,9 @@ pub struct EventRow {
 
 impl RunSection {
     pub(super) fn of(view: &View) -> RunSection {
+        let path = view.about.record.to_string_lossy().into_owned();
+        let file = view.about.file();
+        let record = |name: &str| Line::new("record", shell_word(name));
         RunSection {
             about: view.about.clone(),
             targets: view.evidence.plan.named_targets().cloned().collect(),
@@ -83,9 +92,12 @@ impl RunSection {
             program: view.summary.program,
             observing_share: view.summary.observing_share,
             resources: resources(view),
+            record: record(&path),
+            record_file: record(&file),
             reviews: view.about.notes.iter().map(review).collect(),
             measured_on: measured_on(&view.about),
-            commands: commands(view),
+            commands: commands(view, &path),
+            commands_in_folder: commands(view, &file),
             next: next(view),
         }
     }
@@ -199,7 +211,7 @@ fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {
     Some(job.name.as_str())
 }
 
-/// Returns the resources of the generator, the settings of the server, and the path of the record.
+/// Returns the resources of the generator, the settings of the servers, and the command.
 fn resources(view: &View) -> Vec<Line> {
     let about = &view.about;
     let mut lines = Vec::new();
@@ -236,32 +248,34 @@ fn resources(view: &View) -> Vec<Line> {
     }
     lines.push(Line::new("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));
-    let record = shell_word(&about.record.to_string_lossy());
-    lines.push(Line::new("record", record.as_str()));
     lines
 }
 
-/// Returns the commands that show more of the record, and that explain the checks that object.
-fn commands(view: &View) -> Vec<String> {
+/// Returns the commands that show more of the record with this path, and that explain the checks
+/// that object and the limiter.
+fn commands(view: &View, record: &str) -> Vec<String> {
     let about = &view.about;
-    let record = shell_word(&about.record.to_string_lossy());
+    let of_run = about.run.map_or_else(String::new, |run| format!(" --run {run}"));
+    let record = format!("{}{of_run}", shell_word(record));
     let mut commands = vec![format!("assay report {record}")];
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
     }
-    let names = objecting(view);
-    if !names.is_empty() {
-        commands.push(format!("assay explain {}", names.join(" ")));
-    }
+    commands.extend(explain(view));
     commands.push(format!("assay export {record} --format hlog"));
     commands
 }
 
-/// Returns the names of the checks that object, the gravest first.
-fn objecting(view: &View) -> Vec<&'static str> {
+/// Returns the command that explains the checks that object, the gravest first, and the limiter.
+fn explain(view: &View) -> Option<String> {
     let verdict = &view.summary.verdict;
     let grave = [Status::Invalid, Status::Suspect].into_iter();
-    grave.flat_map(|status| verdict.with(status).map(|check| check.name())).collect()
+    let objecting = grave.flat_map(|status| verdict.with(status).map(|check| check.name()));
+    let limiter = (!view.has_only_loads()).then(|| view.summary.limiter.component.name());
+    let mut names: Vec<&str> = objecting.collect();
+    // Other programs are a check and a limiter of one name.
+    names.extend(limiter.filter(|name| !names.contains(name)));
+    (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
 }
 
 /// Returns the commands that print the whole answer, write its page, explain its words and repeat
@@ -279,13 +293,7 @@ fn next(view: &View) -> Vec<Line> {
         Line::new("more", format!("{report} --full")),
         Line::new("", format!("{report} --html {}", shell_word(&page))),
     ];
-    let mut names = objecting(view);
-    if !view.has_only_loads() {
-        names.push(view.summary.limiter.component.name());
-    }
-    if !names.is_empty() {
-        lines.push(Line::new("why", format!("assay explain {}", names.join(" "))));
-    }
+    lines.extend(explain(view).map(|command| Line::new("why", command)));
     lines.push(Line::new("repeat", about.command.as_str()));
     lines
 }

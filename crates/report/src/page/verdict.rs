@@ -143,9 +143,35 @@ fn explained(check: &Check) -> String {
     match (check.value, check.limit) {
         // A limit of zero says only that there must be none, and the sentence has the number.
         (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
-            let (value, limit) = (number(value), number(limit));
-            format!("{sentence} ({value}; accepted up to {limit})")
+            let measured = match has_number(&sentence, value) {
+                true => String::new(),
+                false => format!("{}; ", number(value)),
+            };
+            format!("{sentence} ({measured}accepted up to {})", number(limit))
         }
         (_, _) => sentence,
+    }
+}
+
+/// Returns true if a sentence has this number, rounded to the digits that it shows.
+fn has_number(sentence: &str, value: f64) -> bool {
+    let words = sentence.split(|c: char| !c.is_ascii_digit() && c != '.');
+    words.map(|word| word.trim_matches('.')).any(|word| {
+        let digits = word.split_once('.').map_or(0, |(_, digits)| digits.len());
+        !word.is_empty() && word == format!("{:.digits$}", value.abs())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_is_found_with_the_digits_of_the_sentence() {
+        let sentence = "waited for 53.8 % of the window, 12 s after time zero.";
+        for (value, is_found) in [(53.81, true), (-53.8, true), (53.9, false), (12.3, true)] {
+            assert_eq!(has_number(sentence, value), is_found, "{value}");
+        }
+        assert!(!has_number("the backlog grew...", 0.0));
     }
 }

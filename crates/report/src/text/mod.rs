@@ -23,9 +23,7 @@ use crate::page::Page;
 
 /// Formats the short answer of a run.
 pub fn text(page: &Page, style: &Style) -> String {
-    let mut canvas = Canvas::new(*style);
-    short::write(&mut canvas, page);
-    canvas.into_text()
+    short::written(page, style)
 }
 
 /// Formats the full answer of a run.

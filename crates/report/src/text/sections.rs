@@ -1,8 +1,8 @@
 //! The sections below the answer: jobs, side effects, loads, events, and facts about the run.
 
 use crate::page::{
-    EventsSection, ExcerptSection, JobSection, Line, LoadsSection, RunSection, SideEffectSection,
-    Tone,
+    EventsSection, ExcerptSection, ExcerptTable, JobSection, Line, LoadsSection, Remark,
+    RunSection, SideEffectSection, Tone,
 };
 use crate::text::canvas::Canvas;
 use crate::text::layout::columns;
@@ -55,11 +55,14 @@ pub(super) fn write_loads(canvas: &mut Canvas, section: &LoadsSection) {
 
 /// Writes the statements with examples, and the loaded tables.
 pub(super) fn write_excerpts(canvas: &mut Canvas, section: &ExcerptSection) {
-    for table in section.tables() {
+    let write = |canvas: &mut Canvas, table: &ExcerptTable| {
         canvas.gap();
         canvas.sentence(Tone::Strong, &table.heading(), "");
         canvas.lines(2, &table.lines());
-    }
+    };
+    section.statements.iter().for_each(|table| write(canvas, table));
+    canvas.remarks(section.note.map(Remark::note).iter());
+    section.data.iter().for_each(|table| write(canvas, table));
 }
 
 /// Writes the events of the run.
@@ -88,7 +91,8 @@ pub(super) fn write_subject(canvas: &mut Canvas, run: &RunSection) {
 /// Writes the resources of the run, and the commands that show more of it.
 pub(super) fn write_resources(canvas: &mut Canvas, run: &RunSection) {
     canvas.gap();
-    canvas.lines(0, &run.resources);
+    let record = [run.record.clone()];
+    canvas.lines(0, &[&run.resources[..], &record].concat());
     canvas.gap();
     if !run.reviews.is_empty() {
         canvas.lines(0, &run.reviews);

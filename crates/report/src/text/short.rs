@@ -1,12 +1,29 @@
 //! The short answer: jobs first, then the verdict, the limiter, the result and the next commands.
 
-use crate::page::{JobBlock, Line, Page, VerdictPosition};
-use crate::text::canvas::Canvas;
+use crate::page::{JobBlock, Line, Page, Table, VerdictPosition};
+use crate::text::canvas::{Canvas, Style};
 use crate::text::layout::{columns, padded};
 use crate::text::{sections, shape};
 
-/// Writes the short answer.
-pub(super) fn write(canvas: &mut Canvas, page: &Page) {
+/// Lines of a screen: the distribution is left out if the answer would be longer with it.
+const MOST_LINES: usize = 40;
+
+/// Formats the short answer.
+pub(super) fn written(page: &Page, style: &Style) -> String {
+    let text = |picture: Option<&Table>| {
+        let mut canvas = Canvas::new(*style);
+        write(&mut canvas, page, picture);
+        canvas.into_text()
+    };
+    let picture = shape::picture(&page.short.histogram, Canvas::new(*style).room());
+    let with_picture = text(Some(&picture));
+    match with_picture.lines().count() <= MOST_LINES {
+        true => with_picture,
+        false => text(None),
+    }
+}
+
+fn write(canvas: &mut Canvas, page: &Page, picture: Option<&Table>) {
     let short = &page.short;
     if page.verdict_position == VerdictPosition::First {
         canvas.alone(page.verdict.tone, page.verdict.word);
@@ -17,8 +34,9 @@ pub(super) fn write(canvas: &mut Canvas, page: &Page) {
     canvas.part(&short.overview);
     canvas.lines(2, &short.errors);
     canvas.remarks(&short.notes);
-    let picture = shape::picture(&short.histogram, canvas.room());
-    canvas.part(&picture);
+    if let Some(picture) = picture {
+        canvas.part(picture);
+    }
     canvas.part(&short.loads);
     canvas.remarks(&short.remarks_on_loads);
     sections::write_events(canvas, &short.events);

@@ -483,7 +483,11 @@ fn checkpoints(finding: Checkpoints) -> String {
                 1 => "1 checkpoint".to_owned(),
                 more => format!("{} checkpoints", grouped(more)),
             };
-            format!("{all} began in the run, {requested:.0} of them ahead of schedule; {log}")
+            let early = match requested as u64 {
+                0 => String::new(),
+                early => format!(", {} of them ahead of schedule", grouped(early)),
+            };
+            format!("{all} began in the run{early}; {log}")
         }
         Cycles::Turns(turns) => format!("{log}, {turns:.2} times its capacity"),
     };

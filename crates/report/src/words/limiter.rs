@@ -10,6 +10,7 @@ use record::Side;
 use super::check::ceiling_use;
 use super::digits::{number, percent};
 use super::programs::other_programs;
+use crate::number::processors as processors_in_words;
 
 /// Returns the reason for a limiter or a suspect in one sentence.
 pub(crate) fn because(finding: &LimiterFinding) -> String {
@@ -308,6 +309,9 @@ fn network(finding: &NetworkLimit) -> String {
     }
 }
 
+/// Number of processors below which a database is not said to have waited for more.
+const LEAST_MISSING: f64 = 0.05;
+
 fn processors(finding: ProcessorLimit) -> String {
     match finding {
         ProcessorLimit::Throttled { side, throttled, quota, used } => format!(
@@ -318,19 +322,23 @@ fn processors(finding: ProcessorLimit) -> String {
             number(quota),
             number(used)
         ),
-        ProcessorLimit::Full { used, may_use, wanted, is_starved } => format!(
-            "its processes used {} of the {} processors that they may use, and would have used \
-             {}{}",
-            number(used),
-            number(may_use),
-            number(wanted),
-            if is_starved { ": something else had them" } else { "" }
-        ),
+        ProcessorLimit::Full { used, may_use, wanted, generator, is_starved } => {
+            let used_words =
+                format!("its processes used {} of {}", number(used), processors_in_words(may_use));
+            let missing = wanted - used;
+            let missing = (missing >= LEAST_MISSING)
+                .then(|| format!(" and waited for {} more", number(missing)));
+            let generator =
+                generator.map(|used| format!("; the load generator used {}", number(used)));
+            let others = is_starved.then(|| "; other programs used the rest".to_owned());
+            let more = [missing, generator, others].into_iter().flatten();
+            used_words + &more.collect::<String>()
+        }
         ProcessorLimit::OneThread { share, may_use, used } => format!(
-            "one of its threads used {} of a processor, and all of them {} of {} processors",
+            "one of its threads used {} of a processor, and all of them {} of {}",
             percent(share),
             number(used),
-            number(may_use)
+            processors_in_words(may_use)
         ),
     }
 }

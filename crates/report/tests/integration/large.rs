@@ -1,9 +1,11 @@
 //! Pages of runs with many jobs, many errors and odd names: they stay whole and of a bounded size.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use analyze::{ErrorSummary, TimeCourse};
-use base::{Class, Code};
+use analyze::{Distribution, ErrorSummary, TimeColumn, TimeCourse};
+use base::{AccountId, Class, Code, Nanos};
+use record::Kind;
 use report::{Page, View};
 
 use crate::cases;
@@ -11,8 +13,28 @@ use crate::support::{Case, Traffic};
 
 /// Returns the page of a run.
 fn page(view: &View) -> String {
-    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    let courses: Vec<TimeCourse> = view.evidence.accounts().map(|it| course(view, it)).collect();
     report::html(&Page::of(view), &report::figures(view, &courses))
+}
+
+/// Returns the course of a job with the times of its window, a column for each half of it.
+fn course(view: &View, account: AccountId) -> TimeCourse {
+    let window = view.evidence.steps.window();
+    let times =
+        |kind| Distribution::of(view.evidence.jobs[account.index()].histogram(kind).unwrap());
+    let column = |steps: Range<usize>| TimeColumn {
+        from: Nanos::from_secs(steps.start as u64),
+        to: Nanos::from_secs(steps.end as u64),
+        steps,
+        response: times(Kind::Response),
+        service: times(Kind::Service),
+        wait_mean_ns: None,
+        send_lag_mean_ns: None,
+        classes: Vec::new(),
+        errors: Vec::new(),
+    };
+    let middle = window.start + window.len() / 2;
+    TimeCourse { columns: vec![column(window.start..middle), column(middle..window.end)] }
 }
 
 #[test]
@@ -30,6 +52,9 @@ fn page_of_two_hundred_jobs_has_the_numbers_of_each_and_figures_of_the_first() {
         let has_figure = page.contains(&format!("Percentiles: job{job:03}<"));
         assert_eq!(has_figure, job < 8, "{job}");
     }
+    let drawn = page.matches("data-plot=").count();
+    assert!(drawn > 16, "{drawn} figures have marks");
+    assert!(page.contains("Figures of the first 8 of 200 jobs; the tables have all of them."));
     assert!(page.len() < 4_000_000, "{}", page.len());
 }
 
@@ -44,6 +69,7 @@ fn ten_thousand_kinds_of_errors_are_a_table_that_ends() {
     };
     view.summary.jobs[0].errors_by_code = (0..10_000).map(error).collect();
     let page = page(&view);
+    assert!(!page.contains("Figures of the first"), "one job has all of its figures");
     assert!(page.contains("E00000") && page.contains("more rows in the CSV"));
     assert!(!page.contains("<bdi>E09999</bdi>"), "the page has the first rows alone");
     assert!(page.contains("E09999"), "the file has all of them");

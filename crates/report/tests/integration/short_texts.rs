@@ -27,15 +27,22 @@ fn every_kind_of_run_has_a_short_answer() {
 }
 
 #[test]
-fn clean_run_of_one_job_fits_a_screen() {
+fn answer_of_one_job_fits_a_screen() {
     let clients = Traffic { connections: 4, ..Traffic::of(183) };
-    for case in [cases::open(), cases::virtual_time(), Case::new(CLOSED).serving(0, clients)] {
-        let shown = short_text(&case.view(), &SCREEN);
-        assert!(shown.contains("\nVALID: "), "{shown}");
-        assert!(shown.lines().count() <= MOST_LINES, "{} lines: {shown}", shown.lines().count());
+    let clean = ("clean", Case::new(CLOSED).serving(0, clients).view());
+    let all = cases::all().into_iter().chain([clean]);
+    let (mut answers, mut with_histogram) = (0, 0);
+    for (name, view) in all.filter(|(_, view)| view.summary.jobs.len() == 1) {
+        let shown = short_text(&view, &SCREEN);
+        assert!(shown.lines().count() <= MOST_LINES, "{name}, {}: {shown}", shown.lines().count());
         let widest = shown.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(80), "{shown}");
+        assert!(widest <= Some(80), "{name}: {shown}");
+        answers += 1;
+        with_histogram += u32::from(shown.contains("response up to"));
     }
+    assert!(answers >= 12 && with_histogram >= 6, "{answers} {with_histogram}");
+    let with_objections = short_text(&cases::suspect().view(), &SCREEN);
+    assert!(!with_objections.contains("response up to"), "{with_objections}");
 }
 
 const CLOSED: &str = "duration = 60s\n[a]\nquery = select 1\nconcurrency = 4\nthink = exp(20ms)\n";
@@ -59,7 +66,6 @@ fn short_answer_ends_with_verdict_limiter_result_and_commands() {
     let places = [
         "\n[read]  open",
         "\n  response ",
-        "\n  response up to",
         "\nSUSPECT: ",
         "\n  send-lag ",
         "What to do: ",
@@ -214,6 +220,15 @@ fn gap_is_the_difference_of_response_and_service() {
     let gap = shown.lines().find(|line| line.starts_with("  gap ")).unwrap();
     let cells: Vec<&str> = gap.split_whitespace().collect();
     assert_eq!(cells.join(" "), "gap 3.00 ms – 0 8.00 ms 1.00 ms");
+    // Histograms of times of 5 ms have buckets of 4 µs.
+    for (gap_us, is_shown) in [(8, false), (9, true)] {
+        let job = &mut view.summary.jobs[0];
+        let response = job.response.quantiles_ns;
+        job.service.quantiles_ns = response;
+        job.service.quantiles_ns[0] = response[0] - gap_us * 1_000;
+        let shown = short_text(&view, &SCREEN);
+        assert_eq!(shown.contains("\n  gap "), is_shown, "{gap_us}: {shown}");
+    }
 }
 
 /// Returns a run of this many jobs, of which the second has errors and unsent requests.

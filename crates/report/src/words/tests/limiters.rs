@@ -381,8 +381,9 @@ fn of_network() -> Vec<Said> {
 }
 
 fn of_processors() -> Vec<Said> {
-    let full =
-        |is_starved| F::Processors(P::Full { used: 1.8, may_use: 2.0, wanted: 2.6, is_starved });
+    let full = |wanted, generator, is_starved| {
+        F::Processors(P::Full { used: 1.28, may_use: 2.0, wanted, generator, is_starved })
+    };
     let side = Side::Server;
     vec![
         (
@@ -390,19 +391,20 @@ fn of_processors() -> Vec<Said> {
             "the control group of the server was throttled for 0.40 s in every second: it may use \
              0.50 processors, and used 0.45",
         ),
+        (full(1.28, None, false), "its processes used 1.28 of 2 processors"),
         (
-            full(false),
-            "its processes used 1.80 of the 2.00 processors that they may use, and would have used \
-             2.60",
+            full(5.59, Some(0.42), false),
+            "its processes used 1.28 of 2 processors and waited for 4.31 more; the load generator \
+             used 0.42",
         ),
         (
-            full(true),
-            "its processes used 1.80 of the 2.00 processors that they may use, and would have used \
-             2.60: something else had them",
+            full(5.59, None, true),
+            "its processes used 1.28 of 2 processors and waited for 4.31 more; other programs used \
+             the rest",
         ),
         (
             F::Processors(P::OneThread { share: 0.95, may_use: 2.0, used: 0.9 }),
-            "one of its threads used 95 % of a processor, and all of them 0.90 of 2.00 processors",
+            "one of its threads used 95 % of a processor, and all of them 0.90 of 2 processors",
         ),
     ]
 }

@@ -1,0 +1,83 @@
+// The courses of the jobs of a run that goes on: a value for each second, drawn as small figures.
+
+import { significant, time } from "./number.js";
+
+type Value = number | null;
+
+/** A job with its completed requests per second and its p99 in nanoseconds. */
+interface Course {
+  readonly job: string;
+  readonly values: readonly [Value[], Value[]];
+}
+
+/** Values up to a second since time zero. */
+export interface Courses {
+  readonly interval: number | null;
+  readonly courses: readonly Course[];
+}
+
+/** The most seconds that are shown. */
+const MOST = 300;
+
+const [WIDTH, HEIGHT] = [300, 60];
+
+const TITLES = ["completed per second", "p99 of the response times"] as const;
+const WORDS = [significant, time] as const;
+
+/** Adds the latest values to those so far; a second that was missed is a gap, and an earlier one begins a new run. */
+export function added(all: Courses, latest: Courses): Courses {
+  const [from, to] = [all.interval, latest.interval];
+  if (to === null || to === from) return all;
+  if (from === null || to < from || all.courses.length !== latest.courses.length) return latest;
+  const missed = new Array<null>(Math.min(to - from - 1, MOST)).fill(null);
+  const join = (before: Value[] = [], now: Value[]) => [...before, ...missed, ...now].slice(-MOST);
+  const courses = latest.courses.map(({ job, values: [rate, p99] }, place): Course => {
+    const before = all.courses[place]?.values;
+    return { job, values: [join(before?.[0], rate), join(before?.[1], p99)] };
+  });
+  return { interval: to, courses };
+}
+
+/** Returns the line through values, the latest at the right, with the axis from zero to the greatest. */
+export function line(values: readonly Value[]): string {
+  const greatest = Math.max(...values.map((value) => value ?? 0)) || 1;
+  const [step, left] = [WIDTH / (MOST - 1), MOST - values.length];
+  let out = "";
+  for (const [place, value] of values.entries()) {
+    if (value === null) continue;
+    const before = values[place - 1] ?? null;
+    const [x, y] = [(left + place) * step, HEIGHT - 2 - (value / greatest) * (HEIGHT - 4)];
+    out += `${before === null ? "M" : "L"}${x.toFixed(1)},${y.toFixed(1)}${before === null ? "h0" : ""}`;
+  }
+  return out;
+}
+
+/** Returns a line as an element; nothing but attributes, as the policy of the page allows no styles. */
+function drawn(values: readonly Value[], words: string): SVGSVGElement {
+  const made = <T extends "svg" | "path">(name: T, attributes: Record<string, string>) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+  const svg = made("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": words });
+  const [d, stroke] = [line(values), "currentColor"];
+  svg.append(
+    made("path", { d: `M0,${HEIGHT - 1}H${WIDTH}`, stroke, "stroke-opacity": ".3" }),
+    made("path", { d, stroke, fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" }),
+  );
+  return svg;
+}
+
+/** Returns the figures of all jobs: throughput and p99 of each. */
+export function figures({ courses }: Courses): HTMLElement[] {
+  const figure = (job: string, values: readonly Value[], place: 0 | 1) => {
+    const words = (value: Value | undefined) => (value === null || value === undefined ? "–" : WORDS[place](value));
+    const greatest = Math.max(...values.map((value) => value ?? 0));
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    caption.textContent = `${job}: ${TITLES[place]}, last ${words(values.at(-1))}, at most ${words(greatest)}`;
+    figure.append(caption, drawn(values, caption.textContent));
+    return figure;
+  };
+  return courses.flatMap(({ job, values: [rate, p99] }) => [figure(job, rate, 0), figure(job, p99, 1)]);
+}
