@@ -5,7 +5,7 @@
 pub struct OtherProgram {
     /// Name of its processes.
     pub name: String,
-    /// Host on which it runs; `None` is the load generator's.
+    /// Host on which it runs; `None` for the load generator's host.
     pub host: Option<String>,
     /// Mean number of processors that it used.
     pub processors: f64,
@@ -18,13 +18,13 @@ pub struct OtherProgram {
 /// The programs of neither side on one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherPrograms {
-    /// Host; `None` is the load generator's.
+    /// Host; `None` for the load generator's host.
     pub host: Option<String>,
     /// Mean number of processors that they used.
     pub used: f64,
     /// Processors of the host.
     pub processors: f64,
-    /// Programs that used most, the largest first.
+    /// Programs that used the most processor time, in descending order.
     pub programs: Vec<OtherProgram>,
 }
 

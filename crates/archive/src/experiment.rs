@@ -15,7 +15,7 @@ use crate::reviewer_note::read_reviewer_notes;
 use crate::v2::{Figure, LookRow, RunRow, RunState};
 use crate::{v1, v2};
 
-/// The record of an experiment in the process of writing.
+/// The record of an experiment that is being written.
 ///
 /// Everything is written between runs. A transaction is on the disk when it has ended, so that the
 /// record holds every run that had ended before the process was killed or the machine failed.

@@ -515,7 +515,7 @@ impl Archive {
     /// the file and look for a writer.
     ///
     /// # Errors
-    /// Those of `read`, or the record cannot be locked.
+    /// `read` fails, or the record cannot be locked.
     pub fn at_once<T>(
         &self,
         read: impl FnOnce() -> Result<T, RecordError>,

@@ -28,8 +28,8 @@ pub fn check_note(path: &Path) -> Result<(), RecordError> {
 /// programs may do so at once.
 ///
 /// # Errors
-/// The file is not a record or is damaged; it cannot be written; its run or experiment still goes
-/// on; or it has as many notes as it may have.
+/// The file is not a record or is damaged; it cannot be written; its run or experiment is still in
+/// progress; or it has the maximum number of notes.
 pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
     let file = open_to_note(path)?;
     let written = connect(path)
@@ -51,7 +51,7 @@ fn open_to_note(path: &Path) -> Result<File, RecordError> {
     check_writable(path)?;
     check_ended(path)?;
     let file = File::open(path).map_err(|cause| unwritable(path, cause))?;
-    // An experiment that goes on has locked its record.
+    // An experiment in progress has locked its record.
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Err(RecordError::new(path, RecordErrorKind::InUse)),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),

@@ -29,7 +29,7 @@ pub(crate) struct Second {
     pub(crate) gauge: Option<Gauge>,
 }
 
-/// A record in the process of writing.
+/// A record that is being written.
 pub(crate) struct Writer {
     path: PathBuf,
     grid: Grid,

@@ -290,7 +290,7 @@ impl<'n> NamedFile<'n> {
         }
     }
 
-    /// Checks that nothing exists there.
+    /// Checks that nothing exists at its path.
     fn is_free(&self) -> io::Result<()> {
         match self.kind() {
             Ok(FileType::Symlink) => Err(Refusal::Link.into()),

@@ -95,7 +95,7 @@ impl ClientCounts {
         self.connected.set(self.connected.get() + 1);
     }
 
-    /// Counts a connected client that goes on without a connection until its next request.
+    /// Counts a connected client that closes its connection and has none until its next request.
     pub(crate) fn closed(&self) {
         self.take_from(ClientStatus::Connected);
     }

@@ -35,8 +35,8 @@ pub(crate) struct ExampleResults<'a> {
 
 impl ExampleResults<'_> {
     /// Executes the examples over `connection` and shows an excerpt for each job. A statement that
-    /// is not executed, or not answered in time, has the reason in place of a result; the run goes
-    /// on.
+    /// is not executed, or not answered in time, has the reason in place of a result; the run
+    /// continues.
     pub(crate) async fn show(
         &self,
         rt: &Rt,

@@ -88,7 +88,7 @@ pub(crate) struct Tables<'a> {
 
 impl Tables<'_> {
     /// Reads the tables over `connection` and shows them. A table that cannot be read in time gets
-    /// an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run goes on.
+    /// an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run continues.
     pub(crate) async fn show(
         &self,
         rt: &Rt,

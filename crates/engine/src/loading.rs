@@ -197,7 +197,7 @@ struct LoadProgress {
     writers: Cell<u32>,
     /// Number of writers that are not yet connected or refused.
     opening: Cell<u32>,
-    /// Error of a writer that got no connection; the others go on without it.
+    /// Error of a writer that got no connection; the others continue without it.
     refused: RefCell<Option<Error>>,
     /// Error of a batch that was not written; it ends the load.
     failed: RefCell<Option<Error>>,

@@ -104,7 +104,7 @@ impl Guardian {
     /// path of the folder begins with `stem`.
     ///
     /// # Errors
-    /// Those of [`Guardian::of_folder`].
+    /// As [`Guardian::of_folder`].
     pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
         Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, PATH)
     }
@@ -124,7 +124,7 @@ impl Guardian {
     /// Starts a guardian of processes alone.
     ///
     /// # Errors
-    /// Those of [`Guardian::of_folder`].
+    /// As [`Guardian::of_folder`].
     pub fn of_processes() -> io::Result<Guardian> {
         Guardian::of_folder(Path::new(""))
     }

@@ -10,8 +10,8 @@ pub struct Grid {
     /// interval is shorter by this time.
     pad: u64,
     warmup: Nanos,
-    /// Seconds per histogram row; 0 for a run of unknown length, whose rows become longer as it
-    /// goes on.
+    /// Seconds per histogram row; 0 for a run of unknown length, whose rows become longer with
+    /// time.
     row_seconds: u32,
 }
 

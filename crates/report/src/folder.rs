@@ -81,7 +81,7 @@ pub enum RowState {
     Judged(Status),
     /// A record of something that has no verdict: a load of tables, or an observation.
     Unjudged,
-    /// A record whose run or experiment did not reach its end, or still goes on.
+    /// A record whose run or experiment did not reach its end, or is still in progress.
     Unfinished,
     /// Not a record.
     Foreign,

@@ -73,7 +73,7 @@ where
 /// Waits for the next connection to a listener.
 ///
 /// # Errors
-/// Those of `accept(2)`, for example if this process has reached its limit of open files.
+/// Errors of `accept(2)`, for example if this process has reached its limit of open files.
 pub fn poll_accept(
     rt: &Rt,
     listener: &Source<TcpListener>,

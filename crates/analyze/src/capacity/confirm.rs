@@ -183,7 +183,7 @@ struct Attempt<'a> {
     cut: Option<Irregular>,
 }
 
-/// Runs the trials of one attempt, until it is futile or cannot go on.
+/// Runs the trials of one attempt, until it is futile or cannot continue.
 fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
     let phase = Phase::Confirm(attempt);
     let window = length(replay, value, attempt);

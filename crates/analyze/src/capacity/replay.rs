@@ -14,7 +14,7 @@ use super::trial::{Phase, Trial};
 pub(super) enum Pause {
     /// A trial is not recorded yet.
     Run(TrialRequest),
-    /// The phase cannot go on.
+    /// The phase cannot continue.
     Irregular(Irregular),
 }
 
@@ -157,7 +157,7 @@ impl<'a> Replay<'a> {
                 return Ok(outcome);
             }
             window = window + window;
-            // An undecided value is near the boundary, so the search can go on without an
+            // An undecided value is near the boundary, so the search can continue without an
             // extension.
             match self.valid_trial(value, phase, window) {
                 Err(Pause::Irregular(Irregular::BudgetSpent { .. })) => break,

@@ -33,7 +33,7 @@ pub struct Trial {
     pub rejected: u64,
     /// Names of the checks of the instrument with the status INVALID.
     pub invalid: Vec<String>,
-    /// Limit of the generator's own that the varied job reached.
+    /// Limit of the generator itself that the varied job reached.
     pub own_limit: Option<OwnLimit>,
     /// Mean service time of the varied job; `None` without requests.
     pub service: Option<Nanos>,

@@ -71,7 +71,7 @@ pub struct Limiter {
 enum Outcome {
     /// Every job got what it was offered.
     Satisfied,
-    /// The run took what it could get, or asked for more; with the reason.
+    /// The load reached or exceeded the available capacity; with the reason.
     Saturating(Saturation),
     /// The run does not show it; with the reason.
     Inconclusive(Inconclusive),

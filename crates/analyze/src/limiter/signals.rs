@@ -15,7 +15,7 @@ use crate::observed::Observed;
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
     series: Vec<(ObservedComponent, &'a Observed)>,
-    /// Host of the database's processes; `None` is the load generator's.
+    /// Host of the database's processes; `None` for the load generator's host.
     server: Option<String>,
     /// True if the processes of the database were seen.
     sees_processes: bool,
@@ -76,7 +76,7 @@ impl<'a> Signals<'a> {
         Signals { window, series, server, sees_processes }
     }
 
-    /// Returns the host of the database's processes; `None` is the load generator's.
+    /// Returns the host of the database's processes; `None` for the load generator's host.
     pub(super) fn server_host(&self) -> Option<&str> {
         self.server.as_deref()
     }

@@ -41,8 +41,8 @@ use recorder_thread::RecorderThread;
 const CHANNEL: usize = 32;
 const CHANNEL_IN_VIRTUAL: usize = 4;
 
-/// A record in the process of writing. If it is dropped before it is finished, the file looks like
-/// the record of a killed run.
+/// A record that is being written. If it is dropped before it is finished, the file looks like the
+/// record of a killed run.
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,

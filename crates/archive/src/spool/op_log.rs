@@ -49,7 +49,7 @@ pub struct OpLogError {
     cause: io::Error,
 }
 
-/// An op-log in the process of writing.
+/// An op-log that is being written.
 pub struct OpLog {
     plan: OpLogPlan,
     pace: Pace,

@@ -18,7 +18,7 @@ use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 /// large.
 pub(super) const ROOM: PendingLimits = PendingLimits { blocks: 64, weight: 8 << 20 };
 
-/// A results file in the process of writing.
+/// A results file that is being written.
 pub struct ResultsFile {
     spool: Spool<Rows>,
 }

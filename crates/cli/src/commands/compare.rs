@@ -62,8 +62,8 @@ pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> 
     Ok(view)
 }
 
-/// Returns the figures of two single runs over each other; none for other groups, and if the
-/// comparison is refused.
+/// Returns the figures that overlay two single runs; none for other groups, and if the comparison
+/// is refused.
 fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Complaint> {
     let [first, second] = groups.all.as_slice() else { return Ok(Vec::new()) };
     let ([one], [other]) = (first.runs.as_slice(), second.runs.as_slice()) else {

@@ -19,7 +19,7 @@ const SELDOM: u64 = 10;
 /// Shortest interval between two lines of a load, except for its last line.
 const LOAD_STEP: Nanos = Nanos::from_secs(1);
 
-/// Starts the thread that writes the lines. Without it the run goes on unseen.
+/// Starts the thread that writes the lines. Without it the run continues without a display.
 pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("display".to_owned());
     let started = thread.spawn(move || {

@@ -47,7 +47,7 @@ struct Size {
     width: usize,
 }
 
-/// Starts the painter's thread. Without it the run goes on unseen.
+/// Starts the painter's thread. Without it the run continues without a display.
 pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("display".to_owned());
     let started = thread.spawn(move || {

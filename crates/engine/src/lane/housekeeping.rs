@@ -29,7 +29,7 @@ pub(crate) struct LaneOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TargetState {
     pub(crate) target: JobTarget,
-    /// Beginning of the outage that was still going on, if there was one.
+    /// Beginning of the outage that had not ended, if there was one.
     pub(crate) lost_since: Option<Stamp>,
     /// Instant of the latest refusal in that outage.
     pub(crate) refused_at: Option<Stamp>,

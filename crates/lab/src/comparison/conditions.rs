@@ -66,7 +66,7 @@ fn plan_lines(plan: &str) -> Vec<(String, String)> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = name;
         } else if line.starts_with(' ') {
-            // A value that goes on.
+            // A value that continues on the next line.
             let last = lines.last_mut().map(|(_, value)| value);
             last.into_iter().for_each(|value| value.extend(["\n", line]));
         } else if let Some((key, value)) = line.split_once(" = ")

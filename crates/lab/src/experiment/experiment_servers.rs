@@ -402,7 +402,8 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before.
+    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before
+    /// the start.
     pub(super) fn measure_order(
         &self,
         id: ArmPointId,

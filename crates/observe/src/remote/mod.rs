@@ -5,7 +5,7 @@
 //! front, at times of this machine. No port is opened on either machine, and the remote program
 //! ends with its input, however this one ends. [`serve()`] is the remote side.
 //!
-//! A failure is reported as missing, once, with a remedy: the run goes on.
+//! A failure is reported as missing, once, with a remedy: the run continues.
 
 mod clock;
 mod host;

@@ -8,7 +8,7 @@ use super::subject::{Job, Run, Words};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::time;
 
-/// Points per nine.
+/// Number of points for each further nine of the percentile, as from p90 to p99.
 const POINTS_PER_NINE: f64 = 20.0;
 
 /// Fraction of requests whose times may lie below the axis: a few short ones would take most of it.

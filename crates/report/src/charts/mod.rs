@@ -67,8 +67,8 @@ pub struct OverlaidRun<'a> {
     pub courses: &'a [TimeCourse],
 }
 
-/// Returns figures that show two single runs over each other: throughput, response times and
-/// percentile curves of the jobs that both have.
+/// Returns figures that overlay two single runs: throughput, response times and percentile curves
+/// of the jobs that both have.
 pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
     let named = runs.map(|OverlaidRun { name, view, courses }| overlay::Named {
         name,

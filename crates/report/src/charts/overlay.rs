@@ -1,5 +1,5 @@
-//! Two single runs over each other: throughput and response times over time, and the percentile
-//! curves. Times are aligned at the end of the warm-ups.
+//! Figures that overlay two single runs: throughput and response times over time, and the
+//! percentile curves. Times are aligned at the end of the warm-ups.
 
 use analyze::TimeColumn;
 use record::Kind;

@@ -34,7 +34,7 @@ pub struct ComparisonView {
     pub undeclared: Vec<DifferenceView>,
     /// Facts that differ between groups that were not interleaved.
     pub differences: Vec<DifferenceView>,
-    /// Figures of two single runs over each other; empty for other groups.
+    /// Figures that overlay two single runs; empty for other groups.
     pub overlay: Vec<Figure>,
 }
 

@@ -63,7 +63,7 @@ impl JobBlock {
     }
 }
 
-/// Formats the outcomes of the requests: those that are not zero.
+/// Formats the outcomes of the requests that occurred at least once.
 pub(super) fn requests(counts: &Counts) -> String {
     let balance = &counts.balance;
     let failed = listed([

@@ -31,9 +31,9 @@ pub struct Column {
 /// The alignment of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Texts.
+    /// Aligned to the left: texts.
     Left,
-    /// Numbers.
+    /// Aligned to the right: numbers.
     Right,
 }
 

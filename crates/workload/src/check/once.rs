@@ -26,7 +26,7 @@ pub(super) struct Checked {
 }
 
 /// Checks a file once. `live` is the plan that will run, if the file is checked again for the plan
-/// that is shown: the targets are then those of `live`.
+/// that is shown: the targets are then taken from `live`.
 pub(super) fn check_as_given(
     file: &File<'_>,
     overrides: &Overrides,

@@ -73,7 +73,7 @@ impl Vary {
     /// Parses the name of a line in an arm that fits the pattern of `key`.
     ///
     /// # Errors
-    /// Those of [`Vary::parse`].
+    /// As [`Vary::parse`].
     pub(super) fn of_key(
         key: &Key,
         name: Excerpt<'_>,

@@ -50,7 +50,7 @@ fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     }
 }
 
-/// Returns the figures of a comparison of recorded groups: two single runs over each other, or the
+/// Returns the figures of a comparison of recorded groups: an overlay of two single runs, or the
 /// effects and the pairs of arms of one experiment.
 pub fn comparison_figures(view: &ComparisonView) -> Vec<Figure> {
     let effects = effects::figures(&Subject {
