@@ -148,7 +148,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the number of processors that the load generator used on the database's machine.
     fn generator_beside(&self) -> Option<f64> {
         let is_here = self.findings.evidence.surroundings.main.place == Place::ThisHost;
-        self.signals.used_processors(&Part::Processes(Side::Generator)).filter(|_| is_here)
+        self.generator_cpu().filter(|_| is_here)
     }
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.

@@ -97,20 +97,23 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     Rates { points, extents: Vec::new(), mean }
 }
 
-/// Part of a neighbouring period below which a period is too short for a rate: counters grow in
+/// Part of other periods below which a period is too short for a rate: counters grow in
 /// steps (ticks of a hundredth of a second, the whole time of a process that ended), and an
 /// observation ends with a reading right after the one before.
 const SHORTEST: f64 = 0.5;
 
 /// Returns the readings without those after which a period would be too short, compared with the
-/// one before it (the first: with the next): it becomes a part of the next one, and the last becomes
-/// a part of the one before.
+/// one before it (the first: with the next) and with the median: it becomes a part of the next one,
+/// and the last becomes a part of the one before.
 pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
     let lengths: Vec<f64> = readings.windows(2).map(length).collect();
+    let mut sorted = lengths.clone();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
     let is_short = |place: usize| {
         let neighbour = if place == 0 { lengths.get(1) } else { lengths.get(place - 1) };
-        neighbour.is_some_and(|neighbour| lengths[place] < SHORTEST * neighbour)
+        neighbour.is_some_and(|neighbour| lengths[place] < SHORTEST * neighbour.min(median))
     };
     let mut kept: Vec<T> = readings.first().copied().into_iter().collect();
     for (place, reading) in readings.iter().skip(1).enumerate() {
@@ -287,12 +290,7 @@ mod tests {
         let observed = Observed {
             component: "host".to_owned(),
             metric: "busy".to_owned(),
-            points: vec![
-                (at(7_198), 0.0),
-                (at(7_199), 1.0),
-                (at(7_200), 2.0),
-                (at(7_260), 32.0),
-            ],
+            points: vec![(at(7_198), 0.0), (at(7_199), 1.0), (at(7_200), 2.0), (at(7_260), 32.0)],
             ranges: vec![range(7_260, 0.1, 1.9)],
         };
         let Rates { points, extents, .. } = rates_of(&observed);
