@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 use record::environment::CANARY;
 use record::metric::processes;
 use record::{Metric, Part, Side};
@@ -35,6 +35,8 @@ pub struct RunFigures {
     pub missing: Vec<(RunMetric, Missing)>,
     /// Completed requests per second of each job, also of those whose rate is given.
     pub completed_per_s: Vec<(String, f64)>,
+    /// Rates of each job over time.
+    pub rates: Vec<JobRates>,
     /// Processor time of the load generator and of the database or its proxy, as shares of the
     /// processors that they may use; those that were observed.
     pub cpu: Vec<CpuShare>,
@@ -50,6 +52,46 @@ pub struct RunFigures {
     pub limiter_finding: LimiterFinding,
     /// Facts about the surroundings and the settings of the server: names and values.
     pub facts: Vec<(String, String)>,
+}
+
+/// The rates of a job in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRates {
+    /// Its name.
+    pub job: String,
+    /// Requests per second that were offered; `None` without a schedule of arrivals.
+    pub offered_per_s: Option<f64>,
+    /// Completed requests per second in consecutive parts of the window of equal length: seconds,
+    /// or at most [`JobRates::MOST`] longer ones.
+    pub completed_per_s: Vec<f64>,
+}
+
+impl JobRates {
+    /// Maximum number of parts of a window.
+    pub const MOST: usize = 120;
+
+    /// Returns the rates of a job. A rest at the end, or a part that is cut off, has none.
+    fn of(evidence: &Evidence, account: AccountId, job: &JobSummary) -> JobRates {
+        let steps = &evidence.steps;
+        let window = steps.window();
+        let length_s = |part: &Range<usize>| {
+            steps.start(part.end).saturating_sub(steps.start(part.start)).as_secs_f64()
+        };
+        let size = window.len().div_ceil(JobRates::MOST).max(1);
+        let parts = window.clone().step_by(size).map(|from| from..(from + size).min(window.end));
+        let parts: Vec<Range<usize>> = parts.collect();
+        let longest_s = parts.iter().map(length_s).fold(0.0, f64::max);
+        let is_whole = |part: &&Range<usize>| 2.0 * length_s(part) >= longest_s;
+        let completed = |part: &Range<usize>| {
+            let ends = evidence.jobs[account.index()].ends(part.clone());
+            ends.completed as f64 / length_s(part)
+        };
+        JobRates {
+            job: job.name.clone(),
+            offered_per_s: job.offered_per_s,
+            completed_per_s: parts.iter().filter(is_whole).map(completed).collect(),
+        }
+    }
 }
 
 /// Reason why a run has no value of a metric.
@@ -123,6 +165,7 @@ impl RunFigures {
             metrics: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
+            rates: Vec::new(),
             cpu: cpu_shares(evidence),
             slos: slos(summary),
             empty_success: summary
@@ -138,6 +181,7 @@ impl RunFigures {
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
             let is_open = evidence.plan.account(account).job().has_arrivals();
             figures.add_job(job, is_open);
+            figures.rates.push(JobRates::of(evidence, account, job));
         }
         figures.add_generator(summary.client.as_ref());
         figures.add_server(evidence);
@@ -348,6 +392,7 @@ impl RunFigures {
             metrics: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
+            rates: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
             empty_success: Vec::new(),

@@ -40,7 +40,7 @@ pub use comparison::{
 };
 pub use conclusion::{Conclusion, conclude};
 pub use cpu_share::{CpuShare, owner_of_server};
-pub use figures::{Missing, RunFigures, RunVerdict};
+pub use figures::{JobRates, Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
 pub use objection::{
     FactDifference, GroupConditions, Objection, ObjectionKind, Problem, RunConditions, Unfinished,

@@ -92,6 +92,11 @@ pub struct JobAtPoint {
     pub job: String,
     /// Completed requests per second, also of a job whose rate is given.
     pub completed_per_s: Result<PointMean, Unusable>,
+    /// Completed requests per second of each run over time: those of its
+    /// [`JobRates`](crate::compare::JobRates).
+    pub over_time_per_s: Vec<Vec<f64>>,
+    /// Mean of the requests per second that were offered; `None` without a schedule of arrivals.
+    pub offered_per_s: Option<f64>,
     /// Response times in milliseconds.
     pub response_ms: Vec<(TimeStatistic, Result<PointMean, Unusable>)>,
 }
@@ -204,9 +209,14 @@ fn job_at(point: &CurvePoint<'_>, name: &str) -> JobAtPoint {
         let metric = RunMetric::of(Quantity::Response(statistic), name);
         (statistic, point.mean(&metric, ALPHA))
     };
+    let rates = point.runs.iter().flat_map(|run| &run.figures.rates).filter(|it| it.job == name);
+    let offered: Vec<f64> = rates.clone().filter_map(|rates| rates.offered_per_s).collect();
     JobAtPoint {
         job: name.to_owned(),
         completed_per_s: point.completed(name, ALPHA),
+        over_time_per_s: rates.map(|rates| rates.completed_per_s.clone()).collect(),
+        offered_per_s: (!offered.is_empty())
+            .then(|| offered.iter().sum::<f64>() / offered.len() as f64),
         response_ms: QUANTILES.map(response).to_vec(),
     }
 }

@@ -36,6 +36,23 @@ fn throughput_of_an_open_job_that_keeps_up_is_its_rate() {
 }
 
 #[test]
+fn each_second_of_the_window_has_a_rate() {
+    let mut evidence = steady(OPEN);
+    let seconds = evidence.steps.window().len();
+    // The generator stood still for a second, and sent the rest in the next one.
+    let [still, next] = [5, 6].map(|second| evidence.steps.window().start + second);
+    let completed = evidence.jobs[0].steps[still].ends.completed;
+    evidence.jobs[0].steps[still].ends.completed = 0;
+    evidence.jobs[0].steps[next].ends.completed *= 2;
+    let rates = &figures(&evidence).rates[0];
+    assert_eq!((rates.job.as_str(), rates.completed_per_s.len()), ("read", seconds));
+    let per_s = completed as f64;
+    assert_eq!(rates.completed_per_s[4..8], [per_s, 0.0, 2.0 * per_s, per_s]);
+    assert_eq!(rates.offered_per_s.map(f64::round), Some(per_s));
+    assert_eq!(figures(&steady(MIXED)).rates[1].offered_per_s, None);
+}
+
+#[test]
 fn metric_without_a_name_needs_a_single_job() {
     let figures = figures(&steady(MIXED));
     assert_eq!(get(&figures, "response.p99"), Err(Missing::Ambiguous));

@@ -153,6 +153,7 @@ mod tests {
             errors: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
+            rates: Vec::new(),
             cpu: Vec::new(),
             limiter: Component::Unknown,
             limiter_finding: analyze::limiting::LimiterFinding::Satisfied,

@@ -142,6 +142,7 @@ mod tests {
             metrics: Vec::new(),
             missing: Vec::new(),
             completed_per_s: Vec::new(),
+            rates: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
             empty_success: vec![("read".to_owned(), EmptySuccess::NoRows { answers })],

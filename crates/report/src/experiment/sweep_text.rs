@@ -241,6 +241,8 @@ mod tests {
             jobs: vec![JobAtPoint {
                 job: "read".to_owned(),
                 completed_per_s: Ok(mean(per_s)),
+                over_time_per_s: Vec::new(),
+                offered_per_s: None,
                 response_ms: QUANTILES.map(|one| (one, Ok(mean(123.0)))).to_vec(),
             }],
             cpu: [CpuOwner::Generator, CpuOwner::Proxy, CpuOwner::Database].map(share).to_vec(),

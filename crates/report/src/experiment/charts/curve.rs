@@ -1,13 +1,21 @@
-//! Curves over the points of a sweep: means with their intervals, and the runs behind them.
+//! Curves over the points of a sweep: means with their intervals, and the runs and their seconds
+//! behind them.
 
 use analyze::curve::{Interval, PointMean};
 
 use super::positions::Positions;
 use super::readable::readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
+use crate::number::significant;
 
 /// Largest end of an interval that the axis makes room for, as a multiple of the largest value.
 const MOST_ROOM: f64 = 1.3;
+
+/// Maximum number of specks of a figure.
+const MOST_SPECKS: usize = 4_000;
+
+/// Half of the width over which the seconds of a run are spread, as a fraction of the axis.
+const SPREAD: f64 = 0.012;
 
 /// A series over the points of a sweep.
 pub(super) struct Series<'a> {
@@ -17,6 +25,8 @@ pub(super) struct Series<'a> {
     pub(super) stroke: Stroke,
     /// The mean at each point; `None` where there is none.
     pub(super) means: Vec<Option<&'a PointMean>>,
+    /// The values of each run over time, at each point; empty if they are not shown.
+    pub(super) over_time: Vec<&'a [Vec<f64>]>,
     /// Factor from the unit of the means to the unit of the axis.
     pub(super) scale: f64,
 }
@@ -41,6 +51,20 @@ impl Series<'_> {
         Some(Interval { low: interval.low * self.scale, high: interval.high * self.scale })
     }
 
+    /// Returns true if two means are equal as they are shown, or their intervals overlap.
+    pub(super) fn is_tie(&self, one: usize, other: usize) -> bool {
+        let shown = |point: usize| self.mean(point).map(significant);
+        let overlap =
+            |(one, other): (Interval, Interval)| one.low <= other.high && other.low <= one.high;
+        shown(one) == shown(other)
+            || self.interval(one).zip(self.interval(other)).is_some_and(overlap)
+    }
+
+    /// Returns the runs at a point, each with its values over time.
+    fn over_time(&self, point: usize) -> &[Vec<f64>] {
+        self.over_time.get(point).copied().unwrap_or_default()
+    }
+
     fn values(&self, point: usize) -> impl Iterator<Item = f64> {
         let values = self.means.get(point).copied().flatten().map(|mean| &mean.values);
         values.into_iter().flatten().map(|value| value * self.scale)
@@ -61,6 +85,7 @@ pub(super) fn curves(
     let limit = readable(means);
     let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
     let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
+    specks(&mut curves, positions, series);
     for (number, one) in series.iter().enumerate() {
         let at = |point: usize| positions.of_series(point, number, series.len());
         draw(&mut curves, positions, one, &at);
@@ -81,11 +106,37 @@ fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
     {
         if one.mean(point).is_some_and(|mean| mean <= limit) {
             all.extend(one.values(point));
+            all.extend(one.over_time(point).iter().flatten().map(|value| value * one.scale));
             ends.extend(one.interval(point).map(|interval| interval.high));
         }
     }
     let most = fold(&all).max(limit);
     most.max(fold(&ends).min(MOST_ROOM * most))
+}
+
+/// Draws the values of each run over time, from left to right around its point.
+fn specks(curves: &mut Curves, positions: &Positions, series: &[Series<'_>]) {
+    let all = series.iter().flat_map(|one| one.over_time.iter().copied().flatten());
+    let stride = all.map(Vec::len).sum::<usize>().div_ceil(MOST_SPECKS).max(1);
+    let half = SPREAD / series.len() as f64;
+    for (number, one) in series.iter().enumerate() {
+        let mut points = Vec::new();
+        for point in positions.order.iter().copied() {
+            let at = positions.of_series(point, number, series.len());
+            for values in one.over_time(point) {
+                let last = values.len().saturating_sub(1).max(1) as f64;
+                let place = |(number, value): (usize, &f64)| Point {
+                    x: positions.axis.beside(at, half * (2.0 * number as f64 / last - 1.0)),
+                    y: value * one.scale,
+                };
+                points.extend(values.iter().enumerate().step_by(stride).map(place));
+            }
+        }
+        points.retain(|point| point.y <= curves.y.to);
+        if !points.is_empty() {
+            curves.marks.push(Mark::Specks { ink: one.ink, points });
+        }
+    }
 }
 
 fn draw(
@@ -186,6 +237,9 @@ fn legend(curves: &mut Curves, series: &[Series<'_>]) {
     };
     curves.legend.push(mean);
     curves.legend.push(LegendEntry::new(ink, Swatch::Dot, "a run"));
+    if curves.marks.iter().any(|mark| matches!(mark, Mark::Specks { .. })) {
+        curves.legend.push(LegendEntry::new(ink, Swatch::Speck, "a second of a run"));
+    }
     if !curves.beyond.is_empty() {
         let triangle = Swatch::Symbol(Symbol::Triangle);
         curves.legend.push(LegendEntry::new(ink, triangle, "beyond the axis"));

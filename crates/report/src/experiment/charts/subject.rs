@@ -1,6 +1,7 @@
 //! The subject of figures of a sweep: its arms and their series.
 
-use analyze::curve::{ArmCurve, JobAtPoint, Peak, PointMean, Usl};
+use analyze::compare::Missing;
+use analyze::curve::{ArmCurve, JobAtPoint, Peak, PointMean, PointSummary, Unusable, Usl};
 
 use super::super::sweep::SweepView;
 use super::curve::Series;
@@ -38,9 +39,35 @@ impl<'a> Subject<'a> {
             ink: Ink::Series(number),
             stroke: strokes(number),
             means: curve.points.iter().map(|it| self.sweep.job_at(it).and_then(&mean)).collect(),
+            over_time: Vec::new(),
             scale,
         };
         self.arms().map(of_arm).collect()
+    }
+
+    /// Returns the completed requests per second of each arm, with those of each run over time.
+    pub(super) fn throughput(&self) -> Vec<Series<'a>> {
+        let series = self.series(1.0, |job| job.completed_per_s.as_ref().ok());
+        let with_seconds = |((.., curve), one): ((usize, &str, &'a ArmCurve), Series<'a>)| {
+            let of_point = |point: &'a PointSummary| {
+                self.sweep.job_at(point).map_or(&[][..], |job| &job.over_time_per_s)
+            };
+            Series { over_time: curve.points.iter().map(of_point).collect(), ..one }
+        };
+        self.arms().zip(series).map(with_seconds).collect()
+    }
+
+    /// Returns true if the load exceeds the capacity at a point, in an arm.
+    pub(super) fn is_overloaded(&self, point: usize) -> bool {
+        let exceeds = Unusable::Missing(Missing::ExceedsCapacity);
+        let jobs =
+            self.arms().filter_map(|(.., curve)| self.sweep.job_at(curve.points.get(point)?));
+        jobs.flat_map(|job| &job.response_ms).any(|(_, it)| *it == Err(exceeds))
+    }
+
+    /// Returns the values of some points in words: `1, 2`.
+    pub(super) fn named(&self, points: impl Iterator<Item = usize>) -> String {
+        points.map(|point| self.sweep.values[point].as_str()).collect::<Vec<&str>>().join(", ")
     }
 
     /// Returns the number of clients at the largest predicted peak that the axis can have.
@@ -70,16 +97,21 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Returns the sentence about the points without a mean, after a semicolon; empty if all have
+    /// Returns the sentences about the points without a mean, after a semicolon; empty if all have
     /// one.
     pub(super) fn gaps(&self, series: &[Series<'_>]) -> String {
-        let lacks = |point: usize| series.iter().any(|one| one.mean(point).is_none());
-        let values = self.sweep.values.iter().enumerate().filter(|(point, _)| lacks(*point));
-        let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
-        match values.is_empty() {
-            true => String::new(),
-            false => format!("; there is none at {}", values.join(", ")),
+        let lacks = |point: &usize| series.iter().any(|one| one.mean(*point).is_none());
+        let all = || (0..self.sweep.values.len()).filter(lacks);
+        let overloaded = self.named(all().filter(|point| self.is_overloaded(*point)));
+        let others = self.named(all().filter(|point| !self.is_overloaded(*point)));
+        let mut text = String::new();
+        if !overloaded.is_empty() {
+            text += &format!("; the load exceeds the capacity at {overloaded}");
         }
+        if !others.is_empty() {
+            text += &format!("; there is none at {others}");
+        }
+        text
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn figures_of(subject: &Subject<'_>) -> Vec<Figure> {
 
 fn throughput(subject: &Subject<'_>) -> Figure {
     let SweepView { vary, .. } = subject.sweep;
-    let series = subject.series(1.0, |job| job.completed_per_s.as_ref().ok());
+    let series = subject.throughput();
     let positions = Positions::of(subject.sweep, subject.peak_in_reach());
     let mut laws: Vec<f64> =
         subject.laws().flat_map(|(_, _, usl)| height(usl, &positions)).collect();
@@ -67,16 +67,8 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     drawn.marks = marks;
     mark_invalid(subject, &mut drawn, &positions, &series);
     mark_best(subject, &mut drawn, &positions, |arm| series.get(arm));
-    let of_arm = |(series, (_, _, curve)): (&Series<'_>, (usize, &str, &ArmCurve))| {
-        let (point, most) = extreme(series, |point| curve.points[point].is_usable())?;
-        let name = of_name(&series.name);
-        Some(format!("{} at {}{name}", rate(most), subject.sweep.values[point]))
-    };
-    let texts: Vec<String> = series.iter().zip(subject.arms()).filter_map(of_arm).collect();
-    let highest = match texts.is_empty() {
-        true => "Every point has an INVALID run".to_owned(),
-        false => format!("The highest mean is {}", texts.join(", ")),
-    };
+    let highest =
+        offered_text(subject, &positions).unwrap_or_else(|| highest_text(subject, &series));
     let caption = format!("{highest}{}{}.", peaks(subject, &positions), subject.gaps(&series));
     let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
     let reason = is_empty.then(|| "No point has a throughput yet.".to_owned());
@@ -90,6 +82,58 @@ fn throughput(subject: &Subject<'_>) -> Figure {
         legend: drawn.legend,
         missing: reason,
     }
+}
+
+/// Returns the highest mean of each arm, with the points that are not separated from it.
+fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
+    let of_arm = |(series, (_, _, curve)): (&Series<'_>, (usize, &str, &ArmCurve))| {
+        let counts = |point: usize| curve.points[point].is_usable();
+        let (highest, most) = extreme(series, counts)?;
+        let is_tie =
+            |point: &usize| *point != highest && counts(*point) && series.is_tie(highest, *point);
+        let ties = subject.named((0..curve.points.len()).filter(is_tie));
+        let ties = if ties.is_empty() { ties } else { format!(", not separated from {ties}") };
+        let name = of_name(&series.name);
+        Some(format!("{} at {}{name}{ties}", rate(most), subject.sweep.values[highest]))
+    };
+    let texts: Vec<String> = series.iter().zip(subject.arms()).filter_map(of_arm).collect();
+    match texts.is_empty() {
+        true => "Every point has an INVALID run".to_owned(),
+        false => format!("The highest mean is {}", texts.join("; ")),
+    }
+}
+
+/// Returns the points of a single arm at which all requests that are offered are completed, and
+/// those at which the load exceeds the capacity. `None` without a schedule of arrivals.
+fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> {
+    let [curve] = subject.sweep.curves.as_slice() else { return None };
+    let job = |point: usize| subject.sweep.job_at(curve.points.get(point)?);
+    let points = || positions.order.iter().copied().filter(|point| job(*point).is_some());
+    let offered: Vec<f64> = points().map(|it| job(it)?.offered_per_s).collect::<Option<_>>()?;
+    let first = *offered.first()?;
+    let rates = match offered.iter().all(|it| rate(*it) == rate(first)) {
+        true => format!("all {} that are offered", rate(first)),
+        false => "all that is offered".to_owned(),
+    };
+    let keeps = |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
+    let kept: Vec<usize> = points().filter(keeps).collect();
+    let values = |point: &usize| subject.sweep.values[*point].as_str();
+    let completes = match (kept.first(), kept.last()) {
+        (Some(first), Some(last)) if points().skip_while(|it| it != first).eq(kept.clone()) => {
+            let range = [values(first), values(last)];
+            let range = if first == last { range[0].to_owned() } else { range.join(" to ") };
+            format!("{} completes {rates} at {range}", subject.job())
+        }
+        (Some(_), Some(_)) => {
+            format!("{} completes {rates} at {}", subject.job(), subject.named(kept.into_iter()))
+        }
+        _ => format!("{} nowhere completes {rates}", subject.job()),
+    };
+    let exceeding = subject.named(points().filter(|point| subject.is_overloaded(*point)));
+    Some(match exceeding.is_empty() {
+        true => completes,
+        false => format!("{completes}; the load exceeds the capacity at {exceeding}"),
+    })
 }
 
 /// Returns the point with the largest mean of those that count, and the mean.
@@ -297,7 +341,7 @@ fn response_figure(
     }
 }
 
-/// Returns the first and the last mean of a series in words.
+/// Returns the first and the last mean of a series in words, and the lowest between them.
 fn growth(
     subject: &Subject<'_>,
     positions: &Positions,
@@ -309,10 +353,11 @@ fn growth(
         |(point, ns): (usize, f64)| format!("{} at {}", time(ns), subject.sweep.values[point]);
     let first = all.next()?;
     let name = if is_named { of_name(&series.name) } else { String::new() };
-    Some(match all.next_back() {
-        Some(last) => format!("{} to {}{name}", value_text(first), value_text(last)),
-        None => format!("{}{name}", value_text(first)),
-    })
+    let Some(last) = all.next_back() else { return Some(value_text(first) + &name) };
+    let lowest = all.min_by(|a, b| a.1.total_cmp(&b.1));
+    let lowest = lowest.filter(|lowest| lowest.1 < first.1.min(last.1));
+    let lowest = lowest.map(|it| format!(", lowest {}", value_text(it))).unwrap_or_default();
+    Some(format!("{} to {}{name}{lowest}", value_text(first), value_text(last)))
 }
 
 /// Returns the part of a caption about the points beyond the axis.
@@ -371,6 +416,7 @@ fn judged_series<'a>(number: usize, name: &str, curve: &'a ArmCurve) -> Series<'
         ink: Ink::Series(number),
         stroke: strokes(number),
         means: curve.judged.iter().map(|mean| mean.as_ref().ok()).collect(),
+        over_time: Vec::new(),
         scale: 1.0,
     }
 }

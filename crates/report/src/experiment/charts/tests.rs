@@ -1,7 +1,7 @@
 //! Tests of the figures of experiments.
 
 use analyze::Status;
-use analyze::compare::CpuShare;
+use analyze::compare::{CpuShare, Missing};
 use analyze::curve::{
     ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, OtherPoint, Peak, PointMean, PointSummary,
     Ranking, Unusable, Usl,
@@ -32,6 +32,8 @@ fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
         jobs: vec![JobAtPoint {
             job: "read".to_owned(),
             completed_per_s: Ok(mean(per_s)),
+            over_time_per_s: vec![vec![per_s]; 2],
+            offered_per_s: None,
             response_ms: quantiles.map(response).to_vec(),
         }],
         cpu: vec![share],
@@ -102,7 +104,80 @@ fn every_run_is_a_dot_and_the_best_point_and_its_ties_are_marked() {
     let ties = symbols(throughput, Symbol::Square);
     assert!(ties.len() == 1 && (ties[0].y - 180.0).abs() < 1e-9, "{ties:?}");
     assert!(symbols(throughput, Symbol::Cross).is_empty());
-    assert_eq!(throughput.caption, "The highest mean is 190/s at 2.");
+    assert_eq!(throughput.caption, "The highest mean is 190/s at 2, not separated from 4.");
+}
+
+#[test]
+fn seconds_of_runs_are_specks_around_their_point_in_the_order_of_time() {
+    let mut sweep = sweep(&POINTS, 1);
+    let seconds = vec![vec![100.0, 0.0, 250.0], vec![90.0]];
+    sweep.curves[0].points[0].jobs[0].over_time_per_s = seconds;
+    let specks = |figure: &Figure| {
+        let of = |mark: &Mark| match mark {
+            Mark::Specks { points, .. } => Some(points.clone()),
+            _ => None,
+        };
+        figure.marks.iter().find_map(of)
+    };
+    let figures = drawn(&sweep);
+    let points = specks(&figures[0]).unwrap();
+    let heights: Vec<f64> = points.iter().map(|point| point.y).collect();
+    assert_eq!(heights, [100.0, 0.0, 250.0, 90.0, 190.0, 190.0, 180.0, 180.0]);
+    assert!(figures[0].y.to >= 250.0 && points[0].x < 1.0 && points[2].x > 1.0, "{points:?}");
+    assert!(points[0].x < points[1].x && points[1].x < points[2].x, "{points:?}");
+    assert!(figures[0].legend.iter().any(|entry| entry.text == "a second of a run"));
+    assert_eq!(specks(&figures[1]), None, "a second has too few requests for a p99");
+    // A figure has a bounded number of them.
+    for point in &mut sweep.curves[0].points {
+        point.jobs[0].over_time_per_s = vec![vec![1.0; 120]; 40];
+    }
+    let many = specks(&drawn(&sweep)[0]).unwrap().len();
+    assert!((3_000..=4_800).contains(&many), "{many}");
+}
+
+/// Withholds the response times of a point.
+fn overload(sweep: &mut SweepView, point: usize) {
+    let times = &mut sweep.curves[0].points[point].jobs[0].response_ms;
+    let exceeds = Unusable::Missing(Missing::ExceedsCapacity);
+    times.iter_mut().for_each(|(_, mean)| *mean = Err(exceeds));
+}
+
+#[test]
+fn caption_says_where_all_that_is_offered_is_completed() {
+    let points =
+        [("1", 3_000.0, 9.0), ("2", 5_000.0, 5.36), ("4", 7_994.0, 2.06), ("8", 7_994.0, 4.0)];
+    let mut sweep = sweep(&points, 1);
+    for point in &mut sweep.curves[0].points {
+        point.jobs[0].offered_per_s = Some(8_000.0);
+    }
+    overload(&mut sweep, 0);
+    let figures = drawn(&sweep);
+    assert_eq!(
+        figures[0].caption,
+        "read completes all 8,000/s that are offered at 2 to 8; the load exceeds the capacity at 1."
+    );
+    assert_eq!(
+        figures[1].caption,
+        "p99 goes from 5.36 ms at 2 to 4.00 ms at 8, lowest 2.06 ms at 4; the load exceeds the \
+         capacity at 1."
+    );
+    (0..4).for_each(|point| overload(&mut sweep, point));
+    let caption = &drawn(&sweep)[0].caption;
+    assert!(caption.starts_with("read nowhere completes all 8,000/s that are"), "{caption}");
+    sweep.curves[0].points[1].jobs[0].offered_per_s = Some(9_000.0);
+    overload(&mut sweep, 1);
+    let caption = &drawn(&sweep)[0].caption;
+    assert!(caption.starts_with("read nowhere completes all that is offered"), "{caption}");
+}
+
+#[test]
+fn equal_means_without_intervals_are_ties() {
+    let mut sweep = sweep(&[("1", 99.99, 2.0), ("2", 99.98, 2.0), ("4", 80.0, 2.0)], 1);
+    for point in &mut sweep.curves[0].points {
+        point.jobs[0].completed_per_s.as_mut().unwrap().interval = None;
+    }
+    let caption = &drawn(&sweep)[0].caption;
+    assert_eq!(caption, "The highest mean is 100/s at 1, not separated from 2.");
 }
 
 #[test]
