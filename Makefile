@@ -110,8 +110,9 @@ SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)
 
-# Half an hour: the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the system's
-# own servers and go-mysql-server, with and without TLS. One alone: `scripts/test-servers target/release/assay mysql9`.
+# Half an hour: the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the system's own
+# servers, go-mysql-server and psql-wire, with and without TLS. One alone: `scripts/test-servers target/release/assay
+# mysql9`.
 test-servers:
 	@scripts/setup servers
 	@scripts/servers
