@@ -1,9 +1,11 @@
-// Records for the tests in a browser, made in virtual time, and their pages.
+// Records for the tests in a browser and their pages: made in virtual time, one of SQLite in real time, and one of
+// PostgreSQL that is kept in the tree.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 const THREE_JOBS = (length: string, rate: number, think: string) => `duration = ${length}
 warmup = 1m
@@ -22,15 +24,47 @@ think = exp(${think})
 const CLOSED = (url: string, length: string) =>
   `url = sim:${url}\nduration = ${length}\n[read]\nquery = select 1\nconcurrency = 2\n`;
 
+const SQLITE = `duration = 5s
+warmup = 1s
+[setup]
+query = create table account (id integer primary key, balance integer)
+[load account]
+rows = 600k
+columns = id: row(), balance: uniform(0, 1000)
+[read]
+query = select balance from account where id = \${uniform(1, 20000)}
+rate = 200
+[write]
+query = update account set balance = balance + 1 where id = \${uniform(1, 20000)}
+rate = 50
+[scan]
+query = select sum(balance) from account
+concurrency = 1
+start = 2s
+stop = 4s
+`;
+
 /** How a record is made. */
 interface Recipe {
   readonly name: string;
-  /** Texts by name of the file; the first one is run. */
-  readonly files: Record<string, string>;
+  /** Texts by name of the file; the first one is run. None if the record is one of the tree. */
+  readonly files?: Record<string, string>;
   readonly more?: string[];
   /** Whether it gets the samples of all observers, which a run in virtual time has not. */
   readonly isObserved?: boolean;
+  /** True if it is run in real time. */
+  readonly isReal?: boolean;
+  /** The names of figures of its page that have marks; those of other records are counted alone. */
+  readonly drawn?: string[];
 }
+
+/** A record of PostgreSQL with waits, disks and two processors, compressed. */
+const POSTGRES = "../crates/cli/tests/fixtures/records-v1/postgres.assay.gz";
+
+const ofJobs = (jobs: string[]): string[] =>
+  ["response", "percentiles", "histogram", "heat-map", "time-parts"].flatMap((name) =>
+    jobs.map((job) => `${name}.${job}`),
+  );
 
 const MM1 = ["--url", "sim:mm1?service=2ms"];
 
@@ -100,6 +134,27 @@ hold = 20s
   },
 ];
 
+RECIPES.push(
+  {
+    name: "sqlite",
+    files: { "sqlite.ini": SQLITE },
+    more: ["--url", "sqlite:pages.db"],
+    isReal: true,
+    drawn: ["throughput", ...ofJobs(["read", "write", "scan"]), "cpu", "queue", "processors", "loads"],
+  },
+  {
+    name: "postgres",
+    drawn: [
+      "throughput",
+      ...ofJobs(["read", "pay"]),
+      ...["cpu", "waits", "queue", "processors", "disk-bytes", "disk-operations", "disk-use", "network"],
+    ],
+  },
+);
+
+/** The figures that must have marks, by the name of the record. */
+export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn ?? []]));
+
 /** The names of all records. */
 export const NAMES = RECIPES.map(({ name }) => name);
 
@@ -108,6 +163,8 @@ export class Records {
   readonly folder = mkdtempSync(join(tmpdir(), "assay-pages-"));
   /** Times and sizes, to be printed. */
   readonly measures: string[] = [];
+  /** Processor time for the page of each record, in seconds. */
+  readonly seconds = new Map<string, number>();
   readonly program: string;
   /** The program that adds samples to a record. */
   readonly observed: string;
@@ -125,32 +182,43 @@ export class Records {
     return join(this.folder, file);
   }
 
-  /** Runs the program, and returns the seconds that it took. Codes 1 and 3 are answers about a run. */
+  /** Runs the program, and returns the processor time in seconds. Codes 1 and 3 are answers about a run. */
   assay(args: string[]): Promise<number> {
     return this.execute(this.program, args);
   }
 
+  /** Runs a program, and returns its processor time in seconds. */
   private execute(program: string, args: string[]): Promise<number> {
-    const begin = performance.now();
+    // The last line of `times` has the processor time of children: other programs do not change it.
+    const timed = ["-c", '"$0" "$@"; code=$?; times; exit $code', program, ...args];
     return new Promise((resolve, reject) => {
-      execFile(program, args, { cwd: this.folder }, (error, stdout, stderr) => {
+      execFile("sh", timed, { cwd: this.folder }, (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code);
-        if ([0, 1, 3].includes(code)) resolve((performance.now() - begin) / 1000);
+        const used = stdout.trimEnd().split("\n").at(-1) ?? "";
+        const parts = [...used.matchAll(/(\d+)m([\d.]+)s/g)];
+        const seconds = parts.reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
+        if ([0, 1, 3].includes(code)) resolve(seconds);
         else reject(new Error(`${program} ${args.join(" ")}: ${error}\n${stdout}${stderr}`));
       });
     });
   }
 
   /** Makes a record of these files in virtual time, of which the first is run, and its page. */
-  private async record({ name, files, more = [], isObserved = false }: Recipe): Promise<void> {
-    for (const [file, text] of Object.entries(files)) writeFileSync(this.path(file), text);
-    const [first = ""] = Object.keys(files);
-    await this.assay(["run", first, "--virtual", "--quiet", "--out", `${name}.assay`, ...more]);
+  private async record({ name, files, more = [], isReal = false, isObserved = false }: Recipe): Promise<void> {
+    if (files) {
+      for (const [file, text] of Object.entries(files)) writeFileSync(this.path(file), text);
+      const [first = ""] = Object.keys(files);
+      const pace = isReal ? [] : ["--virtual"];
+      await this.assay(["run", first, ...pace, "--quiet", "--out", `${name}.assay`, ...more]);
+    } else {
+      writeFileSync(this.path(`${name}.assay`), gunzipSync(readFileSync(POSTGRES)));
+    }
     if (isObserved) await this.execute(this.observed, [`${name}.assay`]);
     const seconds = await this.assay(["report", `${name}.assay`, "--html", `${name}.html`]);
+    this.seconds.set(name, seconds);
     const [record, page] = [`${name}.assay`, `${name}.html`].map((file) => statSync(this.path(file)).size / 1e6);
     this.measures.push(
-      `${name}: page of ${page?.toFixed(2)} MB written in ${seconds.toFixed(2)} s, record of ${record?.toFixed(1)} MB`,
+      `${name}: page of ${page?.toFixed(2)} MB written in ${seconds.toFixed(2)} s of processor time, record of ${record?.toFixed(1)} MB`,
     );
   }
 
