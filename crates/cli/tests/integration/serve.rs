@@ -49,6 +49,14 @@ impl Served {
         Answer { code, head: head.to_owned(), body: body.to_owned() }
     }
 
+    /// Returns the processor time that the program has used, in hundredths of a second (proc(5):
+    /// the fields `utime` and `stime`, behind the name in parentheses).
+    fn used_ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+    }
+
     /// Returns the page at a path after the token.
     fn get(&self, path: &str) -> Answer {
         let Served { address, token, .. } = self;
@@ -442,4 +450,10 @@ fn folder_of_a_thousand_records_and_foreign_files_is_listed() {
     let count = |words: &str| list.body.matches(words).count() + rest.body.matches(words).count();
     assert_eq!((count("href=\"report/"), count(">VALID</strong>")), (1_000, 1_000));
     assert_eq!(count(">not a record</strong>") + count(">unreadable</strong>"), 51);
+    // The goal for a list that was read before is 200 ms.
+    let before = served.used_ticks();
+    let requests = 5;
+    (0..requests).for_each(|_| drop(served.get("").expect(200, &[])));
+    let each = (served.used_ticks() - before) / requests;
+    assert!(each <= 3 * 20, "{each} hundredths of a second of processor time for each list");
 }
