@@ -10,7 +10,7 @@ use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
 use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
 use super::objective::RunSlo;
-use crate::check::{CheckKind, Domain, Status, Verdict};
+use crate::check::{Check, CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
 use crate::empty_success::EmptySuccess;
 use crate::evidence::Evidence;
@@ -116,6 +116,8 @@ pub struct RunVerdict {
     pub system: Status,
     /// Checks that object, with their status.
     pub objections: Vec<(CheckKind, Status)>,
+    /// All checks with their findings; empty if only those that object are known.
+    pub checks: Vec<Check>,
 }
 
 impl RunVerdict {
@@ -127,12 +129,17 @@ impl RunVerdict {
     /// Creates the verdict from all checks of a run.
     pub fn of(verdict: &Verdict) -> RunVerdict {
         let checks = verdict.checks.iter();
-        RunVerdict::divided(checks.map(|check| (check.kind, check.status, check.domain())))
+        let divided = checks.map(|check| (check.kind, check.status, check.domain()));
+        RunVerdict { checks: verdict.checks.clone(), ..RunVerdict::divided(divided) }
     }
 
     fn divided(checks: impl Iterator<Item = (CheckKind, Status, Domain)>) -> RunVerdict {
-        let mut divided =
-            RunVerdict { instrument: Status::Pass, system: Status::Pass, objections: Vec::new() };
+        let mut divided = RunVerdict {
+            instrument: Status::Pass,
+            system: Status::Pass,
+            objections: Vec::new(),
+            checks: Vec::new(),
+        };
         for (kind, status, domain) in checks.filter(|(_, status, _)| status.objects()) {
             let gravest = match domain {
                 Domain::Instrument => &mut divided.instrument,

@@ -228,6 +228,9 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         seed: run.row.seed,
         verdict: run.figures.verdict.status(),
         objections: run.figures.verdict.objections.clone(),
+        checks: run.figures.verdict.checks.clone(),
+        limiter: run.figures.limiter,
+        limiter_finding: run.figures.limiter_finding.clone(),
     };
     ExperimentView {
         ask: outline.ask.clone(),
@@ -242,6 +245,10 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         arms: names.iter().enumerate().map(arm).collect(),
         runs: results.steps.iter().chain(&results.runs).map(run).collect(),
         looks: results.looks.clone(),
+        rounds: match recorded.search {
+            Some(_) => Vec::new(),
+            None => design.looks.looks().to_vec(),
+        },
         comparison: results.comparison.clone(),
         saturation: saturation(recorded),
         capacity: recorded.search.as_ref().map(capacity_view),

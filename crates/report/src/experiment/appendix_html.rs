@@ -9,6 +9,10 @@ use crate::page::Align;
 pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
     out.rows("Objections by check and arm", &columns("check", view), &appendix.checks);
     out.paragraph(&appendix.other_checks);
+    let counts = ["passed", "SUSPECT", "INVALID", "not possible"];
+    let counts = counts.map(|title| (title, Align::Right));
+    let columns = [&[("check", Align::Left)][..], &counts].concat();
+    out.rows("Checks of all runs", &columns, &view.check_rows());
 }
 
 /// Writes the facts about some subjects.

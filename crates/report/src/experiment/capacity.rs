@@ -85,6 +85,49 @@ impl CapacityView {
         })
     }
 
+    /// Returns the numbers of the runs that confirmed the sustained value.
+    pub(super) fn confirming_runs(&self) -> Vec<u32> {
+        self.confirming().map(|it| it.run).collect()
+    }
+
+    /// Returns the highest value that passes although a lower one fails, if there is one: then no
+    /// interval describes the boundary.
+    fn passes_beyond(&self) -> Option<f64> {
+        let of = |why: &Irregular| match why {
+            Irregular::LossInversion { passes, .. } => Some(*passes),
+            _ => None,
+        };
+        self.found.as_ref()?.irregular.iter().find_map(of)
+    }
+
+    /// Returns how the value was confirmed: by the requests of all trials together. A single trial
+    /// may be undecided.
+    fn confirmation(&self) -> Option<String> {
+        let trials: Vec<&TrialView> =
+            self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();
+        let pooled = |(position, condition): (usize, &Condition)| {
+            let allowed = condition.allowed_share()?;
+            let (mut exceeded, mut total) = (0, 0);
+            for it in &trials {
+                let Measure::Count(counted) = it.trial.measures.get(position)? else { return None };
+                exceeded += counted.exceeded;
+                total += counted.total;
+            }
+            Some(format!(
+                "{} of {} {}, {} allowed: pass",
+                number::percent(exceeded as f64 / total.max(1) as f64),
+                number::count(total, "request"),
+                counted_ones(condition),
+                number::percent(allowed)
+            ))
+        };
+        let all: Vec<String> =
+            self.order.conditions.iter().enumerate().filter_map(pooled).collect();
+        let number = number::count(trials.len() as u64, "trial");
+        (!all.is_empty() && !trials.is_empty())
+            .then(|| format!("{number} together: {}", all.join("; ")))
+    }
+
     /// Returns the checks that object to trials at the confirmed value, each as often as it does.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
         self.confirming().flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| *kind))
@@ -124,9 +167,10 @@ impl CapacityView {
             true => format!("{} requests per second", number::significant(sustained)),
             false => number::count(sustained as u64, "client"),
         };
-        let fails = match found.fails {
-            Some(fails) => format!("it fails at {}", self.value(fails)),
-            None => "no larger value that was tried fails".to_owned(),
+        let fails = match (self.passes_beyond(), found.fails) {
+            (Some(passes), _) => format!("the boundary is irregular up to {}", self.value(passes)),
+            (None, Some(fails)) => format!("it fails at {}", self.value(fails)),
+            (None, None) => "no larger value that was tried fails".to_owned(),
         };
         format!("The server sustains {load} with {confirmed}; {fails}")
     }
@@ -244,6 +288,7 @@ impl CapacityView {
         let limiter = self.limiter().map_or_else(none, |it| it.name().to_owned());
         vec![
             ("sustained", value(found.sustained)),
+            ("confirmed", self.confirmation().unwrap_or_else(none)),
             ("fails", value(found.fails)),
             ("estimate", self.estimate()),
             ("binding", binding),
@@ -261,6 +306,15 @@ impl CapacityView {
     /// Returns the estimate with its interval.
     pub(super) fn estimate(&self) -> String {
         let found = self.found.as_ref();
+        if let (Some(passes), Some(estimate)) =
+            (self.passes_beyond(), found.and_then(|it| it.estimate))
+        {
+            return format!(
+                "about {}, without an interval: irregular up to {}",
+                self.value(estimate),
+                self.value(passes)
+            );
+        }
         match (found.and_then(|it| it.estimate), found.and_then(|it| it.interval)) {
             (Some(estimate), Some(interval)) => format!(
                 "{} (95 % interval of the search {})",

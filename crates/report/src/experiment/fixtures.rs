@@ -4,6 +4,7 @@ use analyze::compare::{
     ArmComparison, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
     MetricChange, Pair, PairOrder, RunVerdict, SampleSize, SampleValues,
 };
+use analyze::limiting::LimiterFinding;
 use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
 use analyze::{CheckKind, Component, Status};
 use workload::question::{CpuOwner, RunMetric, SaturateQuestion, Saturated, VariedLoad};
@@ -43,6 +44,7 @@ pub(super) fn experiment() -> ExperimentView {
         arms: vec![arm("plain"), arm("tls")],
         runs: Vec::new(),
         looks: Vec::new(),
+        rounds: Vec::new(),
         comparison: None,
         saturation: None,
         capacity: None,
@@ -72,6 +74,9 @@ pub(super) fn run_of(arm: usize, objections: Vec<(CheckKind, Status)>) -> RunVie
         seed: 1,
         verdict: objections.iter().map(|(_, status)| *status).max().unwrap_or(Status::Pass),
         objections,
+        checks: Vec::new(),
+        limiter: Component::Unknown,
+        limiter_finding: LimiterFinding::Satisfied,
     }
 }
 

@@ -20,6 +20,12 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
         out.sentence(2, &in_words(view, row));
     }
     out.sentence(2, &appendix.other_checks);
+    for row in view.check_rows() {
+        let words = ["passed", "SUSPECT", "INVALID", "not possible"];
+        let counts = row[1..].iter().zip(words).filter(|(number, _)| !number.is_empty());
+        let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
+        out.sentence(2, &format!("{}: {}", row[0], counts.join(", ")));
+    }
     for table in view.excerpt_section().tables() {
         let _ = writeln!(out, "\n{}", printable(&table.heading()));
         table.lines().iter().for_each(|it| out.sentence(2, &format!("{}: {}", it.label, it.text)));

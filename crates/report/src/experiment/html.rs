@@ -2,6 +2,7 @@
 
 use analyze::Status;
 use analyze::compare::{ArmComparison, PairOrder};
+use base::shell_word;
 use base::units::grouped;
 use workload::question::Scale;
 
@@ -44,9 +45,10 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         appendix_html::plan(out, view);
         out.heading("Commands");
         out.preformatted(&view.command);
-        out.preformatted(&format!("assay repeat {}", view.record));
+        out.preformatted(&format!("assay repeat {}", shell_word(view.file())));
         lines::explanation(view).iter().for_each(|command| out.preformatted(command));
-        out.lines(&[Line::new("record", view.record.as_str())]);
+        view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
+        out.lines(&[Line::new("record", view.file())]);
     });
     out.into_text("Made by assay from the record of an experiment.")
 }
@@ -96,7 +98,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         out.paragraph(&repetition.sentence());
         out.list(&repetition.lines());
     }
-    out.badge(badge(view.verdict()), &judged(view.verdict(), view.runs.len() as u64));
+    out.badge(badge(view.verdict()), &view.reason());
+    view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
     let arm = |arm: &ArmView| Line::new(arm.name.as_str(), lines::counts(arm));
     let measured = measured_on(|name| view.facts.distinct(name));
     out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
@@ -104,7 +107,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         Some(search) => vec![Line::new("trials", search.counts())],
         None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
     });
-    let remedies = view.remedies().into_iter();
+    let remedies = view.objecting().into_iter();
     out.lines(&remedies.map(|(check, text)| Line::new(check.name(), text)).collect::<Vec<Line>>());
     out.list(&view.warnings());
     out.list(&view.errors());
@@ -209,8 +212,9 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
         ("conclusion", Align::Left),
     ];
     let rows: Vec<Vec<String>> =
-        arm.changes.iter().map(|change| lines::row(change).to_vec()).collect();
+        lines::shown(arm).map(|change| lines::row(change).to_vec()).collect();
     out.rows(&format!("Metrics of {name} against {baseline}"), &columns, &rows);
+    out.paragraph(&format!("The {}.", lines::MEANS));
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
     }

@@ -142,7 +142,7 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
-/// Returns the command that explains the checks that object to runs.
+/// Returns the command that explains the checks that object to runs, and the limiters.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
         .runs
@@ -150,6 +150,17 @@ pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
         .flat_map(|run| run.objections.iter().map(|(kind, _)| kind.name()))
         .collect();
     names.sort_unstable();
+    let limiters: Vec<ArmLimiter> = match (&view.capacity, &view.sweep) {
+        (Some(search), _) => view.limiters_of_search(search).into_iter().map(|it| it.1).collect(),
+        (None, Some(sweep)) => view.limiters_of_sweep(sweep).into_iter().map(|it| it.1).collect(),
+        (None, None) => view.arms.iter().filter_map(|arm| arm.limiter.clone()).collect(),
+    };
+    for limiter in limiters {
+        let name = limiter.component.name();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     names.dedup();
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
 }
@@ -292,27 +303,24 @@ pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     format!("{first}: {baseline}; {name}: {own}")
 }
 
-/// Returns the evidence for the limiter of each arm, once for arms that share it. The points of a
-/// sweep and the trials of a search have limiters of their own.
+/// Returns the evidence for the limiter of each arm, once for arms that share it; of a sweep at the
+/// best point of each arm and at the last one, of a search at the confirmed value and at the lowest
+/// one that fails.
 pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
-    if view.sweep.is_some() || view.capacity.is_some() {
-        return Vec::new();
-    }
-    let of_arm = |arm: &ArmView| {
-        let ArmLimiter { component, because, runs, of } = arm.limiter.as_ref()?;
-        let lead = words::lead(*component);
-        let share = match runs == of {
-            true => String::new(),
-            false => format!(" (in {runs} of {})", count(*of, "run")),
-        };
-        Some(format!("{lead}: {because}{share}"))
+    let found: Vec<(String, ArmLimiter)> = match (&view.capacity, &view.sweep) {
+        (Some(search), _) => view.limiters_of_search(search),
+        (None, Some(sweep)) => view.limiters_of_sweep(sweep),
+        (None, None) => {
+            let arms = view.arms.iter();
+            arms.filter_map(|arm| Some((arm.name.clone(), arm.limiter.clone()?))).collect()
+        }
     };
-    let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
-    for arm in &view.arms {
-        let Some(evidence) = of_arm(arm) else { continue };
+    let mut shared: Vec<(Vec<String>, String)> = Vec::new();
+    for (name, limiter) in found {
+        let evidence = limiter.sentence();
         match shared.iter_mut().find(|(_, known)| *known == evidence) {
-            Some((names, _)) => names.push(&arm.name),
-            None => shared.push((vec![&arm.name], evidence)),
+            Some((names, _)) => names.push(name),
+            None => shared.push((vec![name], evidence)),
         }
     }
     shared.iter().map(|(names, evidence)| format!("{}: {evidence}", names.join(", "))).collect()
@@ -335,6 +343,10 @@ pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> 
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
     arm.changes.iter().filter(move |change| !change.is_exploratory || change.compared != missing)
 }
+
+/// Note on the values of a table of metrics.
+pub(super) const MEANS: &str =
+    "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
 
 /// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, `intervals of 99.2 %,
 /// of exploratory metrics 98.3 % each`; `None` if it has none.
@@ -366,13 +378,16 @@ pub(super) fn row(change: &MetricChange) -> [String; 6] {
     let scale = change.metric.quantity.scale();
     match &change.compared {
         Ok(compared) => {
-            let [baseline, own] = sentence::values(compared, change.metric.quantity.unit());
+            let [baseline, own] = sentence::values(compared, &change.metric);
             let interval = compared.interval.map(|interval| sentence::range(interval, scale));
             let conclusion = match change.is_exploratory {
                 true => String::new(),
                 false => compared.conclusion.name().to_owned(),
             };
-            let size = sentence::signed(compared.change, scale);
+            let size = match compared.change == 0.0 {
+                true => "no change".to_owned(),
+                false => sentence::signed(compared.change, scale),
+            };
             [metric, baseline, own, size, interval.unwrap_or_default(), conclusion]
         }
         Err(reason) => {

@@ -25,14 +25,17 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
         out.list(&all_escaped(&repetition.lines()), 3);
         out.gap();
     }
-    out.line(format!("**{}**", view.verdict().verdict()));
+    out.line(format!("**{}**: {}", view.verdict().verdict(), escaped(&view.reason())));
+    if let Some(command) = view.resume(view.file()) {
+        out.list(&[format!("resume: {}", code(&command))], 1);
+    }
     validity(&mut out, view);
     out.gap();
     conditions(&mut out, view);
     sweep_markdown::models(&mut out, view);
     out.gap();
     out.line(format!("Question: {}", escaped(&view.ask)));
-    out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
+    out.line(format!("Repeat: {} Record: {}", code(&view.command), code(view.file())));
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {
         (Some(search), _) => out.with_table("Trials", &trials(search)),
@@ -81,7 +84,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
 fn conditions(out: &mut Document, view: &ExperimentView) {
     if let Some(search) = &view.capacity {
         let numbers = search.numbers().into_iter().map(|(name, value)| format!("{name}: {value}"));
-        out.list(&all_escaped(&numbers.collect::<Vec<String>>()), 6);
+        out.list(&all_escaped(&numbers.collect::<Vec<String>>()), 7);
     }
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
@@ -98,6 +101,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     };
     let limiters: Vec<String> = arms.iter().map(limiter).collect();
     out.list(&all_escaped(&limiters), 2);
+    out.list(&all_escaped(&lines::limiter_evidence(view)), 2);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
     let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note of {note}"));

@@ -20,6 +20,7 @@ mod comparison_html;
 mod comparison_json;
 mod comparison_markdown;
 mod comparison_text;
+mod evidence;
 #[cfg(test)]
 mod fixtures;
 mod full_text;

@@ -1,10 +1,11 @@
 //! Sentences about the changes of metrics.
 
-use analyze::compare::{BetOutcome, Missing};
 use analyze::compare::{
-    ChangeInterval, Compared, Conclusion, MetricChange, NotCompared, SampleSize,
+    BetOutcome, ChangeInterval, Compared, Conclusion, MetricChange, Missing, NotCompared,
+    SampleSize, SampleValues,
 };
-use workload::question::{Bet, Scale};
+use base::units::grouped;
+use workload::question::{Bet, RunMetric, Scale};
 
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
 /// interleaved pairs)`.
@@ -35,7 +36,10 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
         }
         Conclusion::Undecided { more_pairs } => {
             let more = match size {
-                SampleSize::Pairs(_) => more(more_pairs),
+                SampleSize::Pairs(_) => {
+                    let delta = crate::number::percent(change.delta);
+                    more(more_pairs, &format!("show whether it changes by {delta} or more"))
+                }
                 SampleSize::Groups(_) => "more runs may decide".to_owned(),
             };
             format!("no claim about {metric} of {arm} ({between}); {more}")
@@ -64,7 +68,9 @@ pub(super) fn runs(size: SampleSize) -> String {
 /// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
 pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
     let outcome = match outcome {
-        Some(BetOutcome::Undecided { more_pairs }) => format!("undecided: {}", more(more_pairs)),
+        Some(BetOutcome::Undecided { more_pairs }) => {
+            format!("undecided: {}", more(more_pairs, "decide the bet"))
+        }
         Some(outcome) => outcome.name().to_owned(),
         None => match &change.compared {
             Err(reason) => format!("not judged: {}", not_compared(*reason)),
@@ -74,11 +80,12 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
     format!("{bet}: {outcome}")
 }
 
-fn more(pairs: Option<u32>) -> String {
+/// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
+fn more(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
-        Some(1) => "about 1 more pair would decide".to_owned(),
-        Some(pairs) => format!("about {pairs} more pairs would decide"),
-        None => "no realistic number of pairs would decide".to_owned(),
+        Some(1) => format!("about 1 more pair would {aim}"),
+        Some(pairs) => format!("about {pairs} more pairs would {aim}"),
+        None => format!("no realistic number of pairs would {aim}"),
     }
 }
 
@@ -138,7 +145,11 @@ pub(super) fn percent(size: f64, scale: Scale) -> String {
         size if size >= 0.0995 => 2,
         _ => 3,
     };
-    format!("{percent:.digits$}{}", unit(scale))
+    match percent.abs() >= 999.5 && percent.is_finite() {
+        // Only sizes are this large: a sign is written before them.
+        true => format!("{}{}", grouped(percent.abs().round() as u64), unit(scale)),
+        false => format!("{percent:.digits$}{}", unit(scale)),
+    }
 }
 
 /// Returns the unit of a change: metrics that can be 0 are compared by difference.
@@ -149,22 +160,69 @@ fn unit(scale: Scale) -> &'static str {
     }
 }
 
-/// Returns the values of a metric in its unit.
-pub(super) fn values(compared: &Compared, unit: &str) -> [String; 2] {
-    compared.means.map(|mean| value(mean, unit))
+/// Returns the mean values of a metric in its unit. Those of metrics that are compared by ratio are
+/// geometric, like the change: their ratio is the change.
+pub(super) fn values(compared: &Compared, metric: &RunMetric) -> [String; 2] {
+    let means = match metric.quantity.scale() {
+        Scale::Ratio => match &compared.values {
+            SampleValues::Pairs(pairs) => [
+                geometric(pairs.iter().map(|pair| pair.baseline)),
+                geometric(pairs.iter().map(|pair| pair.arm)),
+            ],
+            SampleValues::Groups(groups) => {
+                groups.each_ref().map(|values| geometric(values.iter().copied()))
+            }
+        },
+        Scale::Difference => compared.means,
+    };
+    means.map(|mean| value(mean, metric.quantity.unit()))
+}
+
+fn geometric(values: impl Iterator<Item = f64>) -> f64 {
+    let (n, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value.ln()));
+    (sum / n).exp()
 }
 
 /// Returns the value of a metric in its unit.
 pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         "" => crate::number::percent(value),
+        "bytes" => crate::number::bytes(value.max(0.0).round() as u64),
         unit => format!("{} {unit}", crate::number::significant(value)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use analyze::compare::{Pair, PairOrder};
+
     use super::*;
+
+    #[test]
+    fn values_of_pairs_have_the_ratio_that_is_the_change() {
+        let pair = |baseline, arm| Pair { baseline, arm, order: PairOrder::ArmFirst };
+        // The arithmetic means fall, and the change within pairs is positive.
+        let compared = Compared {
+            values: SampleValues::Pairs(vec![pair(100.0, 120.0), pair(1_000.0, 850.0)]),
+            means: [550.0, 485.0],
+            change: 0.0099,
+            interval: None,
+            hodges_lehmann: 0.0099,
+            spread: None,
+            order_effect: None,
+            conclusion: Conclusion::NoScatter,
+        };
+        let metric = RunMetric::parse("rows(read)").unwrap();
+        assert_eq!(values(&compared, &metric), ["316 rows/s", "319 rows/s"]);
+        let failed = RunMetric::parse("failed(read)").unwrap();
+        assert_eq!(values(&compared, &failed), ["55,000 %", "48,500 %"]);
+    }
+
+    #[test]
+    fn large_changes_are_grouped_and_sizes_have_their_unit() {
+        assert_eq!(signed(20.67, Scale::Ratio), "+2,067 %");
+        assert_eq!(value(175_046_656.0, "bytes"), "175 MB");
+    }
 
     #[test]
     fn intervals_are_written_with_their_signs_or_as_sizes() {

@@ -284,10 +284,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
 pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {
         let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
-        let best = curve.best.as_ref().and_then(|best| best.best);
-        let last = curve.points.len().checked_sub(1)?;
-        let mut places = vec![best.unwrap_or(last), last];
-        places.dedup();
+        let places = notable_points(curve);
         let at = |place: &usize| {
             let point = curve.points.get(*place)?;
             let known = (!point.limiters.is_empty()).then(|| limiters(point))?;
@@ -297,6 +294,15 @@ pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String>
         (!known.is_empty()).then(|| format!("{name}{}", known.join("; ")))
     };
     names.iter().zip(&sweep.curves).filter_map(of_arm).collect()
+}
+
+/// Returns the best point of an arm, and the last one: where more load gains nothing.
+pub(super) fn notable_points(curve: &ArmCurve) -> Vec<usize> {
+    let Some(last) = curve.points.len().checked_sub(1) else { return Vec::new() };
+    let best = curve.best.as_ref().and_then(|best| best.best);
+    let mut places = vec![best.unwrap_or(last), last];
+    places.dedup();
+    places
 }
 
 /// Returns the limiters of a point.

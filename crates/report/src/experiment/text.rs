@@ -29,7 +29,10 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
     out.labelled("bet", compared.clone().flat_map(|arm| bets(view, arm)));
     compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
-    lines::limiter_evidence(view).iter().for_each(|sentence| out.entry("", sentence));
+    for (number, sentence) in lines::limiter_evidence(view).iter().enumerate() {
+        let is_first = number == 0 && view.sweep.is_some();
+        out.entry(if is_first { "limiter" } else { "" }, sentence);
+    }
     validity(&mut out, view);
     out.labelled("warning", view.warnings());
     out.labelled("errors", view.errors());
@@ -43,7 +46,11 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
     view.capacity.iter().for_each(|search| trials(&mut out, search));
     sweep_text::results(&mut out, view);
     out.labelled("note", lines::notes(view));
-    let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
+    let _ = writeln!(out);
+    if let Some(command) = view.resume(&view.record) {
+        let _ = writeln!(out, "resume     {}", printable(&command));
+    }
+    let _ = writeln!(out, "repeat     {}", printable(&view.command));
     if let Some(label) = &view.label {
         out.entry("label", label);
     }
@@ -132,7 +139,7 @@ fn arms(out: &mut Sheet, view: &ExperimentView) {
 }
 
 fn validity(out: &mut Sheet, view: &ExperimentView) {
-    let _ = writeln!(out, "\n{}", view.verdict().verdict());
+    let _ = writeln!(out, "\n{}: {}", view.verdict().verdict(), view.reason());
     match &view.capacity {
         Some(search) => out.sentence(2, &search.counts()),
         None => {
@@ -141,7 +148,7 @@ fn validity(out: &mut Sheet, view: &ExperimentView) {
             }
         }
     }
-    for (check, remedy) in view.remedies() {
+    for (check, remedy) in view.objecting() {
         out.sentence(2, &format!("{}: {remedy}", check.name()));
     }
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
@@ -177,6 +184,7 @@ pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
     if let Some(levels) = lines::levels(lines::shown(arm)) {
         let _ = writeln!(out, "  {levels}");
     }
+    out.sentence(2, lines::MEANS);
     if arm.changes.iter().any(|change| change.is_exploratory) {
         let _ = writeln!(out, "  * {}", lines::EXPLORATORY);
     }

@@ -4,7 +4,9 @@ use analyze::compare::{
     ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange, RunFigures,
 };
 use analyze::curve::ArmCurve;
-use analyze::{CheckKind, Component, Status};
+use analyze::limiting::LimiterFinding;
+use analyze::{Check, CheckKind, Component, Status};
+use base::shell_word;
 use record::{Excerpt, Note};
 use workload::question::Bet;
 
@@ -15,6 +17,7 @@ use super::remarks::JobRemarks;
 use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
 use super::sweep::SweepView;
+use crate::number::count;
 use crate::page::ExcerptSection;
 use crate::words;
 
@@ -45,6 +48,8 @@ pub struct ExperimentView {
     pub runs: Vec<RunView>,
     /// The looks that were taken.
     pub looks: Vec<Look>,
+    /// Numbers of rounds after which looks are taken; empty in a search.
+    pub rounds: Vec<u32>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
     /// The search for the load at which the arms are compared, if there is one.
@@ -122,16 +127,36 @@ pub struct ArmLimiter {
 impl ArmLimiter {
     /// Returns the most frequent limiter, the first of several; `None` without runs.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a RunFigures>) -> Option<ArmLimiter> {
-        let runs: Vec<&RunFigures> = runs.into_iter().collect();
-        let count = |limiter| runs.iter().filter(|run| run.limiter == limiter).count();
-        let run = runs.iter().rev().max_by_key(|run| count(run.limiter))?;
-        let first = runs.iter().find(|one| one.limiter == run.limiter)?;
+        let runs = runs.into_iter().map(|run| (run.limiter, &run.limiter_finding));
+        ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
+    }
+
+    /// Returns the most frequent limiter of runs of a record.
+    pub(super) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunView>) -> Option<ArmLimiter> {
+        let runs = runs.into_iter().map(|run| (run.limiter, &run.limiter_finding));
+        ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
+    }
+
+    fn most_frequent(runs: &[(Component, &LimiterFinding)]) -> Option<ArmLimiter> {
+        let count = |of: Component| runs.iter().filter(|(other, _)| *other == of).count();
+        let (component, _) = *runs.iter().rev().max_by_key(|(one, _)| count(*one))?;
+        let (_, finding) = runs.iter().find(|(one, _)| *one == component)?;
         Some(ArmLimiter {
-            component: first.limiter,
-            because: words::because(&first.limiter_finding),
-            runs: count(first.limiter) as u64,
+            component,
+            because: words::because(finding),
+            runs: count(component) as u64,
             of: runs.len() as u64,
         })
+    }
+
+    /// Returns the sentence that names the limiter with its evidence.
+    pub(super) fn sentence(&self) -> String {
+        let lead = words::lead(self.component);
+        let share = match self.runs == self.of {
+            true => String::new(),
+            false => format!(" (in {} of {})", self.runs, count(self.of, "run")),
+        };
+        format!("{lead}: {}{share}", self.because)
     }
 }
 
@@ -171,6 +196,12 @@ pub struct RunView {
     pub verdict: Status,
     /// The checks that object, with their status.
     pub objections: Vec<(CheckKind, Status)>,
+    /// All of its checks.
+    pub checks: Vec<Check>,
+    /// Its limiter.
+    pub limiter: Component,
+    /// Facts behind the limiter.
+    pub limiter_finding: LimiterFinding,
 }
 
 /// A part of an experiment.
@@ -230,6 +261,20 @@ impl ExperimentState {
 }
 
 impl ExperimentView {
+    /// Returns the file name of the record: a page that is sent does not name the folders of its
+    /// maker.
+    pub(super) fn file(&self) -> &str {
+        self.record.rsplit('/').next().unwrap_or(&self.record)
+    }
+
+    /// Returns the command that continues the experiment, if it was interrupted; `record` is the
+    /// path of its record.
+    pub(super) fn resume(&self, record: &str) -> Option<String> {
+        let is_interrupted = self.state == ExperimentState::Interrupted;
+        let command = format!("{} --resume {}", self.command, shell_word(record));
+        (is_interrupted && !self.command.is_empty()).then_some(command)
+    }
+
     /// Returns the excerpts; the captions of examples name the run whose workload is shown, from
     /// which they are.
     pub(super) fn excerpt_section(&self) -> ExcerptSection {

@@ -1,0 +1,298 @@
+//! The reasons of an experiment's verdict, and the evidence for its limiters.
+
+use std::collections::BTreeMap;
+
+use analyze::capacity::TrialOutcome;
+use analyze::{Check, CheckKind, Status};
+
+use super::capacity::CapacityView;
+use super::sweep::{self, SweepView};
+use super::view::{ArmLimiter, ExperimentState, ExperimentView, RunPhase, RunView};
+use crate::number::{count, significant, trimmed};
+use crate::words;
+
+impl ExperimentView {
+    /// Returns the runs that the verdict is about: those that count; of a search, the trials that
+    /// confirmed its value.
+    pub(super) fn judged_runs(&self) -> Vec<&RunView> {
+        let confirming = self.capacity.as_ref().map(CapacityView::confirming_runs);
+        let is_judged = |run: &&RunView| match &confirming {
+            Some(runs) => runs.contains(&run.number),
+            None => run.state == "counts" && run.phase != RunPhase::Saturate,
+        };
+        self.runs.iter().filter(is_judged).collect()
+    }
+
+    /// Returns the reason of the verdict, for the line that begins with its word: `2 checks object
+    /// in 41 of 43 runs`.
+    pub(super) fn reason(&self) -> String {
+        let reasons: Vec<String> = match self.state {
+            ExperimentState::Complete => self.doubts().collect(),
+            ExperimentState::Interrupted => vec![self.progress()],
+            ExperimentState::InstrumentFailed => {
+                vec!["the load generator or the machine failed".to_owned()]
+            }
+            ExperimentState::NotInEffect => {
+                vec!["the difference of an arm is not in effect".into()]
+            }
+            ExperimentState::NotObserved => vec!["the search for a load saw no quantity".into()],
+        };
+        match reasons.is_empty() {
+            true => self.number_of_runs(),
+            false => reasons.join("; "),
+        }
+    }
+
+    fn number_of_runs(&self) -> String {
+        let runs = match &self.capacity {
+            Some(search) => {
+                let runs = search.confirming_runs().len() as u64;
+                format!("{} at the confirmed value", count(runs, "trial"))
+            }
+            None => count(self.runs.len() as u64, "run"),
+        };
+        match self.verdict() {
+            Status::Pass => format!("{runs}, no check objects"),
+            Status::Suspect | Status::Invalid | Status::NotPossible => runs,
+        }
+    }
+
+    fn doubts(&self) -> impl Iterator<Item = String> {
+        let judged = self.judged_runs();
+        let objects = judged.iter().filter(|run| !run.objections.is_empty()).count();
+        let kinds = CheckKind::ALL.into_iter().filter(|kind| {
+            judged.iter().any(|run| run.objections.iter().any(|(known, _)| known == kind))
+        });
+        let kinds = kinds.count() as u64;
+        let of_checks = (kinds > 0).then(|| {
+            let verb = if kinds == 1 { "objects" } else { "object" };
+            let runs = count(judged.len() as u64, "run");
+            let at = match self.capacity {
+                Some(_) => " at the confirmed value",
+                None => "",
+            };
+            format!("{} {verb} in {objects} of {runs}{at}", count(kinds, "check"))
+        });
+        let undeclared = self.undeclared.len() as u64;
+        let undeclared = (undeclared > 0).then(|| count(undeclared, "undeclared difference"));
+        let machine = self.machine_status() == Status::Suspect;
+        let machine = machine.then(|| "the machine changed".to_owned());
+        let found = self.capacity.as_ref().and_then(|search| search.found.as_ref());
+        let irregular = found.is_some_and(|found| !found.irregular.is_empty());
+        let irregular = irregular.then(|| "the search is irregular".to_owned());
+        of_checks.into_iter().chain(undeclared).chain(machine).chain(irregular)
+    }
+
+    /// Returns how far an experiment came that was interrupted: `5 of 12 rounds are complete`.
+    fn progress(&self) -> String {
+        if let Some(search) = &self.capacity {
+            let trials = count(search.trials.len() as u64, "trial");
+            return format!("the search has not ended: {trials} so far");
+        }
+        let mut rounds: BTreeMap<u32, usize> = BTreeMap::new();
+        for run in self.judged_runs() {
+            *rounds.entry(run.round).or_default() += 1;
+        }
+        let points = self.sweep.as_ref().map_or(1, |sweep| sweep.values.len());
+        let whole = self.arms.len() * points;
+        let complete = rounds.values().filter(|runs| **runs >= whole).count() as u64;
+        let needed = self.rounds.iter().find(|look| u64::from(**look) > complete);
+        match needed.or(self.rounds.last()) {
+            Some(needed) => format!("{complete} of {} complete", rounds_are(*needed)),
+            None => format!("{} complete", rounds_are(complete as u32)),
+        }
+    }
+
+    /// Returns the checks that object with their worst finding and their remedy.
+    pub(super) fn objecting(&self) -> Vec<(CheckKind, String)> {
+        let judged = self.judged_runs();
+        let line = |(kind, remedy): (CheckKind, &'static str)| {
+            let text = match finding(kind, &judged) {
+                Some(finding) => format!("{finding}. What to do: {remedy}"),
+                None => remedy.to_owned(),
+            };
+            (kind, text)
+        };
+        self.remedies().into_iter().map(line).collect()
+    }
+
+    /// Returns a row for each check: its name, and the numbers of the runs that count in which it
+    /// passed, is SUSPECT, is INVALID, and was not possible.
+    pub(super) fn check_rows(&self) -> Vec<Vec<String>> {
+        let counted: Vec<&RunView> = self.runs.iter().filter(|run| run.state == "counts").collect();
+        let checks = || counted.iter().flat_map(|run| &run.checks);
+        let row = |kind: CheckKind| {
+            let with = |status: Status| {
+                let found = checks().filter(|it| it.kind == kind && it.status == status).count();
+                if found == 0 { String::new() } else { found.to_string() }
+            };
+            let of =
+                [Status::Pass, Status::Suspect, Status::Invalid, Status::NotPossible].map(with);
+            [&[kind.name().to_owned()][..], &of].concat()
+        };
+        let known = CheckKind::ALL.into_iter().filter(|kind| checks().any(|it| it.kind == *kind));
+        known.map(row).collect()
+    }
+
+    /// Returns the evidence for the limiters of a search: at the confirmed value, and at the lowest
+    /// one above it that failed.
+    pub(super) fn limiters_of_search(&self, search: &CapacityView) -> Vec<(String, ArmLimiter)> {
+        let confirming = search.confirming_runs();
+        let sustained = search.found.as_ref().and_then(|found| found.sustained);
+        let failing = search.trials.iter().filter(|it| {
+            let is_above = sustained.is_none_or(|sustained| it.trial.value > sustained);
+            is_above && matches!(it.outcome, TrialOutcome::Fail(_))
+        });
+        let lowest = failing.clone().map(|it| it.trial.value).reduce(f64::min);
+        let failing: Vec<u32> =
+            failing.filter(|it| Some(it.trial.value) == lowest).map(|it| it.run).collect();
+        let limiter = |value: Option<f64>, runs: &[u32], state: &str| {
+            let runs = self.runs.iter().filter(|run| runs.contains(&run.number));
+            let at = format!("at {} ({state})", search.value(value?));
+            Some((at, ArmLimiter::of_runs(runs)?))
+        };
+        let both =
+            [limiter(sustained, &confirming, "confirmed"), limiter(lowest, &failing, "fails")];
+        both.into_iter().flatten().collect()
+    }
+
+    /// Returns the evidence for the limiters of a sweep: for each arm at its best point, and at the
+    /// last one.
+    pub(super) fn limiters_of_sweep(&self, sweep: &SweepView) -> Vec<(String, ArmLimiter)> {
+        let mut all = Vec::new();
+        for (place, (arm, curve)) in self.arms.iter().zip(&sweep.curves).enumerate() {
+            let name = match self.arms.len() {
+                1 => String::new(),
+                _ => format!("{} ", arm.name),
+            };
+            for point in sweep::notable_points(curve) {
+                let value = &curve.points[point].value;
+                let runs = self.judged_runs().into_iter();
+                let at_point =
+                    runs.filter(|run| run.arm == place && run.point.as_ref() == Some(value));
+                let limiter = ArmLimiter::of_runs(at_point);
+                all.extend(limiter.map(|limiter| (format!("{name}at {value}"), limiter)));
+            }
+        }
+        all
+    }
+}
+
+fn rounds_are(number: u32) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(number.into(), "round"))
+}
+
+/// Returns the finding of a check over some runs: `in 41 of 43 runs, worst in run 12: …; accepted
+/// up to 5 %`.
+fn finding(kind: CheckKind, runs: &[&RunView]) -> Option<String> {
+    let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);
+    let objecting = runs.iter().filter(objects).count();
+    let found = runs.iter().flat_map(|run| run.checks.iter().map(|check| (run.number, check)));
+    let found = found.filter(|(_, check)| check.kind == kind && check.status.objects());
+    let (run, worst) = found.max_by(|(_, one), (_, other)| {
+        one.status.cmp(&other.status).then(excess(one).total_cmp(&excess(other)))
+    })?;
+    let sentence = words::sentence_of(worst);
+    let of = count(runs.len() as u64, "run");
+    Some(format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst)))
+}
+
+/// Returns how far a check is beyond its limit.
+fn excess(check: &Check) -> f64 {
+    let both = check.value.zip(check.limit);
+    both.map_or(0.0, |(value, limit)| (value - limit).abs())
+}
+
+/// Returns the limit of a check that was exceeded: `; accepted up to 5 %`. A limit of zero says
+/// only that there must be none, and the sentence has the number.
+fn accepted(check: &Check) -> String {
+    match check.value.zip(check.limit) {
+        Some((value, limit)) if value > limit && limit > 0.0 => {
+            let number = significant(limit);
+            let (number, unit) = (trimmed(&number), check.unit.name());
+            format!("; accepted up to {number} {unit}").trim_end().to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::finding::Backlog;
+    use analyze::{Finding, Unit};
+
+    use super::super::fixtures::{experiment, run_of, text_of};
+    use super::super::html::experiment_html;
+    use super::super::markdown::experiment_markdown;
+    use super::*;
+
+    fn stolen(number: u32, percent: f64) -> RunView {
+        let check = Check {
+            kind: CheckKind::StolenTime,
+            status: Status::Suspect,
+            value: Some(percent),
+            limit: Some(2.0),
+            unit: Unit::Percent,
+            finding: Finding::StolenTime { share: percent / 100.0 },
+        };
+        let passed = Check {
+            kind: CheckKind::Backlog,
+            status: Status::Pass,
+            value: None,
+            limit: None,
+            unit: Unit::None,
+            finding: Finding::Backlog(Backlog::Stable),
+        };
+        let objections = vec![(CheckKind::StolenTime, Status::Suspect)];
+        RunView { number, checks: vec![check, passed], ..run_of(0, objections) }
+    }
+
+    fn suspect() -> ExperimentView {
+        let mut view = experiment();
+        view.runs = vec![stolen(1, 3.0), stolen(2, 29.0), run_of(1, Vec::new())];
+        view.arms[0].validity.runs = 2;
+        view.arms[0].validity.suspect =
+            vec![(0, vec![CheckKind::StolenTime]), (1, vec![CheckKind::StolenTime])];
+        view
+    }
+
+    #[test]
+    fn objection_has_its_worst_finding_limit_and_run() {
+        let view = suspect();
+        assert_eq!(view.reason(), "1 check objects in 2 of 3 runs");
+        let [text, page, markdown] =
+            [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
+        for shown in [&text, &page] {
+            assert!(shown.contains("in 2 of 3 runs, worst in run 2: "), "{shown}");
+            assert!(shown.contains("; accepted up to 2 %. What to do: "), "{shown}");
+        }
+        for shown in [&text, &page, &markdown] {
+            assert!(shown.contains("1 check objects in 2 of 3 runs"), "{shown}");
+        }
+        let rows = view.check_rows();
+        assert_eq!(rows, [["stolen-time", "", "2", "", ""], ["backlog", "2", "", "", ""]]);
+        assert!(page.contains("Checks of all runs"), "{page}");
+    }
+
+    #[test]
+    fn interrupted_experiment_says_how_far_it_came_and_how_to_continue() {
+        let mut view = experiment();
+        view.state = ExperimentState::Interrupted;
+        view.rounds = vec![12];
+        view.record = "/home/ann/r.assay".to_owned();
+        let run = |round: u32, arm: usize| RunView { round, ..run_of(arm, Vec::new()) };
+        view.runs = vec![run(0, 0), run(0, 1), run(1, 0), run(1, 1), run(2, 0)];
+        assert_eq!(view.reason(), "2 of 12 rounds are complete");
+        let text = text_of(&view);
+        assert!(text.contains("\nINVALID: 2 of 12 rounds are complete\n"), "{text}");
+        let command = "assay run e.ini --resume";
+        assert!(text.contains(&format!("{command} /home/ann/r.assay\n")), "{text}");
+        let page = experiment_html(&view);
+        assert!(page.contains(&format!("{command} r.assay")), "{page}");
+        assert!(!page.contains("/home/ann"), "{page}");
+        let markdown = experiment_markdown(&view);
+        assert!(markdown.contains(&format!("`{command} r.assay`")), "{markdown}");
+        assert!(!markdown.contains("/home/ann"), "{markdown}");
+    }
+}
