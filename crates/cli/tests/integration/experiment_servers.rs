@@ -248,11 +248,11 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
 #[test]
 fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     let place = place();
-    place.write("w.ini", format!("stall-timeout = 500ms\n{WORKLOAD}"));
+    place.write("w.ini", format!("stall-timeout = 2s\n{WORKLOAD}"));
     let ran = with_a_hanging_statement(&place, "after", |_| {}).expect(4);
     for words in [
         "[arm four]: there is no answer to statement 1 of `after`: nothing was answered within \
-         `stall-timeout = 500ms`",
+         `stall-timeout = 2s`",
         "--resume r.assay if the statement of `after` works then",
     ] {
         let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
