@@ -44,6 +44,7 @@ fn drawn_figures(throughput: f64, verdict: RunVerdict) -> RunFigures {
         metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
         missing: Vec::new(),
         completed_per_s: Vec::new(),
+        rates: Vec::new(),
         cpu: Vec::new(),
         slos: Vec::new(),
         empty_success: Vec::new(),
