@@ -384,7 +384,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_an
 fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));
     let ran = place.assay(&VIRTUAL).expect(3);
-    let words = ["\nINVALID\n", "  fast: 8 runs\n", "slow: 8 runs, 8 INVALID (", "errors"];
+    let words = ["\nINVALID: ", "  fast: 8 runs\n", "slow: 8 runs, 8 INVALID (", "errors"];
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }

@@ -178,8 +178,8 @@ fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
         set(&place.at("r.assay"), "work_mem", value);
         let ran = place.assay(&["report", "r.assay"]).expect(0);
         let line = format!(
-            "\nSUSPECT\n  fast: 6 runs\n  slow: 6 runs\n  undeclared difference: setting, \
-             work_mem {line}\n"
+            "\nSUSPECT: 1 undeclared difference\n  fast: 6 runs\n  slow: 6 runs\n  undeclared \
+             difference: setting, work_mem {line}\n"
         );
         assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
         assert!(ran.stdout.starts_with("No claim about response.p50(read)"), "{}", ran.stdout);

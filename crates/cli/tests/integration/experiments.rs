@@ -90,7 +90,7 @@ fn experiment_is_answered_in_a_sentence_with_an_interval() {
     assert!(first.ends_with("8 interleaved pairs)"), "{first}");
     for words in [
         "question   What does a slower disk cost?",
-        "\nVALID\n  fast: 8 runs\n  slow: 8 runs\n",
+        "\nVALID: 16 runs, no check objects\n  fast: 8 runs\n  slow: 8 runs\n",
         "bet        throughput -5% .. -25%: held",
         "limiter    fast: ",
         "arm        slow: option.service = 1.2ms",

@@ -30,7 +30,7 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
     let first = ran.stdout.lines().next().unwrap();
     assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
     for words in [
-        "\n\n**VALID**\n- fast (the workload as it is): 8 runs\n",
+        "\n\n**VALID**: 16 runs, no check objects\n- fast (the workload as it is): 8 runs\n",
         "- slow (option.service = 1.2ms): 8 runs\n",
         "- bet on slow: throughput -5% .. -25%: held\n",
         "- SLO of slow: read p99 &lt; 1s: met in 8 of 8 runs\n",
