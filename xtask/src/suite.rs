@@ -24,11 +24,12 @@ const ALONE: [&str; 1] = ["cli steady"];
 const FIRST: [&str; 5] =
     ["cli integration", "cli docs", "lab lab", "testbed integration", "lab integration"];
 
-/// The program that takes longest and waits most: [`MORE`] tests more at a time than others.
+/// The program that takes longest and waits most: [`MORE`] test more at a time than others.
 const WAITS: &str = "cli integration";
 
-/// Tests of [`WAITS`] beyond one per processor. With one, they used 63 % of two processors.
-const MORE: usize = 2;
+/// Tests of [`WAITS`] beyond one per processor. With two, more runs of its tests fail as INVALID,
+/// because the machine is too busy for their load generator, and it takes only 11 % less time.
+const MORE: usize = 1;
 
 /// The end of a test program.
 struct Finished {

@@ -90,8 +90,9 @@ fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
         assert!(line.starts_with("errors ") && line.contains(&format!(" {code} in ")), "{line}");
         assert!(line.contains("; first: UNIQUE constraint failed: t.id"), "{line}");
     }
-    let remedy = "\n  errors: read the first text of each error; accept a code";
+    let remedy = " What to do: read the first text of each error; accept a code";
     assert_eq!(ran.stdout.matches(remedy).count(), 1, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("\n  errors: in ").count(), 1, "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     assert_eq!(document["warnings"].as_array().unwrap().len(), 2, "{document}");

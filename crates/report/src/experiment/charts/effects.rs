@@ -433,7 +433,7 @@ mod tests {
             _ => None,
         });
         assert_eq!(hollow, Some(vec![Point { x: 0.02, y: 1.0 }]));
-        let text = "+2067 % (+2067 … +2067 %)";
+        let text = "+2,067 % (+2,067 … +2,067 %)";
         let is_text = |mark: &Mark| matches!(mark, Mark::Text { text: it, .. } if it == text);
         assert!(figure.marks.iter().any(is_text), "{:?}", figure.marks);
         assert_eq!(
