@@ -29,7 +29,7 @@ warmup = 1s
 [setup]
 query = create table account (id integer primary key, balance integer)
 [load account]
-rows = 600k
+rows = 6M
 columns = id: row(), balance: uniform(0, 1000)
 [read]
 query = select balance from account where id = \${uniform(1, 20000)}
