@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use base::Nanos;
-use record::{Course, Part, SampleBins, Series, Side, ThinnedRow, Thinning, metric, statistic};
+use record::{Part, SampleBins, SampleKind, Series, Side, ThinnedRow, Thinning, metric, statistic};
 use rusqlite::{Connection, Transaction, params};
 
 type Failure = Box<dyn std::error::Error>;
@@ -87,7 +87,7 @@ fn sample(
     series: &[Series],
     seconds: u64,
 ) -> Result<(), Failure> {
-    let courses: Vec<Course> = series.iter().map(Course::of).collect();
+    let kinds: Vec<SampleKind> = series.iter().map(SampleKind::of).collect();
     let mut thinning = Thinning::new(bins);
     let mut rows = Vec::new();
     let kept = record::EVERY_SAMPLE.0 / 1_000_000_000;
@@ -95,9 +95,9 @@ fn sample(
     for second in (0..kept.min(seconds)).chain(sparse) {
         // No thread wakes at the same time in each second.
         let at = Nanos::from_secs(second) + Nanos::from_micros(100 + second % 700);
-        for ((series, course), number) in series.iter().zip(&courses).zip(0_u32..) {
-            let value = value(series, *course, number, second as f64);
-            thinning.add(number.into(), *course, (at, value), &mut rows);
+        for ((series, kind), number) in series.iter().zip(&kinds).zip(0_u32..) {
+            let value = value(series, *kind, number, second as f64);
+            thinning.add(number.into(), *kind, (at, value), &mut rows);
             for row in rows.drain(..) {
                 write(to, number.into(), row)?;
             }
@@ -111,13 +111,13 @@ fn sample(
 }
 
 /// Returns a value of a series with days and nights. A third of the series do not change.
-fn value(series: &Series, course: Course, number: u32, s: f64) -> f64 {
+fn value(series: &Series, kind: SampleKind, number: u32, s: f64) -> f64 {
     let noise = (s * f64::from(number + 1)).sin();
     let day = s / 86_400.0 * TAU;
     // Growth between 0.5 and 1.5 per second.
     let grown = s - 0.5 * day.cos() * 86_400.0 / TAU + 0.2 * noise;
-    match (&*series.metric, course) {
-        ("processors", Course::Counter) => 2.0 * s,
+    match (&*series.metric, kind) {
+        ("processors", SampleKind::Counter) => 2.0 * s,
         ("total", _) => s,
         ("waited" | "stolen" | "throttled", _) => 0.001 * grown,
         ("wall-clock", _) => 1e-6 * s + 1e-5 * noise,
@@ -126,9 +126,11 @@ fn value(series: &Series, course: Course, number: u32, s: f64) -> f64 {
         ("busiest", _) => 0.1 + 0.05 * noise,
         ("proxies" | "other-programs", _) => 0.0,
         _ if number.is_multiple_of(3) => 1e6,
-        (_, Course::Counter | Course::Drift) if series.unit == "s" => 0.3 * grown,
-        (_, Course::Counter | Course::Drift) => (811.0 * grown).floor(),
-        (_, Course::Gauge | Course::Longest | Course::Label) => 4.0 + 2.0 * day.sin() + noise,
+        (_, SampleKind::Counter | SampleKind::Drift) if series.unit == "s" => 0.3 * grown,
+        (_, SampleKind::Counter | SampleKind::Drift) => (811.0 * grown).floor(),
+        (_, SampleKind::Gauge | SampleKind::Longest | SampleKind::Label) => {
+            4.0 + 2.0 * day.sin() + noise
+        }
     }
 }
 

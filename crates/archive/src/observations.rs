@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 use record::{
-    ClientSample, Course, Header, Reading, SampleBin, SampleBins, Series, ThinnedRow, Thinning,
+    ClientSample, Header, Reading, SampleBin, SampleBins, SampleKind, Series, ThinnedRow, Thinning,
 };
 use rusqlite::Connection;
 
@@ -19,7 +19,7 @@ use crate::v1;
 pub(crate) struct Observations {
     bins: SampleBins,
     /// The series that have a row, by their numbers.
-    series: Vec<(Series, Course)>,
+    series: Vec<(Series, SampleKind)>,
     of_run: Thinning,
     /// The open bins of loads, by table.
     of_loads: BTreeMap<String, Thinning>,
@@ -68,8 +68,8 @@ impl Observations {
         readings: &[Reading],
     ) -> Result<(), RowError> {
         for Reading { series, value } in readings {
-            let (number, course) = self.number(to, series)?;
-            self.of_run.add(number, course, (at, *value), &mut self.rows);
+            let (number, kind) = self.number(to, series)?;
+            self.of_run.add(number, kind, (at, *value), &mut self.rows);
             self.rows.drain(..).try_for_each(|row| write(to, number, row))?;
         }
         Ok(())
@@ -84,10 +84,10 @@ impl Observations {
         readings: &[Reading],
     ) -> Result<(), RowError> {
         for Reading { series, value } in readings {
-            let (number, course) = self.number(to, series)?;
+            let (number, kind) = self.number(to, series)?;
             let open = self.of_loads.entry(table.to_owned());
             let open = open.or_insert_with(|| Thinning::new(SampleBins::new(Nanos::ZERO, None)));
-            open.add(number, course, (at, *value), &mut self.rows);
+            open.add(number, kind, (at, *value), &mut self.rows);
             let mut rows = self.rows.drain(..);
             rows.try_for_each(|row| write_of_load(to, table, number, row))?;
         }
@@ -106,15 +106,15 @@ impl Observations {
         self.of_run.end().into_iter().try_for_each(|(number, row)| write(to, number, row))
     }
 
-    /// Returns the number and the course of a series, adding the series if it is new.
-    fn number(&mut self, to: &Connection, series: &Series) -> Result<(i64, Course), RowError> {
+    /// Returns the number and the kind of a series, adding the series if it is new.
+    fn number(&mut self, to: &Connection, series: &Series) -> Result<(i64, SampleKind), RowError> {
         if let Some(number) = self.series.iter().position(|(known, _)| known == series) {
             return Ok((number as i64, self.series[number].1));
         }
-        let (number, course) = (self.series.len() as i64, Course::of(series));
+        let (number, kind) = (self.series.len() as i64, SampleKind::of(series));
         v1::SeriesRow::write(to, number, series)?;
-        self.series.push((series.clone(), course));
-        Ok((number, course))
+        self.series.push((series.clone(), kind));
+        Ok((number, kind))
     }
 }
 

@@ -16,7 +16,6 @@
 
 mod balance;
 mod component;
-mod course;
 mod delivery;
 pub mod environment;
 mod excerpt;
@@ -31,6 +30,7 @@ mod live;
 pub mod metric;
 mod note;
 mod op_log;
+mod sample_kind;
 pub mod statistic;
 mod tally;
 mod thinning;
@@ -40,7 +40,6 @@ mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
 pub use component::{LANE_PREFIX, ObservedComponent, Part, Side};
-pub use course::Course;
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
@@ -59,6 +58,7 @@ pub use live::{Busy, Live, LiveJob};
 pub use metric::{Metric, MetricKind};
 pub use note::{Note, NoteError};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
+pub use sample_kind::SampleKind;
 pub use statistic::Statistic;
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
 pub use thinning::{EVERY_SAMPLE, SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning};

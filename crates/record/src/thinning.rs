@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 
-use crate::course::Course;
+use crate::sample_kind::SampleKind;
 
 /// The time since the beginning in which every sample is kept.
 pub const EVERY_SAMPLE: Nanos = Nanos::from_secs(7_200);
@@ -109,8 +109,14 @@ impl Thinning {
 
     /// Takes a sample of the series with this number, and adds the rows that are complete by it to
     /// `rows`. A sample that is not later than the one before replaces it.
-    pub fn add(&mut self, series: i64, course: Course, sample: Sample, rows: &mut Vec<ThinnedRow>) {
-        let open = self.series.entry(series).or_insert(SeriesThinning::new(course));
+    pub fn add(
+        &mut self,
+        series: i64,
+        kind: SampleKind,
+        sample: Sample,
+        rows: &mut Vec<ThinnedRow>,
+    ) {
+        let open = self.series.entry(series).or_insert(SeriesThinning::new(kind));
         open.add(self.bins, sample, rows);
     }
 
@@ -130,7 +136,7 @@ impl Thinning {
 /// The open bin of a series.
 #[derive(Clone, Debug)]
 struct SeriesThinning {
-    course: Course,
+    kind: SampleKind,
     /// The last sample that is in a row or in the merged part of the bin.
     before: Option<Sample>,
     open: Option<OpenBin>,
@@ -145,8 +151,8 @@ struct OpenBin {
 }
 
 impl SeriesThinning {
-    fn new(course: Course) -> SeriesThinning {
-        SeriesThinning { course, before: None, open: None }
+    fn new(kind: SampleKind) -> SeriesThinning {
+        SeriesThinning { kind, before: None, open: None }
     }
 
     fn add(&mut self, bins: SampleBins, sample: Sample, rows: &mut Vec<ThinnedRow>) {
@@ -155,12 +161,12 @@ impl SeriesThinning {
                 open.last.1 = sample.1;
                 return;
             }
-            self.before = Some(open.merged.add(self.course, self.before, open.last));
+            self.before = Some(open.merged.add(self.kind, self.before, open.last));
             if bins.of(sample.0) == Some(open.bin) {
                 open.last = sample;
                 return;
             }
-            open.merged.write(self.course, rows);
+            open.merged.write(self.kind, rows);
         }
         self.open = bins.of(sample.0).map(|bin| {
             let since = self.before.map(|(at, _)| at);
@@ -175,7 +181,7 @@ impl SeriesThinning {
     fn end(&mut self, rows: &mut Vec<ThinnedRow>) {
         let Some(OpenBin { merged, last, .. }) = self.open.take() else { return };
         if merged.samples > 0 {
-            merged.write(self.course, rows);
+            merged.write(self.kind, rows);
         }
         self.before = Some(last);
         rows.push(ThinnedRow { at: last.0, value: last.1, range: None });
@@ -224,28 +230,28 @@ impl Merged {
     }
 
     /// Merges a sample, of which `before` is the one before, and returns it.
-    fn add(&mut self, course: Course, before: Option<Sample>, sample: Sample) -> Sample {
+    fn add(&mut self, kind: SampleKind, before: Option<Sample>, sample: Sample) -> Sample {
         let (at, value) = sample;
         let since_before = before.map(|(before, _)| at.saturating_sub(before).as_secs_f64());
-        match course {
-            Course::Gauge => {
+        match kind {
+            SampleKind::Gauge => {
                 // Without a sample before, there is no time for which this one stands.
                 let weight = since_before.unwrap_or_default().max(1e-9);
                 self.sum += weight * value;
                 self.weight += weight;
                 self.extend(value);
             }
-            Course::Counter | Course::Drift => {
+            SampleKind::Counter | SampleKind::Drift => {
                 if let (Some(before), Some(time_s)) = (before, since_before.filter(|it| *it > 0.0))
                 {
-                    self.extend(self.growth(course, before, sample) / time_s);
-                    if course == Course::Counter && value < before.1 {
+                    self.extend(self.growth(kind, before, sample) / time_s);
+                    if kind == SampleKind::Counter && value < before.1 {
                         self.reset = Some(self.reset_at(before, sample));
                     }
                 }
             }
-            Course::Longest if value > self.longest.1 => self.longest = sample,
-            Course::Longest | Course::Label => {}
+            SampleKind::Longest if value > self.longest.1 => self.longest = sample,
+            SampleKind::Longest | SampleKind::Label => {}
         }
         self.samples += 1;
         self.last = sample;
@@ -258,8 +264,8 @@ impl Merged {
     }
 
     /// Returns the growth between two samples. At a reset, the count from there is new.
-    fn growth(&self, course: Course, before: Sample, sample: Sample) -> f64 {
-        match course == Course::Counter && sample.1 < before.1 {
+    fn growth(&self, kind: SampleKind, before: Sample, sample: Sample) -> f64 {
+        match kind == SampleKind::Counter && sample.1 < before.1 {
             true => sample.1.max(0.0),
             false => sample.1 - before.1,
         }
@@ -272,7 +278,7 @@ impl Merged {
         Reset { peak: (before.0, counted), restart }
     }
 
-    fn write(&self, course: Course, rows: &mut Vec<ThinnedRow>) {
+    fn write(&self, kind: SampleKind, rows: &mut Vec<ThinnedRow>) {
         let single = |(at, value): Sample| ThinnedRow { at, value, range: None };
         if let Some(Reset { peak, restart }) = self.reset {
             // The row before may be that sample.
@@ -280,10 +286,12 @@ impl Merged {
             rows.extend(peak.map(single));
             rows.extend((restart.0 < self.last.0).then(|| single(restart)));
         }
-        let (at, value) = match course {
-            Course::Gauge if self.least < self.most => (self.last.0, self.sum / self.weight),
-            Course::Longest => self.longest,
-            Course::Gauge | Course::Counter | Course::Drift | Course::Label => self.last,
+        let (at, value) = match kind {
+            SampleKind::Gauge if self.least < self.most => (self.last.0, self.sum / self.weight),
+            SampleKind::Longest => self.longest,
+            SampleKind::Gauge | SampleKind::Counter | SampleKind::Drift | SampleKind::Label => {
+                self.last
+            }
         };
         let Merged { samples, least, most, .. } = *self;
         let range = (least < most).then_some(SampleRange { at, samples, least, most });

@@ -6,7 +6,7 @@ use std::path::Path;
 use archive::{Archive, Notes, Recorder, SeriesReadings};
 use base::Nanos;
 use record::{
-    Course, Delivery, End, EndKind, Gauge, Header, Outlet, Pace, Reading, SampleBins, Thinning,
+    Delivery, End, EndKind, Gauge, Header, Outlet, Pace, Reading, SampleBins, SampleKind, Thinning,
 };
 use rusqlite::Connection;
 
@@ -70,16 +70,16 @@ fn samples_beyond_two_hours_are_merged() {
     recorder.finish(end(3 * HOUR)).unwrap();
     let series = Archive::open(&place.record()).unwrap().series().unwrap();
     let bins = SampleBins::new(header.warmup, header.duration);
-    for (metric, course, rows, ranges) in [
-        ("run-queue", Course::Gauge, 7_200 + 61, 60),
+    for (metric, kind, rows, ranges) in [
+        ("run-queue", SampleKind::Gauge, 7_200 + 61, 60),
         // Two more rows at the reset.
-        ("user", Course::Counter, 7_200 + 63, 60),
-        ("memory", Course::Gauge, 7_200 + 61, 0),
+        ("user", SampleKind::Counter, 7_200 + 63, 60),
+        ("memory", SampleKind::Gauge, 7_200 + 61, 0),
     ] {
         let found = of(&series, metric);
         let (mut thinning, mut expected) = (Thinning::new(bins), Vec::new());
         let all = samples(metric, 0..=3 * HOUR);
-        all.iter().for_each(|sample| thinning.add(0, course, *sample, &mut expected));
+        all.iter().for_each(|sample| thinning.add(0, kind, *sample, &mut expected));
         expected.extend(thinning.end().into_iter().map(|(_, row)| row));
         let points: Vec<(Nanos, f64)> = expected.iter().map(|row| (row.at, row.value)).collect();
         assert_eq!(found.points, points, "{metric}");

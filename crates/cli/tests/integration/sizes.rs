@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{CommandResult, Place};
 
 /// A table of 20,000 rows that compress well, and a short run.
 fn workload(url: &str, table: &str) -> String {
@@ -81,22 +81,24 @@ fn pairs_with(record: &Path, metric: &str) -> u32 {
     connection.query_row(sql, [metric], |row| row.get(0)).unwrap()
 }
 
-#[test]
-fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
+/// Runs an experiment with these sections on a private server behind a pooler.
+fn behind_a_pooler(sections: &str) -> (Place, CommandResult) {
     let place = Place::new();
     place.write(
         "read.ini",
         "url = testbed:postgres?via=pgbouncer\nduration = 1s\n[read]\nquery = select 1\n\
          concurrency = 2\nthink = 1ms\n",
     );
-    place.write(
-        "again.ini",
-        "[question]\nask = Does it differ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n\
-         [arm same]\n",
-    );
-    let line = ["run", "again.ini", "--allow-commands", "--quiet", "--out", "r.assay"];
+    place.write("e.ini", format!("[question]\nask = ?\nworkload = read.ini\n{sections}"));
+    let line = ["run", "e.ini", "--allow-commands", "--quiet", "--out", "r.assay"];
     let ran = place.assay(&line);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    (place, ran)
+}
+
+#[test]
+fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
+    let (place, ran) = behind_a_pooler("design = aa\nrounds = 6\n[arm same]\n");
     let record = place.at("r.assay");
     for metric in ["cpu.proxy", "cpu.proxy.user", "cpu.proxy.system", "size", "size.logical"] {
         // On a busy machine a sample may come too late for a run of a second.
@@ -112,21 +114,8 @@ fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
 
 #[test]
 fn points_of_a_sweep_behind_a_pooler_have_the_processor_time_of_the_pooler() {
-    let place = Place::new();
-    place.write(
-        "read.ini",
-        "url = testbed:postgres?via=pgbouncer\nduration = 1s\n[read]\nquery = select 1\n\
-         concurrency = 2\nthink = 1ms\n",
-    );
-    place.write(
-        "clients.ini",
-        "[question]\nask = How many?\nworkload = read.ini\n\
-         [sweep]\nvary = concurrency(read): 1, 4\nrepeats = 2\n",
-    );
-    let line = ["run", "clients.ini", "--allow-commands", "--quiet", "--json", "--out", "r.assay"];
-    let ran = place.assay(&line);
-    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
-    let document = ran.json();
+    let (place, _) = behind_a_pooler("[sweep]\nvary = concurrency(read): 1, 4\nrepeats = 2\n");
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
     let points = document["sweep"].as_array().unwrap();
     assert_eq!(points.len(), 2, "{document}");
     let of = |component: &str| {

@@ -11,10 +11,10 @@ fn bins() -> SampleBins {
     SampleBins::new(Nanos::ZERO, Some(Nanos::from_secs(4 * HOUR)))
 }
 
-fn thinned(course: Course, samples: &[Sample]) -> Vec<ThinnedRow> {
+fn thinned(kind: SampleKind, samples: &[Sample]) -> Vec<ThinnedRow> {
     let mut thinning = Thinning::new(bins());
     let mut rows = Vec::new();
-    samples.iter().for_each(|sample| thinning.add(7, course, *sample, &mut rows));
+    samples.iter().for_each(|sample| thinning.add(7, kind, *sample, &mut rows));
     let ended = thinning.end();
     assert!(ended.iter().all(|(series, _)| *series == 7));
     rows.extend(ended.into_iter().map(|(_, row)| row));
@@ -54,7 +54,7 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 /// Compares rows with their samples; returns the first difference.
-fn difference(course: Course, samples: &[Sample], rows: &[ThinnedRow]) -> Option<&'static str> {
+fn difference(kind: SampleKind, samples: &[Sample], rows: &[ThinnedRow]) -> Option<&'static str> {
     let kept = points(rows);
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return None };
     if kept.first() != Some(first) || kept.last() != Some(last) {
@@ -63,18 +63,18 @@ fn difference(course: Course, samples: &[Sample], rows: &[ThinnedRow]) -> Option
     if !kept.windows(2).all(|pair| pair[0].0 < pair[1].0) {
         return Some("the order");
     }
-    match course {
-        Course::Gauge if !is_near(mean(samples), mean(&kept)) => Some("the mean"),
-        Course::Counter if !is_near(growth(samples), growth(&kept)) => Some("the growth"),
+    match kind {
+        SampleKind::Gauge if !is_near(mean(samples), mean(&kept)) => Some("the mean"),
+        SampleKind::Counter if !is_near(growth(samples), growth(&kept)) => Some("the growth"),
         _ => None,
     }
 }
 
 #[test]
 fn samples_of_two_hours_are_kept_as_they_are() {
-    for course in [Course::Gauge, Course::Counter, Course::Longest, Course::Label] {
+    for kind in [SampleKind::Gauge, SampleKind::Counter, SampleKind::Longest, SampleKind::Label] {
         let samples = each_second(0, (0..=7_200).map(|n| f64::from(n % 7)));
-        let rows = thinned(course, &samples);
+        let rows = thinned(kind, &samples);
         assert_eq!(points(&rows), samples);
         assert!(rows.iter().all(|row| row.range.is_none()));
     }
@@ -109,7 +109,7 @@ fn bin_ends_at_a_multiple_of_its_length_and_at_the_edges_of_the_window() {
 #[test]
 fn gauge_keeps_mean_and_extremes_of_a_bin() {
     let samples = each_second(7_200, (0..=60).map(|n| if n == 30 { 61.0 } else { 1.0 }));
-    let rows = thinned(Course::Gauge, &samples);
+    let rows = thinned(SampleKind::Gauge, &samples);
     // The last sample has a row of its own.
     let [first, merged, last] = *rows else { panic!("{rows:?}") };
     assert_eq!((first.range, last.range), (None, None));
@@ -122,7 +122,7 @@ fn gauge_keeps_mean_and_extremes_of_a_bin() {
 #[test]
 fn counter_keeps_its_last_value_and_its_extreme_growth() {
     let samples = each_second(7_200, (0..=200).map(|n| f64::from(n + 40 * (n / 100))));
-    let rows = thinned(Course::Counter, &samples);
+    let rows = thinned(SampleKind::Counter, &samples);
     let at: Vec<u64> = rows.iter().map(|row| row.at.0 / 1_000_000_000).collect();
     assert_eq!(at, [7_200, 7_260, 7_320, 7_380, 7_399, 7_400]);
     assert_eq!(rows[1].range, None, "it grew evenly");
@@ -133,7 +133,7 @@ fn counter_keeps_its_last_value_and_its_extreme_growth() {
 #[test]
 fn drift_keeps_its_largest_step_in_either_direction() {
     let samples = each_second(7_200, (0..=120).map(|n| if n < 30 { 0.0 } else { -0.5 }));
-    let rows = thinned(Course::Drift, &samples);
+    let rows = thinned(SampleKind::Drift, &samples);
     let range = SampleRange { at: rows[1].at, samples: 60, least: -0.5, most: 0.0 };
     assert_eq!((rows[1].value, rows[1].range), (-0.5, Some(range)));
     assert_eq!(rows[2].range, None);
@@ -142,14 +142,14 @@ fn drift_keeps_its_largest_step_in_either_direction() {
 #[test]
 fn longest_of_a_bin_keeps_its_own_time() {
     let samples = each_second(7_201, [0.02, 0.9, 0.03, 0.01]);
-    let rows = points(&thinned(Course::Longest, &samples));
+    let rows = points(&thinned(SampleKind::Longest, &samples));
     assert_eq!(rows, [samples[1], samples[3]]);
 }
 
 #[test]
 fn label_keeps_a_value_that_it_had() {
     let samples = each_second(7_201, (0..300).map(|n| f64::from(4_000 + n % 2)));
-    let rows = thinned(Course::Label, &samples);
+    let rows = thinned(SampleKind::Label, &samples);
     assert_eq!(rows.len(), 6);
     assert!(rows.iter().all(|row| samples.contains(&(row.at, row.value)) && row.range.is_none()));
 }
@@ -159,7 +159,7 @@ fn reset_counter_has_the_growth_of_its_samples_in_three_rows() {
     let mut samples = each_second(7_195, (0..20).map(|n| 100.0 + f64::from(n)));
     samples.extend(each_second(7_215, [4.0, 9.0, 2.0, 3.0, 8.0, 1.0, 5.0]));
     samples.extend(each_second(7_222, (0..60).map(|n| 6.0 + f64::from(n))));
-    let rows = thinned(Course::Counter, &samples);
+    let rows = thinned(SampleKind::Counter, &samples);
     let kept = points(&rows);
     assert!(is_near(growth(&kept), growth(&samples)), "{kept:?}");
     let second = |(at, _): &Sample| at.0 / 1_000_000_000;
@@ -172,7 +172,7 @@ fn reset_counter_has_the_growth_of_its_samples_in_three_rows() {
 fn counter_that_is_reset_between_bins_has_its_peak_once() {
     let mut samples = each_second(7_200, (0..=60).map(f64::from));
     samples.extend(each_second(7_261, (0..59).map(f64::from)));
-    let kept = points(&thinned(Course::Counter, &samples));
+    let kept = points(&thinned(SampleKind::Counter, &samples));
     assert_eq!(growth(&kept), growth(&samples));
     assert_eq!(kept.iter().filter(|(at, _)| *at == Nanos::from_secs(7_260)).count(), 1);
 }
@@ -180,7 +180,7 @@ fn counter_that_is_reset_between_bins_has_its_peak_once() {
 #[test]
 fn sample_at_the_time_of_the_one_before_replaces_it() {
     let at = Nanos::from_secs(7_300);
-    let rows = thinned(Course::Gauge, &[(at, 1.0), (at, 2.0), (Nanos(at.0 - 1), 3.0)]);
+    let rows = thinned(SampleKind::Gauge, &[(at, 1.0), (at, 2.0), (Nanos(at.0 - 1), 3.0)]);
     assert_eq!(points(&rows), [(at, 3.0)]);
 }
 
@@ -190,10 +190,10 @@ fn planted_faults_of_merging_are_noticed() {
     // The samples become rarer, so their weights differ.
     let rare = (7_000..7_200).chain((7_200..9_000).step_by(7));
     let samples: Vec<Sample> = rare.map(|n| (Nanos::from_secs(u64::from(n)), values(n))).collect();
-    let rows = thinned(Course::Gauge, &samples);
-    assert_eq!(difference(Course::Gauge, &samples, &rows), None);
+    let rows = thinned(SampleKind::Gauge, &samples);
+    assert_eq!(difference(SampleKind::Gauge, &samples, &rows), None);
     let lost = &rows[..rows.len() - 2];
-    assert_eq!(difference(Course::Gauge, &samples, lost), Some("the ends"));
+    assert_eq!(difference(SampleKind::Gauge, &samples, lost), Some("the ends"));
     // Each row weighs as much as any other.
     let even: Vec<Sample> = each_second(0, rows.iter().map(|row| row.value));
     assert!(!is_near(mean(&even), mean(&samples)));
@@ -201,12 +201,15 @@ fn planted_faults_of_merging_are_noticed() {
     for row in unweighted.iter_mut().filter(|row| row.range.is_some()) {
         row.value = row.range.map_or(row.value, |range| (range.least + range.most) / 2.0);
     }
-    assert_eq!(difference(Course::Gauge, &samples, &unweighted), Some("the mean"));
+    assert_eq!(difference(SampleKind::Gauge, &samples, &unweighted), Some("the mean"));
     // A counter that is treated as a gauge.
     let counted = each_second(7_000, (0..2_000).map(|n| f64::from(n * n % 70_000)));
-    let averaged = thinned(Course::Gauge, &counted);
-    assert_eq!(difference(Course::Counter, &counted, &averaged), Some("the growth"));
-    assert_eq!(difference(Course::Counter, &counted, &thinned(Course::Counter, &counted)), None);
+    let averaged = thinned(SampleKind::Gauge, &counted);
+    assert_eq!(difference(SampleKind::Counter, &counted, &averaged), Some("the growth"));
+    assert_eq!(
+        difference(SampleKind::Counter, &counted, &thinned(SampleKind::Counter, &counted)),
+        None
+    );
 }
 
 /// Samples of four hours with gaps, falls and repeated values.
@@ -225,21 +228,22 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
 proptest! {
     #[test]
     fn rows_have_mean_growth_and_extremes_of_their_samples(samples in samples()) {
-        for course in [Course::Gauge, Course::Counter, Course::Drift, Course::Label] {
-            let rows = thinned(course, &samples);
-            prop_assert_eq!(difference(course, &samples, &rows), None);
+        for kind in [SampleKind::Gauge, SampleKind::Counter, SampleKind::Drift, SampleKind::Label] {
+            let rows = thinned(kind, &samples);
+            prop_assert_eq!(difference(kind, &samples, &rows), None);
         }
-        let rows = thinned(Course::Gauge, &samples);
+        let rows = thinned(SampleKind::Gauge, &samples);
         let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
         let kept = most(&mut rows.iter().map(|row| row.range.map_or(row.value, |it| it.most)));
         prop_assert_eq!(kept, most(&mut samples.iter().map(|(_, value)| *value)));
-        prop_assert_eq!(thinned(Course::Gauge, &samples), rows, "the same each time");
+        prop_assert_eq!(thinned(SampleKind::Gauge, &samples), rows, "the same each time");
     }
 
     #[test]
     fn number_of_rows_is_bounded(samples in samples()) {
-        for course in [Course::Gauge, Course::Counter, Course::Drift, Course::Longest] {
-            let rows = thinned(course, &samples);
+        use SampleKind::{Counter, Drift, Gauge, Longest};
+        for kind in [Gauge, Counter, Drift, Longest] {
+            let rows = thinned(kind, &samples);
             let in_bins = rows.iter().filter(|row| row.at > EVERY_SAMPLE).count() as u64;
             let (first, last) = (samples[0].0.max(EVERY_SAMPLE), samples[samples.len() - 1].0);
             let most = last.saturating_sub(first).0 / MINUTE.0 + 2;

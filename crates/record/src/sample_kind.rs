@@ -1,0 +1,81 @@
+//! Kinds of samples, by the value that stands for several of them.
+
+use crate::component::{ObservedComponent, Part};
+use crate::facts::Series;
+use crate::metric::{self, MetricKind, generator, host, metrics_of, program};
+use crate::statistic;
+
+/// The kind of the samples of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleKind {
+    /// A value at an instant, which has a mean.
+    Gauge,
+    /// A sum that only grows, unless it is reset.
+    Counter,
+    /// A value that moves in both directions, of which only the changes matter.
+    Drift,
+    /// The length of something that happened, of which the longest matters.
+    Longest,
+    /// A number without a mean, such as an identifier.
+    Label,
+}
+
+impl SampleKind {
+    /// Returns the kind of the samples of a series by its name. One with an unknown name is a
+    /// label: its last value is a value that it had.
+    pub fn of(series: &Series) -> SampleKind {
+        let component = ObservedComponent::parse(&series.component);
+        component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.part, &series.metric))
+    }
+
+    fn of_metric(part: &Part, name: &str) -> SampleKind {
+        if part.has_own_names() {
+            let is_gauge = *part == Part::Statistics && statistic::GAUGES.contains(&name);
+            return if is_gauge { SampleKind::Gauge } else { SampleKind::Counter };
+        }
+        let Some(metric) = metrics_of(part).into_iter().flatten().find(|it| it.name == name) else {
+            return SampleKind::Label;
+        };
+        match metric.kind {
+            MetricKind::Counter => SampleKind::Counter,
+            MetricKind::Gauge if *metric == host::WALL_CLOCK => SampleKind::Drift,
+            MetricKind::Gauge if *metric == generator::STALL => SampleKind::Longest,
+            MetricKind::Gauge if *metric == program::PID => SampleKind::Label,
+            MetricKind::Gauge if is_instant(metric) => SampleKind::Label,
+            MetricKind::Gauge => SampleKind::Gauge,
+        }
+    }
+}
+
+/// Returns true if a gauge is an instant or an age, whose mean says nothing.
+fn is_instant(metric: &metric::Metric) -> bool {
+    [metric::database::COUNTED_SINCE, metric::database::COUNTED_FOR].contains(metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_of_samples_follows_from_their_metric() {
+        for (component, metric, kind) in [
+            ("host", "user", SampleKind::Counter),
+            ("db1/host", "run-queue", SampleKind::Gauge),
+            ("host", "wall-clock", SampleKind::Drift),
+            ("generator", "stall", SampleKind::Longest),
+            ("program cc1plus", "pid", SampleKind::Label),
+            ("program cc1plus", "processes", SampleKind::Gauge),
+            ("database", "counted-since", SampleKind::Label),
+            ("waits", "Lock:tuple", SampleKind::Counter),
+            ("statistics", "status.questions", SampleKind::Counter),
+            ("statistics", "status.threads_running", SampleKind::Gauge),
+            ("background", "status.threads_running", SampleKind::Counter),
+            ("of a later version", "user", SampleKind::Label),
+            ("host", "of-a-later-version", SampleKind::Label),
+        ] {
+            let [component, metric] = [component, metric].map(str::to_owned);
+            let series = Series { component, metric, unit: String::new() };
+            assert_eq!(SampleKind::of(&series), kind, "{series:?}");
+        }
+    }
+}
