@@ -3,7 +3,7 @@
 use analyze::limiting::{LimiterFinding, ProcessorLimit};
 use analyze::{Check, Component, Evidence, Observed, Status, Summary, Surroundings, summarize};
 use base::Nanos;
-use record::{Course, Kind, SampleBins, SampleRange, Series, Thinning};
+use record::{Kind, SampleBins, SampleKind, SampleRange, Series, Thinning};
 
 use crate::support::{PER_S, add_times, answered, check, near, nothing, replace_readings};
 
@@ -66,8 +66,8 @@ fn thinned(evidence: &Evidence) -> Evidence {
         let unit = String::new();
         let series = Series { component: component.clone(), metric: metric.clone(), unit };
         let (mut thinning, mut rows) = (Thinning::new(bins), Vec::new());
-        let course = Course::of(&series);
-        points.iter().for_each(|point| thinning.add(0, course, *point, &mut rows));
+        let kind = SampleKind::of(&series);
+        points.iter().for_each(|point| thinning.add(0, kind, *point, &mut rows));
         rows.extend(thinning.end().into_iter().map(|(_, row)| row));
         let ranges: Vec<SampleRange> = rows.iter().filter_map(|row| row.range).collect();
         let points = rows.iter().map(|row| (row.at, row.value)).collect();
