@@ -8,7 +8,7 @@ use rt::Rt;
 
 use crate::{
     Batches, Connection, Count, Driver, Error, Insert, Method, Mysql, Null, Postgres, PreparedId,
-    Programs, Simulated, Sqlite, Table, Work,
+    Programs, SessionId, SessionIds, Simulated, Sqlite, Table, Work,
 };
 
 /// A driver of any kind.
@@ -102,6 +102,10 @@ impl Driver for AnyDriver {
         within!(self, driver => driver.counters())
     }
 
+    fn session_ids(&self) -> Option<SessionIds> {
+        within!(self, driver => driver.session_ids())
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<AnyConnection, Error> {
         Ok(match self {
             AnyDriver::Null(driver) => AnyConnection::Null(driver.connect(rt).await?),
@@ -133,6 +137,10 @@ impl Connection for AnyConnection {
 
     fn node(&self) -> NodeId {
         within!(self, connection => connection.node())
+    }
+
+    fn session_id(&self) -> Option<SessionId> {
+        within!(self, connection => connection.session_id())
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {

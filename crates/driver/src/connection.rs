@@ -8,6 +8,7 @@ use rt::Rt;
 use crate::account::Count;
 use crate::error::Error;
 use crate::load::{self, Batches, Insert, Method};
+use crate::session_ids::{SessionId, SessionIds};
 use crate::table::Table;
 use crate::work::{PreparedId, Step, Work};
 
@@ -59,6 +60,12 @@ pub trait Driver: Clone + Send + 'static {
         Vec::new()
     }
 
+    /// Returns the ids that the servers give to this driver's sessions; `None` if the database has
+    /// no sessions that other clients could see.
+    fn session_ids(&self) -> Option<SessionIds> {
+        None
+    }
+
     /// Opens a connection.
     ///
     /// # Errors
@@ -104,6 +111,12 @@ pub trait Connection: Sized + 'static {
     /// Returns the [server](Driver::nodes) it is connected to.
     fn node(&self) -> NodeId {
         NodeId::default()
+    }
+
+    /// Returns the id of its session, as the server or a pooler in between gave it at the login;
+    /// `None` if it gave none.
+    fn session_id(&self) -> Option<SessionId> {
+        None
     }
 
     /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has

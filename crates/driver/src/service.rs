@@ -14,6 +14,7 @@ use rt::{Rt, within};
 
 use crate::account::OwnTraffic;
 use crate::error::Error;
+use crate::session_ids::SessionIds;
 
 /// Task of a server during a login, in messages about a timeout.
 pub(crate) const LOGIN: &str = "let anybody in";
@@ -73,6 +74,8 @@ pub(crate) struct Service {
     pub(crate) database: Option<String>,
     /// Counters of the traffic of its sessions, other than requests.
     pub(crate) beside: OwnTraffic,
+    /// Ids of its sessions.
+    pub(crate) session_ids: SessionIds,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
     /// For each address, true if it has greeted a client.
@@ -172,6 +175,7 @@ impl Kind {
             user,
             database,
             beside: OwnTraffic::default(),
+            session_ids: SessionIds::default(),
             answered,
             greeted,
             has_begun: AtomicBool::default(),

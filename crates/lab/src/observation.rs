@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use archive::{LiveView, Notes, Recorder};
 use base::{Nanos, Stamp, TargetKind};
 use driver::{AnyDriver, Driver};
+use engine::Drivers;
 use observe::environment::network;
 use observe::{
-    Busiest, DatabaseWatch, Missing, ObservedSessions, RemoteHost, RemoteWatch, Sample, Scope,
-    ServerLocation, Watch,
+    Busiest, DatabaseWatch, Missing, ObservedSessions, OwnSessions, RemoteHost, RemoteWatch,
+    Sample, Scope, ServerLocation, Watch,
 };
 use record::environment::MISSING;
 use workload::{NamedTarget, Observe, Plan};
@@ -172,6 +173,13 @@ pub(crate) fn of_database(
         })
         .ok()
     }))
+}
+
+/// Returns the sessions of a run; `None` if the programs of its jobs may open further ones, whose
+/// ids are unknown. Several targets may be the same server.
+pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
+    let of_all = || drivers.iter().filter_map(|(_, driver)| driver.session_ids());
+    drivers.programs.is_none().then(|| OwnSessions::of(of_all()))
 }
 
 /// Notes that the other targets are not observed.

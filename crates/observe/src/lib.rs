@@ -26,7 +26,7 @@ mod sources;
 mod watch;
 
 pub use busiest::Busiest;
-pub use database::{DatabaseWatch, ObservedSessions};
+pub use database::{DatabaseWatch, ObservedSessions, OwnSessions};
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
 pub use sample::{Missing, Sample, Source};

@@ -282,9 +282,8 @@ metrics! {
             "those that wait for their client within a transaction";
         PARALLEL_WORKERS Counter "parallel-workers" "sessions" "parallel workers of PostgreSQL";
         OTHERS Counter "others" "sessions"
-            "sessions of clients that are not this load generator's (PostgreSQL: of another \
-             `application_name`; MySQL and MariaDB: of another user) and that run a statement \
-             without waiting";
+            "sessions of clients that are not this load generator's ([how they are \
+             told](observe.md#sessions-of-others)) and that run a statement without waiting";
         IDENTIFIED Counter "identified" "sessions"
             "sessions whose client socket belongs to the observed program";
         NOTHING_WAITS Counter "nothing-waits" "sessions"

@@ -143,7 +143,8 @@ impl MysqlConnection {
 
     /// Checks that there is no proxy between this client and the server.
     async fn is_direct(&mut self) -> Result<(), String> {
-        let reply = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
+        let own = self.known.id().0;
+        let reply = self.ask_or_say_why(&format!("{SESSION} and id = {own}")).await?;
         match reply.single() {
             Some("1") => Ok(()),
             _ => {

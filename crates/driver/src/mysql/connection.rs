@@ -12,7 +12,9 @@ use super::{faults, script, settings};
 use crate::account::Count;
 use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Reply, Table, Work};
+use crate::{
+    Batches, Connection, Error, Insert, Method, PreparedId, Reply, SessionId, Table, Work,
+};
 
 impl Connection for MysqlConnection {
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
@@ -49,6 +51,10 @@ impl Connection for MysqlConnection {
 
     fn node(&self) -> NodeId {
         self.node
+    }
+
+    fn session_id(&self) -> Option<SessionId> {
+        Some(self.known.id())
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -122,10 +128,9 @@ impl Connection for MysqlConnection {
 
     fn abandon(self) {
         if !self.line.replies.is_idle() {
-            let (config, node, thread_id) =
-                (Arc::clone(&self.shared.config), self.node, self.thread_id);
-            let peer = self.line.channel.peer();
-            self.shared.cancels.send(KillRequest { config, node, peer, thread_id });
+            let (config, node) = (Arc::clone(&self.shared.config), self.node);
+            let (peer, session) = (self.line.channel.peer(), self.known);
+            self.shared.cancels.send(KillRequest { config, node, peer, session });
         }
     }
 }

@@ -15,6 +15,7 @@ use super::config::{ServiceConfig, TrustedKey};
 use super::faults;
 use crate::Error;
 use crate::service::{AwaitedGreeting, LOGIN, RefusedLogin, Service};
+use crate::session_ids::KnownSession;
 
 /// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
 /// is a key of a few kilobytes.
@@ -186,16 +187,18 @@ pub(super) struct KillRequest {
     pub(super) node: NodeId,
     /// The host of the session; `None` on a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
-    pub(super) thread_id: u32,
+    /// The session, whose id stays known until it is killed.
+    pub(super) session: KnownSession,
 }
 
 impl Cancellation for KillRequest {
     async fn send(self, rt: &Rt) {
-        let KillRequest { config, node, peer, thread_id } = self;
+        let KillRequest { config, node, peer, session } = self;
         let kill = async {
             let (mut channel, _) =
                 log_in(rt, &config, node, peer, &AwaitedGreeting::default()).await?;
-            Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
+            let kill = format!("kill {}", session.id().0);
+            Command::Query(kill.as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;
             Command::Quit.append(channel.out());

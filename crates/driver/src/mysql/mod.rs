@@ -31,7 +31,7 @@ use net::CancelService;
 use rt::Rt;
 
 use crate::service::AwaitedGreeting;
-use crate::{Driver, Error, Insert, Login, Method};
+use crate::{Driver, Error, Insert, Login, Method, SessionIds};
 
 use config::{KIND, KeyOption, ServiceConfig, read_option};
 use login::Shared;
@@ -106,6 +106,10 @@ impl Driver for Mysql {
 
     fn time_zero(&self, _zero: Stamp) {
         self.shared.config.service.end_opening();
+    }
+
+    fn session_ids(&self) -> Option<SessionIds> {
+        Some(self.shared.config.service.session_ids.clone())
     }
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {

@@ -18,6 +18,7 @@ use super::faults;
 use super::file::AllowedFiles;
 use super::login::Shared;
 use crate::account::OwnTraffic;
+use crate::session_ids::{KnownSession, SessionId};
 use crate::{Connection, Error, Reply, Step, Work};
 
 /// Statement that commits the open transaction and turns autocommit on again.
@@ -41,7 +42,7 @@ pub struct MysqlConnection {
     pub(super) is_in_transaction: bool,
     /// True if autocommit is off because of a [pipelined transaction](super::chain).
     pub(super) is_autocommit_off: bool,
-    pub(super) thread_id: u32,
+    pub(super) known: KnownSession,
     pub(super) version: String,
 }
 
@@ -224,11 +225,6 @@ impl MysqlConnection {
         &self.shared.config
     }
 
-    /// Returns the session's id at the server.
-    pub(super) fn number(&self) -> u32 {
-        self.thread_id
-    }
-
     pub(super) fn is_mariadb(&self) -> bool {
         self.version.contains("MariaDB")
     }
@@ -241,6 +237,7 @@ impl MysqlConnection {
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
         let Session { agreed, thread_id, server_version, status } = session;
+        let known = shared.config.service.session_ids.add(SessionId(thread_id.into()));
         let mut connection = MysqlConnection {
             shared,
             line: Line { rt, channel, replies: Replies::new(agreed) },
@@ -252,7 +249,7 @@ impl MysqlConnection {
             has_sent_rows: false,
             is_in_transaction: false,
             is_autocommit_off: false,
-            thread_id,
+            known,
             version: String::from_utf8_lossy(&server_version).into_owned(),
         };
         if !status.contains(Status::AUTOCOMMIT) {

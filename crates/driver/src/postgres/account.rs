@@ -10,7 +10,7 @@ use base::Nanos;
 
 use super::PostgresConnection;
 use crate::account::{Count, Counter};
-use crate::{Connection, Table};
+use crate::{Connection, SessionId, Table};
 
 /// First version that keeps its statistics in shared memory; they are therefore exact.
 const EXACT_SINCE: u32 = 15;
@@ -106,7 +106,7 @@ impl PostgresConnection {
             let [Some(number), Some(others)] = numbers(&reply)[..] else {
                 return Err("pg_stat_activity does not show our sessions".to_owned());
             };
-            if self.number() != Some(number as i64) {
+            if self.session_id() != Some(SessionId(number as u64)) {
                 return Err("the server's sessions are not ours: a proxy or pooler is in between"
                     .to_owned());
             }

@@ -11,7 +11,8 @@ use super::{faults, settings};
 use crate::account::Count;
 use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Table, Work};
+use crate::session_ids::KnownSession;
+use crate::{Batches, Connection, Error, Insert, Method, PreparedId, SessionId, Table, Work};
 
 impl Connection for PostgresConnection {
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
@@ -40,6 +41,10 @@ impl Connection for PostgresConnection {
 
     fn node(&self) -> NodeId {
         self.node
+    }
+
+    fn session_id(&self) -> Option<SessionId> {
+        self.known.as_ref().map(KnownSession::id)
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -120,8 +125,9 @@ impl Connection for PostgresConnection {
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, node) = (Arc::clone(&self.shared.service), self.node);
-            let (peer, session) = (self.channel.peer(), self.channel.give_up());
-            self.shared.cancels.send(Cancel { service, node, peer, key, session });
+            let (peer, socket) = (self.channel.peer(), self.channel.give_up());
+            let session = self.known;
+            self.shared.cancels.send(Cancel { service, node, peer, key, socket, session });
         }
     }
 }

@@ -18,6 +18,7 @@ use wire_postgres::{
 use super::faults;
 use crate::Error;
 use crate::service::{LOGIN, RefusedLogin, Service};
+use crate::session_ids::KnownSession;
 
 /// State that a driver shares with its sessions.
 #[derive(Clone, Debug)]
@@ -193,15 +194,17 @@ pub(super) struct Cancel {
     pub(super) peer: Option<SocketAddr>,
     pub(super) key: BackendKey,
     /// The session's socket; `None` if no file descriptor is left for it.
-    pub(super) session: Option<OwnedFd>,
+    pub(super) socket: Option<OwnedFd>,
+    /// The session, whose id stays known until the last request.
+    pub(super) session: Option<KnownSession>,
 }
 
 impl Cancellation for Cancel {
     async fn send(self, rt: &Rt) {
-        let Cancel { service, node, peer, key, session } = self;
+        let Cancel { service, node, peer, key, socket, session } = self;
         let cancel = async {
             send_cancel(rt, &service, (node, peer), key).await?;
-            let mut end = pin!(end_of(rt, session));
+            let mut end = pin!(end_of(rt, socket));
             let mut pause = FIRST_PAUSE;
             for _ in 1..TIMES {
                 if within(rt, pause, end.as_mut()).await.is_some() {
@@ -213,14 +216,15 @@ impl Cancellation for Cancel {
             Ok(())
         };
         let _ = service.in_time(rt, node, LOGIN, cancel).await;
+        drop(session);
     }
 }
 
-async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
-    if let Some(session) = session {
+async fn end_of(rt: &Rt, socket: Option<OwnedFd>) {
+    if let Some(socket) = socket {
         // Fails only on a lost socket, whose other side is gone anyway.
-        let _ = rustix::net::shutdown(&session, Shutdown::Write);
-        wait_until_closed(rt, session).await;
+        let _ = rustix::net::shutdown(&socket, Shutdown::Write);
+        wait_until_closed(rt, socket).await;
     }
 }
 

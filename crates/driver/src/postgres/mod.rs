@@ -23,7 +23,7 @@ use rt::Rt;
 use wire_postgres::Format;
 
 use crate::service::{Kind, LOGIN};
-use crate::{Driver, Error, Insert, Login, Method};
+use crate::{Driver, Error, Insert, Login, Method, SessionIds};
 
 use login::Shared;
 pub use session::PostgresConnection;
@@ -106,6 +106,10 @@ impl Driver for Postgres {
 
     fn time_zero(&self, _zero: Stamp) {
         self.shared.service.end_opening();
+    }
+
+    fn session_ids(&self) -> Option<SessionIds> {
+        Some(self.shared.service.session_ids.clone())
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {

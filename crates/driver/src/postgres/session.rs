@@ -18,6 +18,7 @@ use super::faults;
 use super::login::Shared;
 use crate::account::OwnTraffic;
 use crate::service::Service;
+use crate::session_ids::{KnownSession, SessionId};
 use crate::{Connection, Error, PreparedId, Reply, Step, Work};
 
 /// A prepared statement.
@@ -43,6 +44,8 @@ pub struct PostgresConnection {
     is_execution: bool,
     /// The key for cancel requests; some poolers give none.
     pub(super) key: Option<BackendKey>,
+    /// The session, if it has an id.
+    pub(super) known: Option<KnownSession>,
     pub(super) version: String,
 }
 
@@ -50,11 +53,6 @@ impl PostgresConnection {
     /// Returns the counters of the traffic of all sessions, other than requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
         &self.shared.service.beside
-    }
-
-    /// Returns the session's process id at the server, if known.
-    pub(super) fn number(&self) -> Option<i64> {
-        self.key.map(|key| i64::from(key.process))
     }
 
     pub(super) fn service(&self) -> &Arc<Service> {
@@ -84,6 +82,8 @@ impl PostgresConnection {
     ) -> Result<PostgresConnection, Error> {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
+        let id = session.key.and_then(|key| u64::try_from(key.process).ok()).map(SessionId);
+        let known = id.map(|id| shared.service.session_ids.add(id));
         let mut connection = PostgresConnection {
             shared,
             rt,
@@ -94,6 +94,7 @@ impl PostgresConnection {
             status: TransactionStatus::Idle,
             is_execution: false,
             key: session.key,
+            known,
             version,
         };
         connection.beside().logged_in();

@@ -190,7 +190,8 @@ fn recording_listener(
     let Order { plan, options, .. } = order;
     let observations = ObservationSink::of(recorder);
     let main = drivers.main.as_ref();
-    let database = observation::of_database(plan, main, ObservedSessions::Ours, &observations);
+    let whose = ObservedSessions::Ours(observation::own_sessions(drivers));
+    let database = observation::of_database(plan, main, whose, &observations);
     if !options.is_virtual {
         observation::note_other_targets(plan, &observations);
     }

@@ -10,6 +10,7 @@
 
 mod mysql;
 mod postgres;
+mod recognition;
 mod session;
 mod sizes;
 mod sqlite;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use base::{Class, Clock, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error};
+use driver::{Connection, Driver, Error, SessionId};
 use record::Part;
 use rt::Rt;
 
@@ -30,6 +31,8 @@ use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
+pub use recognition::OwnSessions;
+use recognition::Recognition;
 use session::{BoundedWait, End, QueryFailure, Session};
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
@@ -118,19 +121,30 @@ impl DialectSampler {
         })
     }
 
-    /// Samples the sessions, and the sockets of an observed program.
+    /// Returns the id of the observer's session at the server; `None` without sessions.
+    fn session_id(&self) -> Option<SessionId> {
+        match self {
+            DialectSampler::Postgres(sampler) => Some(sampler.session_id()),
+            DialectSampler::Mysql(sampler) => Some(sampler.session_id()),
+            DialectSampler::Sqlite(_) => None,
+        }
+    }
+
+    /// Samples the sessions.
     async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
-        pairs: Option<&mut Pairs>,
+        recognition: Recognition<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(sampler) => {
-                sampler.glance(session, pairs, tally, sample).await
+                sampler.glance(session, recognition, tally, sample).await
             }
-            DialectSampler::Mysql(sampler) => sampler.glance(session, pairs, tally, sample).await,
+            DialectSampler::Mysql(sampler) => {
+                sampler.glance(session, recognition, tally, sample).await
+            }
             // SQLite has no sessions to sample.
             DialectSampler::Sqlite(_) => Ok(()),
         }
@@ -179,6 +193,8 @@ struct Watching<T> {
     tally: Tally,
     /// Connections of an observed program.
     pairs: Option<Pairs>,
+    /// Sessions of the run.
+    own: Option<OwnSessions>,
     known: ReportedMissing,
     /// Data not reported yet.
     sample: Sample,
@@ -199,9 +215,10 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         whose: ObservedSessions,
         on_sample: T,
     ) -> Watching<T> {
-        let pairs = match &whose {
-            ObservedSessions::Program(scope) => Pairs::of(scope),
-            ObservedSessions::Ours | ObservedSessions::AllClients => None,
+        let (pairs, own) = match &whose {
+            ObservedSessions::Program(scope) => (Pairs::of(scope), None),
+            ObservedSessions::Ours(own) => (None, own.clone()),
+            ObservedSessions::AllClients => (None, None),
         };
         Watching {
             zero,
@@ -211,6 +228,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             on_sample,
             tally: Tally::of(whose),
             pairs,
+            own,
             known: ReportedMissing::default(),
             sample: Sample::default(),
             looks: 0,
@@ -275,12 +293,19 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         session: &mut Session<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
+        // A proxy gives its clients ids of its own.
+        let is_direct = session.id() == sampler.session_id();
         loop {
             let next = self.next_look();
             self.bounds.pause_until(next).await;
             let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
-            let glance = sampler.glance(session, self.pairs.as_mut(), tally, sample);
+            let recognition = match (&mut self.pairs, &self.own) {
+                (Some(pairs), _) => Recognition::Sockets(pairs),
+                (None, Some(own)) if is_direct => Recognition::Id(own),
+                (None, Some(_) | None) => Recognition::Name,
+            };
+            let glance = sampler.glance(session, recognition, tally, sample);
             if let Err(failure) = glance.await {
                 return failure.into();
             }

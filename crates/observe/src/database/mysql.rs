@@ -14,17 +14,17 @@
 
 use std::collections::BTreeMap;
 
-use driver::{Connection, Table};
+use driver::{Connection, SessionId, Table};
 use record::Part;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
+use super::recognition::{Known, Recognition};
 use super::session::{End, Query, QueryFailure, Session};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
-use crate::environment::Root;
 use crate::sample::Sample;
-use crate::sockets::{Owner, Pairs, SocketSnapshot};
+use crate::sockets::Owner;
 
 const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
     @@max_connections";
@@ -264,6 +264,11 @@ struct Transaction {
 }
 
 impl Mysql {
+    /// Returns the id of the observer's session at the server.
+    pub(super) fn session_id(&self) -> SessionId {
+        SessionId(self.own)
+    }
+
     /// Returns true if the server is MariaDB, whose transactions include the tables of locks.
     pub(super) fn is_mariadb(&self) -> bool {
         self.locks.is_none()
@@ -319,7 +324,7 @@ impl Mysql {
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
-        pairs: Option<&mut Pairs>,
+        recognition: Recognition<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
@@ -328,9 +333,9 @@ impl Mysql {
         let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Query { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
-        let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
+        let known = recognition.look(|| ports(&list));
         let transactions = self.read_transactions(&reply);
-        let [ours, theirs] = self.seen(&list, &transactions, snapshot);
+        let [ours, theirs] = self.seen(&list, &transactions, known);
         tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
@@ -377,13 +382,13 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of those of others, from the process list and,
-    /// if they are known, from an observed program's sockets.
+    /// Returns the observations of our sessions and of those of others, from the process list and
+    /// the knowledge about its sessions.
     fn seen(
         &self,
         list: &Table,
         transactions: &BTreeMap<u64, Transaction>,
-        sockets: Option<&SocketSnapshot>,
+        known: Known<'_>,
     ) -> [SessionObservation; 2] {
         let (mut ours, mut theirs) = (SessionObservation::default(), SessionObservation::default());
         let names = ["id", "user", "host", "command", "time", "state", "info"];
@@ -397,9 +402,14 @@ impl Mysql {
                 continue;
             }
             let port = port(text(row, host));
-            let owner = sockets.map(|sockets| sockets.owner(port));
-            let waiting = sockets.and_then(|sockets| sockets.waiting(port));
-            let is_ours = owner.map_or(user == self.user, |owner| owner != Owner::Others);
+            let owner = known.sockets().map(|sockets| sockets.owner(port));
+            let waiting = known.sockets().and_then(|sockets| sockets.waiting(port));
+            let has_our_name = user == self.user;
+            let is_ours = match known {
+                Known::Names => has_our_name,
+                Known::Ids(own) => has_our_name && own.contains(number),
+                Known::Sockets(sockets) => sockets.owner(port) != Owner::Others,
+            };
             let look = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
             let rests = transactions.get(&number).is_some_and(|one| one.rests);
@@ -553,7 +563,11 @@ fn wait(state: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use driver::SessionIds;
+
     use super::*;
+    use crate::database::{ObservedSessions, OwnSessions};
+    use crate::sockets::SocketSnapshot;
 
     #[test]
     fn judged_statistics_are_queried() {
@@ -598,7 +612,7 @@ mod tests {
         let transactions = table("id|resting|waiting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let sampler = sampler();
-        sampler.seen(&list, &sampler.read_transactions(&transactions), None)
+        sampler.seen(&list, &sampler.read_transactions(&transactions), Known::Names)
     }
 
     #[test]
@@ -641,7 +655,7 @@ mod tests {
         let of = |row: &str, receive_queue| {
             let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &[row]);
             let sockets = SocketSnapshot::planted(40_001, receive_queue);
-            let [look, _] = sampler().seen(&list, &BTreeMap::new(), Some(&sockets));
+            let [look, _] = sampler().seen(&list, &BTreeMap::new(), Known::Sockets(&sockets));
             let waits: Vec<String> = look.waits.into_keys().collect();
             (waits.join(" "), look.turns.identified, look.turns.paused)
         };
@@ -662,12 +676,12 @@ mod tests {
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
         let transactions = table("id|resting|waiting|locked", &["3|1|0|-"]);
         let transactions = sampler().read_transactions(&transactions);
-        let of = |sockets: Option<&SocketSnapshot>| {
-            let [look, _] = sampler().seen(&list, &transactions, sockets);
+        let of = |known: Known<'_>| {
+            let [look, _] = sampler().seen(&list, &transactions, known);
             (look.idle, look.idle_in_transaction, look.turns.spare)
         };
-        assert_eq!(of(Some(&SocketSnapshot::default())), (1, 1, 1));
-        assert_eq!(of(None), (2, 1, 0), "a load generator of ours");
+        assert_eq!(of(Known::Sockets(&SocketSnapshot::default())), (1, 1, 1));
+        assert_eq!(of(Known::Names), (2, 1, 0), "a load generator of ours");
     }
 
     #[test]
@@ -682,7 +696,7 @@ mod tests {
     #[test]
     fn locks_of_mysql_are_counted_by_table() {
         let reply = table("name|sessions", &["shop.hot|29", "other.t|1"]);
-        let mut tally = Tally::default();
+        let mut tally = Tally::of(ObservedSessions::AllClients);
         sampler().count_locks(&reply, &mut tally);
         let mut sample = Sample::default();
         tally.write(&mut sample);
@@ -722,13 +736,32 @@ mod tests {
     }
 
     #[test]
+    fn session_of_another_client_with_our_user_is_recognised_by_its_id() {
+        let rows = [
+            "2|ann|h|shop|Query|0|Sending data|select 1|0",
+            "3|ann|h|shop|Query|0|Sending data|select 2|0",
+            "4|ann|h|shop|Sleep|0||-|0",
+            "5|bob|h|shop|Query|0|Sending data|select 3|0",
+        ];
+        let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
+        let ids = SessionIds::default();
+        let _open = [2, 4].map(|id| ids.add(SessionId(id)));
+        let own = OwnSessions::of([ids]);
+        let active_and_idle = |known: Known<'_>| {
+            sampler().seen(&list, &BTreeMap::new(), known).map(|it| (it.active, it.idle))
+        };
+        assert_eq!(active_and_idle(Known::Ids(&own)), [(1, 1), (2, 0)]);
+        assert_eq!(active_and_idle(Known::Names), [(2, 1), (1, 0)]);
+    }
+
+    #[test]
     fn malformed_session_list_is_ignored() {
         assert_eq!(
-            sampler().seen(&Table::default(), &BTreeMap::new(), None),
+            sampler().seen(&Table::default(), &BTreeMap::new(), Known::Names),
             [(); 2].map(|()| SessionObservation::default())
         );
         let short = table("Id|User|Host|Command|Time|State|Info", &["2", "x|y"]);
-        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), None);
+        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), Known::Names);
         assert_eq!((look.idle, theirs.idle), (0, 0));
     }
 

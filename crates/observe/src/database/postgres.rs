@@ -9,29 +9,30 @@
 //! A user without the role `pg_monitor` sees that other users' sessions exist, and nothing else of
 //! them.
 
-use driver::{Connection, Table};
+use driver::{Connection, SessionId, Table};
 use record::Part;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
+use super::recognition::{Known, Recognition};
 use super::session::{End, Query, QueryFailure, Session};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
 };
-use crate::environment::Root;
 use crate::sample::Sample;
-use crate::sockets::{Owner, Pairs, SocketSnapshot, Waiting};
+use crate::sockets::{Owner, Waiting};
 
-/// Version of the server and privileges of the user.
-const WHO: &str = "select version(), current_setting('server_version_num'), current_user, \
-    current_setting('track_activities'), \
+/// Version of the server, process of the session and privileges of the user.
+const WHO: &str = "select version(), current_setting('server_version_num'), pg_backend_pid(), \
+    current_user, current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements')";
 
 /// Sessions by activity. Texts of statements are only read for those that wait or do maintenance
-/// work. `hidden` are those that this user may not see.
+/// work. `hidden` are those that this user may not see. The process ids are not grouped by, because
+/// an answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     application_name is distinct from current_setting('application_name') as others, \
     case when state = 'active' and wait_event_type is not null \
@@ -39,7 +40,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or state = 'active' and query ~* \
         '^\\s*(vacuum|analy[sz]e|create|alter|reindex|cluster|refresh)\\M' \
     then left(query, 200) end as query, \
-    backend_type is null and usesysid is not null as hidden, count(*) as sessions \
+    backend_type is null and usesysid is not null as hidden, count(*) as sessions, \
+    string_agg(pid::text, ' ') as pids \
     from pg_stat_get_activity(null) \
     where pid <> pg_backend_pid() and (backend_type in \
         ('client backend', 'parallel worker', 'autovacuum worker', 'checkpointer', \
@@ -47,17 +49,17 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// Returns [`ACTIVITY`] for an observed program: with the client's port of each session, and with
-/// how long it has been idle: longer than a switch between processes takes, or so long that it is
+/// Returns [`ACTIVITY`] for an observed program: with the client's port of each session instead of
+/// its process id, and with how long it has been idle: longer than a switch between processes takes, or so long that it is
 /// unused.
 fn activity_of_a_program() -> String {
-    let columns = "count(*) as sessions, client_port as port, \
+    let columns = "client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
             then 'spare' \
         when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
             then 'long' end as rests";
     ACTIVITY
-        .replace("count(*) as sessions", columns)
+        .replace("string_agg(pid::text, ' ') as pids", columns)
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
 }
 
@@ -139,6 +141,8 @@ const STATEMENTS_EVERY: u64 = 10;
 
 /// Sampler for a PostgreSQL server.
 pub(super) struct Postgres {
+    /// Process id of this session.
+    own: u64,
     version: u64,
     /// Remedy for missing privileges.
     remedy: String,
@@ -160,29 +164,30 @@ impl Postgres {
     ) -> Result<Postgres, End> {
         let reply = session.ask(WHO).await?;
         let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
-        let (server, version) = (text(row, 0), number(row, 1));
+        let (server, version, own) = (text(row, 0), number(row, 1), number(row, 2));
         if !server.starts_with("PostgreSQL ") || version == 0 {
             let what = if server.is_empty() { "nothing" } else { server };
             return Err(End::Useless(format!(
                 "the server gave the version `{what}`: it is not PostgreSQL"
             )));
         }
-        let user = text(row, 2);
+        let user = text(row, 3);
         let remedy = format!("grant pg_monitor to {user}");
-        if text(row, 3) != "on" {
+        if text(row, 4) != "on" {
             let why = "track_activities is off; set it on";
             sample.missing("sessions", why);
         }
-        let sees_all = text(row, 4) == "t";
+        let sees_all = text(row, 5) == "t";
         if !sees_all {
             let why = format!("user `{user}` sees nothing of the server's own processes; {remedy}");
             sample.missing("background", why);
         }
-        let statements = statements(version, text(row, 5));
+        let statements = statements(version, text(row, 6));
         let (locks, activity_of_a_program) = (locks(version), activity_of_a_program());
         let io = io(version);
         let readings = 0;
         Ok(Postgres {
+            own,
             version,
             remedy,
             sees_all,
@@ -194,22 +199,30 @@ impl Postgres {
         })
     }
 
+    /// Returns the id of the observer's session at the server.
+    pub(super) fn session_id(&self) -> SessionId {
+        SessionId(self.own)
+    }
+
     /// Samples the activity of the sessions.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
-        pairs: Option<&mut Pairs>,
+        recognition: Recognition<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
-        let sql = if pairs.is_some() { &self.activity_of_a_program } else { ACTIVITY };
+        let sql = match recognition {
+            Recognition::Sockets(_) => &self.activity_of_a_program,
+            Recognition::Name | Recognition::Id(_) => ACTIVITY,
+        };
         let question = Query { what: "sessions", sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&activity)));
-        let Seen { look, theirs, hidden } = seen(&activity, snapshot);
+        let known = recognition.look(|| ports(&activity));
+        let Seen { look, theirs, hidden } = seen(&activity, known);
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
@@ -297,9 +310,9 @@ fn ports(activity: &Table) -> Vec<u16> {
     activity.rows.iter().filter_map(|row| text(row, port).parse().ok()).collect()
 }
 
-/// Reads the answer to [`ACTIVITY`], with an observed program's sockets if these are known.
-fn seen(activity: &Table, sockets: Option<&SocketSnapshot>) -> Seen {
-    let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
+/// Reads the answer to [`ACTIVITY`] with the knowledge about its sessions.
+fn seen(activity: &Table, known: Known<'_>) -> Seen {
+    let mut seen = Seen::default();
     let names = [
         "backend_type",
         "state",
@@ -310,8 +323,9 @@ fn seen(activity: &Table, sockets: Option<&SocketSnapshot>) -> Seen {
         "hidden",
         "sessions",
     ];
-    let Some(places) = columns(activity, names) else { return Seen::default() };
-    let of_program = sockets.zip(columns(activity, ["port", "rests"]));
+    let Some(places) = columns(activity, names) else { return seen };
+    let pids = columns(activity, ["pids"]).map(|[place]| place);
+    let of_program = known.sockets().zip(columns(activity, ["port", "rests"]));
     for row in &activity.rows {
         let [kind, state, wait_type, event, others, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
@@ -328,29 +342,64 @@ fn seen(activity: &Table, sockets: Option<&SocketSnapshot>) -> Seen {
                     }
                     None => (None, None, false),
                 };
-                let is_others = owner.map_or(others == "t", |owner| owner == Owner::Others);
-                let whose = if is_others { &mut theirs } else { &mut look };
-                if is_spare {
-                    whose.turns.spare += sessions;
-                    continue;
-                }
-                if owner == Some(Owner::Program) {
-                    whose.turns.identified += sessions;
-                }
-                if let Some(turn) = turn {
-                    whose.turns.add(turn, sessions);
-                }
-                see_client(whose, state, wait, query, sessions);
+                let clients = Clients { state, wait, query, owner, turn, is_spare };
+                let named_ours = if others == "t" { 0 } else { sessions };
+                let ours = match (owner, known) {
+                    (Some(Owner::Others), _) => 0,
+                    (Some(Owner::Program | Owner::Unknown), _) => sessions,
+                    (None, Known::Ids(own)) => {
+                        let pids = pids.map_or("", |place| text(row, place));
+                        own.count(pids).min(named_ours)
+                    }
+                    (None, Known::Names | Known::Sockets(_)) => named_ours,
+                };
+                clients.see(&mut seen.look, ours);
+                clients.see(&mut seen.theirs, sessions - ours);
             }
-            "parallel worker" => look.parallel_workers += sessions,
-            "checkpointer" if wait_type != "Activity" => see_work(&mut look, CHECKPOINT),
-            "autovacuum worker" => see_work(&mut look, &autovacuum(query)),
-            "walsender" if query.starts_with("BASE_BACKUP") => see_work(&mut look, "base backup"),
-            _ if hidden == "t" => hidden_sessions += sessions,
+            "parallel worker" => seen.look.parallel_workers += sessions,
+            "checkpointer" if wait_type != "Activity" => see_work(&mut seen.look, CHECKPOINT),
+            "autovacuum worker" => see_work(&mut seen.look, &autovacuum(query)),
+            "walsender" if query.starts_with("BASE_BACKUP") => {
+                see_work(&mut seen.look, "base backup");
+            }
+            _ if hidden == "t" => seen.hidden += sessions,
             _ => {}
         }
     }
-    Seen { look, theirs, hidden: hidden_sessions }
+    seen
+}
+
+/// Client sessions that do the same.
+#[derive(Clone, Copy)]
+struct Clients<'a> {
+    state: &'a str,
+    wait: Wait<'a>,
+    query: &'a str,
+    /// The owner of their sockets, if a program is observed.
+    owner: Option<Owner>,
+    turn: Option<Turn>,
+    is_spare: bool,
+}
+
+impl Clients<'_> {
+    /// Counts a number of these sessions.
+    fn see(self, look: &mut SessionObservation, sessions: u64) {
+        let Clients { state, wait, query, owner, turn, is_spare } = self;
+        if sessions == 0 {
+            return;
+        }
+        if is_spare {
+            look.turns.spare += sessions;
+            return;
+        }
+        if owner == Some(Owner::Program) {
+            look.turns.identified += sessions;
+        }
+        if let Some(turn) = turn {
+            look.turns.add(turn, sessions);
+        }
+        see_client(look, state, wait, query, sessions);
+    }
 }
 
 /// Returns the wait of a session for its client; `None` if it waits for something else, or not at
@@ -461,9 +510,12 @@ fn read_named(view: &str, table: &Table, sample: &mut Sample) {
 
 #[cfg(test)]
 mod tests {
+    use driver::SessionIds;
     use record::statistic::pg_stat_io_log;
 
     use super::*;
+    use crate::database::OwnSessions;
+    use crate::sockets::SocketSnapshot;
 
     #[test]
     fn judged_statistics_are_queried() {
@@ -495,7 +547,7 @@ mod tests {
     }
 
     fn seen_without_sockets(activity: &Table) -> Seen {
-        seen(activity, None)
+        seen(activity, Known::Names)
     }
 
     #[test]
@@ -523,7 +575,7 @@ mod tests {
             "client backend|active|-|-|f|-|f|1|40003|-",
         ]);
         table.columns.extend(["port".to_owned(), "rests".to_owned()]);
-        let Seen { look, .. } = seen(&table, Some(&SocketSnapshot::default()));
+        let Seen { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
         assert_eq!((look.active, look.idle), (1, 1));
         assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
     }
@@ -561,6 +613,25 @@ mod tests {
         assert_eq!(statements, [("update hot set n = ?".to_owned(), 31)]);
         assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["autovacuum: t"]);
         assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["vacuum: t"]);
+    }
+
+    #[test]
+    fn session_of_another_client_with_our_name_is_recognised_by_its_process() {
+        let mut table = activity(&[
+            "client backend|active|-|-|f|-|f|3|11 12 13",
+            "client backend|idle|Client|ClientRead|f|-|f|2|14 11",
+            "client backend|active|-|-|t|-|f|1|12",
+        ]);
+        table.columns.push("pids".to_owned());
+        let ids = SessionIds::default();
+        let _open = [11, 12].map(|pid| ids.add(SessionId(pid)));
+        let own = OwnSessions::of([ids]);
+        let active_and_idle = |known: Known<'_>| {
+            let Seen { look, theirs, .. } = seen(&table, known);
+            [look, theirs].map(|it| (it.active, it.idle))
+        };
+        assert_eq!(active_and_idle(Known::Ids(&own)), [(2, 1), (2, 1)]);
+        assert_eq!(active_and_idle(Known::Names), [(3, 2), (1, 0)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Class, Clock, Code, Nanos, Stamp};
-use driver::{Connection, Error, Table};
+use driver::{Connection, Error, SessionId, Table};
 use rt::{Rt, unless_fired};
 
 use crate::sample::Sample;
@@ -146,6 +146,11 @@ fn is_passing(error: &Error) -> bool {
 impl<C: Connection> Session<C> {
     pub(super) fn new(connection: C, bounds: BoundedWait) -> Session<C> {
         Session { connection, bounds, refused: BTreeSet::new(), is_answer_outstanding: false }
+    }
+
+    /// Returns the id that the login gave to the session.
+    pub(super) fn id(&self) -> Option<SessionId> {
+        self.connection.session_id()
     }
 
     /// Runs one statement.

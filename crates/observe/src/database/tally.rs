@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::metric::{RUNNING, sessions};
 use record::{Metric, Part};
 
+use super::recognition::OwnSessions;
 use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sockets::Waiting;
@@ -28,11 +29,11 @@ struct Counted {
 }
 
 /// Sessions that are observed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ObservedSessions {
-    /// Sessions of this load generator. Waits of others are not counted as its time.
-    #[default]
-    Ours,
+    /// Sessions of this load generator. Waits of others are not counted as its time. They are
+    /// recognised by their ids if these are known and are the server's own, else by name.
+    Ours(Option<OwnSessions>),
     /// Sessions of the program that a scope names, recognised by its sockets; the sessions of all
     /// clients, if none can be recognised.
     Program(Scope),
@@ -41,7 +42,7 @@ pub enum ObservedSessions {
 }
 
 /// Sums that only grow, across sessions of the observer too.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tally {
     whose: ObservedSessions,
     /// True once a session was recognised as ours: a proxy in between may change the names of
@@ -149,7 +150,7 @@ impl SessionObservation {
 impl Tally {
     /// Creates a tally for these sessions.
     pub(super) fn of(whose: ObservedSessions) -> Tally {
-        Tally { whose, ..Tally::default() }
+        Tally { whose, knows_ours: false, sums: BTreeMap::new() }
     }
 
     /// Adds the observations of one sample: of our sessions and of those of others.
@@ -159,7 +160,7 @@ impl Tally {
         mut theirs: SessionObservation,
     ) {
         self.knows_ours |= match self.whose {
-            ObservedSessions::Ours => ours.sessions() > 0,
+            ObservedSessions::Ours(_) => ours.sessions() > 0,
             ObservedSessions::Program(_) => ours.turns.identified > 0,
             ObservedSessions::AllClients => false,
         };
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn new_counter_starts_at_zero() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::of(ObservedSessions::AllClients);
         tally.add_named(&Part::Waits, "Lock:tuple", 3);
         assert_eq!(readings(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
         assert_eq!(readings(&tally.begun()), []);
@@ -313,7 +314,7 @@ mod tests {
             assert_eq!(sums(tally, &Part::Background).len(), 1);
             [sessions["active"], sessions["idle"], sessions["others"], waits[RUNNING], lock]
         };
-        let mut run = Tally::of(ObservedSessions::Ours);
+        let mut run = Tally::of(ObservedSessions::Ours(None));
         run.add_looks(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
         // A sample without any of ours does not change that.
@@ -323,7 +324,7 @@ mod tests {
         watched.add_looks(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
         // None was ever recognised as ours: their names have been changed.
-        let mut renamed = Tally::of(ObservedSessions::Ours);
+        let mut renamed = Tally::of(ObservedSessions::Ours(None));
         renamed.add_looks(SessionObservation::default(), theirs);
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
     }
@@ -377,7 +378,7 @@ mod tests {
 
     #[test]
     fn number_of_names_is_limited() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::of(ObservedSessions::AllClients);
         for name in 0..1_000 {
             tally.add_named(&Part::Locks, &format!("t{name}"), 1);
         }
@@ -396,7 +397,7 @@ mod tests {
             look.statements.insert(format!("s{number:02}"), number + 1);
         }
         look.background.insert("autovacuum: t".to_owned(), 3);
-        let mut tally = Tally::default();
+        let mut tally = Tally::of(ObservedSessions::AllClients);
         tally.add_look(&look);
         tally.add_look(&look);
         let mut sample = Sample::default();

@@ -2,6 +2,7 @@
 
 mod faults;
 mod locks;
+mod others;
 mod rights;
 mod sqlite;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use base::{Clock, Endpoint, Monotonic, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Table};
-use observe::{DatabaseWatch, ObservedSessions, Sample};
+use observe::{DatabaseWatch, ObservedSessions, OwnSessions, Sample};
 use rt::{Options, Rt, run_real};
 
 /// Period of the observer's reports.
@@ -35,7 +36,7 @@ impl Readings {
         let watch = DatabaseWatch::begin(
             Monotonic.now(),
             driver.clone(),
-            ObservedSessions::Ours,
+            ObservedSessions::Ours(driver.session_ids().map(|ids| OwnSessions::of([ids]))),
             EVERY,
             move |at, said| {
                 let _ = sender.send((at, said));

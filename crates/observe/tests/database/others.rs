@@ -1,0 +1,105 @@
+//! Sessions of other clients that log in as the load generator does.
+
+use driver::{Connection, Driver, SessionId};
+use testbed::{Options, Server, Via};
+
+use crate::{Readings, in_real_time, mariadb, postgres};
+
+/// The texts of a session that takes a processor until it is ended.
+struct Endless {
+    /// Query for the session's id.
+    id: &'static str,
+    query: &'static str,
+    end: fn(SessionId) -> String,
+}
+
+const ON_POSTGRES: Endless = Endless {
+    id: "select pg_backend_pid()",
+    query: "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
+    end: |SessionId(id)| format!("select pg_terminate_backend({id})"),
+};
+
+const ON_MARIADB: Endless = Endless {
+    id: "select connection_id()",
+    query: "select benchmark(2000000000, sha2('x', 512))",
+    end: |SessionId(id)| format!("kill {id}"),
+};
+
+/// Starts a server without the sessions of other tests.
+fn private(options: &Options) -> Server {
+    Server::start(options).expect("a server")
+}
+
+/// Returns the observer's reports while a session of `driver` idles and one of `other` runs a
+/// query, from when `is_seen`.
+fn beside<D: Driver>(
+    server: &Server,
+    [driver, other]: [&D; 2],
+    endless: &Endless,
+    is_seen: impl Fn(&Readings) -> bool,
+) -> Readings {
+    in_real_time(async |rt| {
+        let idle = driver.connect(&rt).await.expect("a connection");
+        let mut busy = other.connect(&rt).await.expect("a connection");
+        let Endless { id, query, end } = *endless;
+        let id = busy.query_text(id).await.expect("an id");
+        let id = id.single().and_then(|id| id.parse().ok()).expect("a number");
+        let task = rt.spawn(async move {
+            busy.query_text(query).await.expect_err("the session is ended");
+            busy.abandon();
+        });
+        rt::yield_now().await;
+        let (watch, mut readings) = Readings::begin(driver);
+        readings.wait(&rt, is_seen).await;
+        watch.end();
+        readings.take();
+        server.sql(&end(SessionId(id))).expect("its end");
+        task.await;
+        idle.close().await;
+        readings
+    })
+}
+
+/// Checks that a query of another client with the same login is one of others, and one of the same
+/// driver is not.
+fn other_clients_are_recognised<D: Driver>(
+    server: &Server,
+    open: impl Fn() -> D,
+    endless: &Endless,
+) {
+    let (driver, other) = (open(), open());
+    let readings = beside(server, [&driver, &other], endless, |readings| {
+        readings.last("sessions", "others") >= 3.0
+    });
+    assert_eq!(readings.last("sessions", "active"), 0.0);
+    assert!(readings.last("sessions", "idle") >= 1.0);
+    let readings = beside(server, [&driver, &driver], endless, |readings| {
+        readings.last("sessions", "active") >= 3.0
+    });
+    // The server may still be ending the first session.
+    assert!(readings.last("sessions", "others") < 3.0);
+}
+
+#[test]
+fn postgres_client_with_our_name_is_another_client() {
+    let server = private(&Options::postgres());
+    other_clients_are_recognised(&server, || postgres(&server.url()), &ON_POSTGRES);
+}
+
+#[test]
+fn mariadb_client_with_our_user_is_another_client() {
+    let server = private(&Options::mariadb());
+    other_clients_are_recognised(&server, || mariadb(&server.url()), &ON_MARIADB);
+}
+
+/// Behind a pooler the ids of sessions are not the server's, and only the name is left.
+#[test]
+fn sessions_behind_a_pooler_are_recognised_by_their_name() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
+    let server = private(&options);
+    let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
+    let readings = beside(&server, [&driver, &other], &ON_POSTGRES, |readings| {
+        readings.last("sessions", "active") >= 3.0
+    });
+    assert_eq!(readings.last("sessions", "others"), 0.0);
+}
