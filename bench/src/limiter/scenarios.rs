@@ -148,8 +148,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         made: "2 to 4 sessions of another program that read all the time",
         accepted: &["background-task"],
         fact: None,
-        // On MariaDB and MySQL the sessions of the run's user count as its own.
-        run: RunOn::Each(&[Kind::Postgres], other_sessions),
+        run: RunOn::Each(ALL, other_sessions),
     },
     ScenarioKind {
         name: "other programs",
