@@ -49,7 +49,7 @@ pub const FAULTS: [PlantedFault; 10] = [
         ..fault("a drift of 10 %", "drift")
     },
     PlantedFault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
-    PlantedFault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it", "stall") },
+    PlantedFault { seen: stall, ..fault("a stall of 50 ms, as the ticker reports it", "stall") },
     PlantedFault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
     PlantedFault {
         seen: bursts,
