@@ -8,20 +8,20 @@ use base::{Diagnostic, Span};
 use crate::wording;
 
 /// A feature that this version does not have, and its alternative.
-pub(crate) struct Missing {
+pub(crate) struct UnsupportedFeature {
     pub(crate) name: &'static str,
     instead: &'static str,
 }
 
-const fn missing(name: &'static str, instead: &'static str) -> Missing {
-    Missing { name, instead }
+const fn missing(name: &'static str, instead: &'static str) -> UnsupportedFeature {
+    UnsupportedFeature { name, instead }
 }
 
 /// Unsupported keys, in any section.
-pub(crate) const KEYS: &[Missing] =
+pub(crate) const KEYS: &[UnsupportedFeature] =
     &[missing("script", "write its statements here, each as a `query`")];
 
-fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
+fn find<'m>(list: &'m [UnsupportedFeature], name: &str) -> Option<&'m UnsupportedFeature> {
     list.iter().find(|missing| missing.name == name)
 }
 
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn unsupported_keys_are_not_in_the_table_of_keys() {
-        for Missing { name, .. } in KEYS {
+        for UnsupportedFeature { name, .. } in KEYS {
             assert!(keys::ALL.iter().all(|key| key.name != *name), "{name}");
         }
     }
 
     #[test]
     fn unsupported_keys_name_an_alternative() {
-        let named = |list: &[Missing], behind: &str| -> Vec<String> {
+        let named = |list: &[UnsupportedFeature], behind: &str| -> Vec<String> {
             list.iter().map(|missing| format!("{}{behind}", missing.name)).collect()
         };
         for what in [named(KEYS, ""), named(KEYS, ".mysql")].concat() {

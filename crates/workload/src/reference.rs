@@ -204,7 +204,7 @@ fn shown(values: &Values, value: Value) -> String {
 }
 
 fn missing() -> String {
-    let list = |words: &[missing::Missing]| {
+    let list = |words: &[missing::UnsupportedFeature]| {
         let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.name)).collect();
         words.join(", ")
     };

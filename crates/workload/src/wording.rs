@@ -56,7 +56,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// Returns the duration that an invalid text probably means: `10ms` for `10 ms`, `10s` for `10sec`.
-pub(crate) fn meant_duration(text: &str) -> Option<String> {
+pub(crate) fn suggested_duration(text: &str) -> Option<String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, word) = (&text[..unit_at], text[unit_at..].trim_start());
     let units: [(&str, &[&str]); 7] = [
@@ -97,10 +97,10 @@ mod tests {
             ("20 µs", "20us"),
             ("2 days", "2d"),
         ] {
-            assert_eq!(meant_duration(text).as_deref(), Some(meant), "{text}");
+            assert_eq!(suggested_duration(text).as_deref(), Some(meant), "{text}");
         }
         for text in ["10ms", "10", "", "ms", "10 m s", "10 ms + 1", "x 10 ms", "10x", "1.2.3 s"] {
-            assert_eq!(meant_duration(text), None, "{text}");
+            assert_eq!(suggested_duration(text), None, "{text}");
         }
     }
 

@@ -27,18 +27,18 @@ pub(super) fn attribute_errors(
             settled.push(diagnostic);
             continue;
         }
-        let culprit = culprit(text, overrides, &diagnostic);
-        if !blamed.contains(&culprit) {
-            settled.push(blame(&culprit, diagnostic));
-            blamed.push(culprit);
+        let causing_options = causing_options(text, overrides, &diagnostic);
+        if !blamed.contains(&causing_options) {
+            settled.push(blame(&causing_options, diagnostic));
+            blamed.push(causing_options);
         }
     }
     settled
 }
 
-fn blame(culprit: &str, diagnostic: Diagnostic) -> Diagnostic {
+fn blame(causing_options: &str, diagnostic: Diagnostic) -> Diagnostic {
     Diagnostic {
-        option: Some(culprit.into()),
+        option: Some(causing_options.into()),
         label: "it is used here".to_owned(),
         help: Some("give the option another value, or leave it out".to_owned()),
         ..diagnostic
@@ -47,7 +47,7 @@ fn blame(culprit: &str, diagnostic: Diagnostic) -> Diagnostic {
 
 /// Returns the options that cause an error: those whose parameters are named in its span, or all
 /// options if no parameter is named there.
-fn culprit(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
+fn causing_options(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
     let span = diagnostic.span.unwrap_or_default();
     let place = text.get(span.start..span.end).unwrap_or_default();
     let is_word = |character: char| character.is_alphanumeric() || character == '_';

@@ -11,7 +11,7 @@ use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
 use crate::sink::Sink;
-use crate::wording::{meant_duration, nearest, quoted};
+use crate::wording::{nearest, quoted, suggested_duration};
 
 /// Names of metrics, for did-you-mean hints.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
@@ -283,7 +283,7 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     match metric {
         Metric::Response(_) | Metric::Service(_) => match parse_duration(text) {
             Ok(span) => Ok(span.0 as f64),
-            Err(error) => match meant_duration(text) {
+            Err(error) => match suggested_duration(text) {
                 Some(meant) => refuse(error.to_string(), &format!("write `{meant}`")),
                 None => refuse(error.to_string(), "times have a unit: `p99 < 30ms`"),
             },

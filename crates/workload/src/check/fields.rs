@@ -90,7 +90,7 @@ impl<'f> Checker<'f> {
             if dialect.is_some() && !key.by_dialect {
                 self.sink.error(|| match owner == SectionKind::Global {
                     true => holds_for_all(entry, name),
-                    false => says_which_database(entry),
+                    false => unexpected_dialect(entry),
                 });
                 continue;
             }
@@ -129,7 +129,7 @@ fn holds_for_all(entry: &Entry<'_>, name: &str) -> Diagnostic {
     entry.key().error(message).help(format!("these keys apply to every database: write `{name}`"))
 }
 
-fn says_which_database(entry: &Entry<'_>) -> Diagnostic {
+fn unexpected_dialect(entry: &Entry<'_>) -> Diagnostic {
     let message = format!("{} cannot depend on the database", quoted(entry.key().text()));
     entry.key().error(message).help("`target` selects the database: write it without a suffix")
 }

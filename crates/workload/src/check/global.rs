@@ -121,7 +121,7 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| nothing_measured(span, warmup, duration));
             }
             (Warmup::Auto, Some(duration)) if duration < Warmup::SHORTEST_RUN => {
-                self.sink.error(|| too_short_to_find(span, duration));
+                self.sink.error(|| too_short_for_auto(span, duration));
             }
             (Warmup::Lasts(_) | Warmup::Auto, Some(_)) => {}
         }
@@ -203,7 +203,7 @@ fn nothing_measured(span: Option<base::Span>, warmup: Nanos, duration: Nanos) ->
     wording::error(span, message).help("`duration` includes the warm-up: make it longer")
 }
 
-fn too_short_to_find(span: Option<base::Span>, duration: Nanos) -> Diagnostic {
+fn too_short_for_auto(span: Option<base::Span>, duration: Nanos) -> Diagnostic {
     let message = format!(
         "the end of the warm-up cannot be found in a run of {}: that takes {} or more",
         quoted(&duration.to_string()),

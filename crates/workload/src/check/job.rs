@@ -404,8 +404,10 @@ impl<'f> Checker<'f> {
         }
         let before = self.offered_per_s;
         self.offered_per_s += job.highest_per_s().unwrap_or(0.0);
-        let culprit = ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));
-        let Some(entry) = culprit.filter(|_| before <= most && self.offered_per_s > most) else {
+        let causing_options =
+            ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));
+        let Some(entry) = causing_options.filter(|_| before <= most && self.offered_per_s > most)
+        else {
             return;
         };
         let (total, most) = (grouped(self.offered_per_s as u64), grouped(Rate::HIGHEST));

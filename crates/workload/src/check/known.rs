@@ -7,7 +7,7 @@ use base::{follows_secret_word, passwords_in};
 
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Use {
+pub(super) struct ParameterUse {
     /// Range of its value in the text, in bytes.
     pub(super) place: Range<usize>,
     /// Names in its expression.
@@ -38,7 +38,7 @@ impl ParameterUses {
     }
 
     /// Records the parameters whose values reach a password of a text.
-    pub(super) fn text(&mut self, text: &str, uses: &[Use]) {
+    pub(super) fn text(&mut self, text: &str, uses: &[ParameterUse]) {
         if uses.is_empty() {
             return;
         }
@@ -56,7 +56,7 @@ impl ParameterUses {
     }
 
     /// Records the parameters of a `url`. In a malformed one, any of them may be the password.
-    pub(super) fn url(&mut self, url: &str, uses: &[Use], is_readable: bool) {
+    pub(super) fn url(&mut self, url: &str, uses: &[ParameterUse], is_readable: bool) {
         let password = password_of(url);
         for one in uses {
             let is_password = !is_readable
@@ -114,7 +114,7 @@ fn password_of(url: &str) -> Option<Range<usize>> {
 /// Returns true if a value begins before the end of the password and ends after it, with an `@`
 /// from the file itself to follow. Such a value has an `@` of its own: the rest of the password
 /// would be parsed as the host, which is shown.
-pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
+pub(super) fn reaches_beyond_password(url: &str, uses: &[ParameterUse]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));
     uses.iter().any(|one| {

@@ -123,7 +123,7 @@ impl<'f> Checker<'f> {
         plan.targets = std::mem::take(&mut self.targets);
         self.reject_duplicate_part_names(&plan);
         self.reject_empty_file(&plan);
-        self.unasked(&plan);
+        self.warn_of_unused_targets(&plan);
         plan
     }
 

@@ -28,17 +28,17 @@ const SHORTEST_PERIOD: Nanos = Nanos(1_000_000_000 / Rate::HIGHEST);
 
 /// The lines that set the keys on which the model depends.
 #[derive(Clone, Copy)]
-struct Chosen<'f> {
+struct PacingLines<'f> {
     rate: Option<&'f Entry<'f>>,
     every: Option<&'f Entry<'f>>,
     concurrency: Option<&'f Entry<'f>>,
     log: Option<&'f Entry<'f>>,
 }
 
-impl<'f> Chosen<'f> {
+impl<'f> PacingLines<'f> {
     /// Returns the keys that are set, with their names.
     fn all(self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
-        let Chosen { rate, every, concurrency, log } = self;
+        let PacingLines { rate, every, concurrency, log } = self;
         let named = [
             ("rate", rate),
             ("every", every),
@@ -83,7 +83,7 @@ impl<'f> Checker<'f> {
         scope: JobScope<'_>,
         job_clients: JobClients,
     ) -> Pacing {
-        let chosen = Chosen {
+        let chosen = PacingLines {
             rate: fields.one("rate"),
             every: fields.one("every"),
             concurrency: fields.one("concurrency"),
@@ -138,7 +138,7 @@ impl<'f> Checker<'f> {
 
     /// Warns of clients that would wait for each other in dbbench's pool: in Assay each of them has
     /// its own connection.
-    fn clients_beyond_a_pool(&mut self, chosen: Chosen<'f>, clients: u32) {
+    fn clients_beyond_a_pool(&mut self, chosen: PacingLines<'f>, clients: u32) {
         let Some(pool) = self.overrides.pool().filter(|pool| clients > *pool) else { return };
         let Some(entry) = chosen.concurrency else { return };
         self.sink.warning(|| {
@@ -188,7 +188,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that select two different models.
-    fn contradictions(&mut self, chosen: Chosen<'f>) {
+    fn contradictions(&mut self, chosen: PacingLines<'f>) {
         let set: Vec<_> = chosen.all().collect();
         let [(first, one), (second, other), ..] = set.as_slice() else { return };
         let help = match (*first, *second) {
@@ -206,7 +206,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns true if each arrival is a session; reports `session` in jobs without arrivals.
-    fn is_session(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) -> bool {
+    fn is_session(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) -> bool {
         let Some(entry) = fields.one("session").filter(|entry| entry.value().text() == "yes")
         else {
             return false;
@@ -219,7 +219,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that need another key which is not set.
-    fn companions(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) {
+    fn companions(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) {
         let (rate, every) = (chosen.rate.is_some(), chosen.every.is_some());
         if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
             let help = match every {

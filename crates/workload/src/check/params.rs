@@ -28,14 +28,14 @@ const LONGEST_VALUE: usize = 1 << 20;
 const MOST_PARAMS: usize = 10_000;
 
 /// A parameter before its value is known.
-struct Raw<'f> {
+struct UnresolvedParam<'f> {
     name: &'f str,
     /// The value that overrides the file's, if there is one.
     passage: Option<Passage<'static>>,
     entry: &'f Entry<'f>,
 }
 
-impl Raw<'_> {
+impl UnresolvedParam<'_> {
     fn value(&self) -> Excerpt<'_> {
         match &self.passage {
             Some(passage) => passage.excerpt().trim(),
@@ -66,14 +66,14 @@ impl<'f> Checker<'f> {
         for place in 0..raw.len() {
             resolver.resolve(place);
         }
-        let param = |raw: &Raw<'_>| {
+        let param = |raw: &UnresolvedParam<'_>| {
             let constant = self.params.get(raw.name)?.as_ref()?;
             Some(Param { name: raw.name.to_owned(), value: written(constant) })
         };
         raw.iter().filter_map(param).collect()
     }
 
-    fn raw_params(&mut self, entries: &'f [Entry<'f>]) -> Vec<Raw<'f>> {
+    fn raw_params(&mut self, entries: &'f [Entry<'f>]) -> Vec<UnresolvedParam<'f>> {
         let mut raw = Vec::new();
         let mut first: HashMap<&str, &Entry<'_>> = HashMap::new();
         for entry in entries {
@@ -97,13 +97,13 @@ impl<'f> Checker<'f> {
                 });
             } else {
                 first.insert(name, entry);
-                raw.push(Raw { name, passage: None, entry });
+                raw.push(UnresolvedParam { name, passage: None, entry });
             }
         }
         raw
     }
 
-    fn apply_overrides(&mut self, raw: &mut [Raw<'f>]) {
+    fn apply_overrides(&mut self, raw: &mut [UnresolvedParam<'f>]) {
         let places: HashMap<&str, usize> =
             raw.iter().enumerate().map(|(place, raw)| (raw.name, place)).collect();
         for one in self.overrides.params() {
@@ -124,7 +124,7 @@ impl<'f> Checker<'f> {
 /// Resolves parameters through the parameters that they refer to.
 struct Resolver<'r, 'f> {
     checker: &'r mut Checker<'f>,
-    raw: &'r [Raw<'f>],
+    raw: &'r [UnresolvedParam<'f>],
     places: HashMap<&'f str, usize>,
     /// Indices of the parameters that are being resolved, each referring to the next.
     chain: Vec<usize>,
@@ -149,7 +149,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Resolves all parameters that this one refers to.
-    fn resolve_references(&mut self, raw: &Raw<'_>) -> Result<(), Refused> {
+    fn resolve_references(&mut self, raw: &UnresolvedParam<'_>) -> Result<(), Refused> {
         for name in references(raw.value()) {
             let Some(&other) = self.places.get(name) else {
                 continue;
@@ -165,7 +165,7 @@ impl Resolver<'_, '_> {
         Ok(())
     }
 
-    fn cycle(&self, raw: &Raw<'_>, back_to: usize) -> Diagnostic {
+    fn cycle(&self, raw: &UnresolvedParam<'_>, back_to: usize) -> Diagnostic {
         let circle = self.chain.iter().skip_while(|place| **place != back_to);
         let names: Vec<&str> =
             circle.chain([&back_to]).map(|place| self.raw[*place].name).collect();
@@ -198,7 +198,7 @@ fn references(value: Excerpt<'_>) -> Vec<&str> {
 /// Returns the value of a parameter: a quoted text, one expression, or a number, duration or text
 /// in which expressions are replaced.
 fn constant(
-    raw: &Raw<'_>,
+    raw: &UnresolvedParam<'_>,
     params: &BTreeMap<String, Option<Constant>>,
 ) -> Result<Constant, Refused> {
     let value = raw.value();
@@ -318,7 +318,7 @@ fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone
     }
 }
 
-fn too_many_bytes(raw: &Raw<'_>, bytes: usize) -> Diagnostic {
+fn too_many_bytes(raw: &UnresolvedParam<'_>, bytes: usize) -> Diagnostic {
     let most = grouped(LONGEST_VALUE as u64);
     let message = format!(
         "the parameter {} has {} bytes, more than the {most} bytes that a value may have",
@@ -331,7 +331,7 @@ fn too_many_bytes(raw: &Raw<'_>, bytes: usize) -> Diagnostic {
     )
 }
 
-fn too_long(raw: &Raw<'_>) -> Diagnostic {
+fn too_long(raw: &UnresolvedParam<'_>) -> Diagnostic {
     raw.value()
         .error(format!("more than {LONGEST_CHAIN} parameters refer to one another in a chain"))
 }

@@ -3,7 +3,7 @@
 use base::Diagnostic;
 
 use super::checker::{Checker, JobScope};
-use super::known::Use;
+use super::known::ParameterUse;
 use super::load::bindable;
 use crate::expr::{Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, compile, parse_braced};
 use crate::read::{Excerpt, LARGEST_FILE, Passage};
@@ -61,7 +61,7 @@ const BEFORE_NAMES: &[&str] = &[
 
 /// A statement under construction.
 #[derive(Default)]
-struct Assembly {
+struct StatementBuilder {
     pieces: Vec<Piece>,
     /// Number of values and dynamic splices so far.
     values: usize,
@@ -71,10 +71,10 @@ struct Assembly {
     /// Size of its texts and of the marks for its values, in bytes.
     length: usize,
     /// The `${…}` that were replaced in it, for finding secrets.
-    uses: Vec<Use>,
+    uses: Vec<ParameterUse>,
 }
 
-impl Assembly {
+impl StatementBuilder {
     fn text(&mut self, text: &str) {
         self.length += text.len();
         match self.pieces.last_mut() {
@@ -137,7 +137,7 @@ impl<'f> Checker<'f> {
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
         let scan = self.scan(source, binding, ValuePositions::Written);
         self.scan_problems(source, &scan);
-        let mut assembly = Assembly::default();
+        let mut assembly = StatementBuilder::default();
         for fragment in scan.fragments {
             match fragment {
                 Fragment::Text(range) => assembly.text(&source.text()[range]),
@@ -148,7 +148,7 @@ impl<'f> Checker<'f> {
                     added.unwrap_or_else(|()| assembly.text(&source.text()[range]));
                 }
                 Fragment::Braced { range, content, within } => {
-                    let place = Braced { source, all: source.part(range), within, binding };
+                    let place = BracedExpr { source, all: source.part(range), within, binding };
                     let added = content
                         .map_err(Refused::from)
                         .and_then(|ast| self.add(&mut assembly, place, &ast, binding));
@@ -168,8 +168,8 @@ impl<'f> Checker<'f> {
     /// Adds the value or text of a `${…}`.
     fn add(
         &mut self,
-        assembly: &mut Assembly,
-        place: Braced<'_, '_>,
+        assembly: &mut StatementBuilder,
+        place: BracedExpr<'_, '_>,
         ast: &Ast,
         binding: Binding<'_>,
     ) -> Result<(), Refused> {
@@ -180,14 +180,14 @@ impl<'f> Checker<'f> {
             scope.variables.expand(&mut names);
         }
         self.add_expression(assembly, place, ast, binding)?;
-        assembly.uses.push(Use { place: start..assembly.length, names });
+        assembly.uses.push(ParameterUse { place: start..assembly.length, names });
         Ok(())
     }
 
     fn add_expression(
         &mut self,
-        assembly: &mut Assembly,
-        place: Braced<'_, '_>,
+        assembly: &mut StatementBuilder,
+        place: BracedExpr<'_, '_>,
         ast: &Ast,
         binding: Binding<'_>,
     ) -> Result<(), Refused> {
@@ -225,7 +225,7 @@ impl<'f> Checker<'f> {
     /// Adds the field that a `?` or `$1` refers to.
     fn placeholder(
         &mut self,
-        assembly: &mut Assembly,
+        assembly: &mut StatementBuilder,
         number: u32,
         binding: Binding<'_>,
     ) -> Result<(), ()> {
@@ -233,7 +233,7 @@ impl<'f> Checker<'f> {
         let passage = Passage::outside(&text);
         let source = passage.excerpt();
         let (ast, _) = parse_braced(source, 2);
-        let place = Braced { source, all: source, within: SyntaxContext::Open, binding };
+        let place = BracedExpr { source, all: source, within: SyntaxContext::Open, binding };
         let added = ast.map_err(Refused::from);
         let added = added.and_then(|ast| self.add(assembly, place, &ast, binding));
         added.map_err(|refused| self.refuse(refused))
@@ -249,7 +249,12 @@ impl<'f> Checker<'f> {
     }
 
     /// Warns of `insert into ${table}`: a bound value cannot be a name.
-    fn warn_of_name(&mut self, assembly: &Assembly, place: Braced<'_, '_>, compiled: &Compiled) {
+    fn warn_of_name(
+        &mut self,
+        assembly: &StatementBuilder,
+        place: BracedExpr<'_, '_>,
+        compiled: &Compiled,
+    ) {
         let Some(word) = assembly.word_before().filter(|_| compiled.kind() == Type::Text) else {
             return;
         };
@@ -296,7 +301,12 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports errors of the statement as a whole.
-    fn whole_problems(&mut self, source: Excerpt<'_>, assembly: &Assembly, binding: Binding<'_>) {
+    fn whole_problems(
+        &mut self,
+        source: Excerpt<'_>,
+        assembly: &StatementBuilder,
+        binding: Binding<'_>,
+    ) {
         let is_command = matches!(binding, Binding::Shell(_));
         let Some(first) = assembly.pieces.first() else {
             self.sink.error(|| match is_command {
@@ -340,14 +350,14 @@ const SPLICE: &str = "${raw(";
 
 /// A `${…}` in a statement.
 #[derive(Clone, Copy)]
-struct Braced<'f, 'b> {
+struct BracedExpr<'f, 'b> {
     source: Excerpt<'f>,
     all: Excerpt<'f>,
     within: SyntaxContext,
     binding: Binding<'b>,
 }
 
-impl<'f> Braced<'f, '_> {
+impl<'f> BracedExpr<'f, '_> {
     fn content(&self, ast: &Ast) -> Excerpt<'f> {
         self.source.part(ast.range.clone())
     }
@@ -382,9 +392,9 @@ impl<'f> Braced<'f, '_> {
 }
 
 fn add_value(
-    assembly: &mut Assembly,
+    assembly: &mut StatementBuilder,
     compiled: Compiled,
-    place: Braced<'_, '_>,
+    place: BracedExpr<'_, '_>,
 ) -> Result<(), Refused> {
     match place.binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),

@@ -109,7 +109,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Warns of targets that no job uses, unless an error may be the reason.
-    pub(super) fn unasked(&mut self, plan: &Plan) {
+    pub(super) fn warn_of_unused_targets(&mut self, plan: &Plan) {
         if self.sink.errors() > 0 {
             return;
         }

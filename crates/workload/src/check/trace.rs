@@ -113,7 +113,7 @@ impl<'f> Checker<'f> {
 
     /// Reports traces that are too large for a record.
     fn within_printed_size(&mut self, schedule: &Schedule, argument: Excerpt<'_>) {
-        let mut length = Length(0);
+        let mut length = ByteCounter(0);
         // Writing to a counter cannot fail.
         let _ = match schedule {
             Schedule::Recorded(recorded) => write!(length, "{recorded}"),
@@ -294,9 +294,9 @@ fn no_name(argument: Excerpt<'_>) -> Diagnostic {
 }
 
 /// Counts the bytes that are written.
-struct Length(usize);
+struct ByteCounter(usize);
 
-impl fmt::Write for Length {
+impl fmt::Write for ByteCounter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0 += text.len();
         Ok(())

@@ -8,11 +8,11 @@ use base::{Diagnostic, Nanos, Rate, RateError};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use super::known::Use;
+use super::known::ParameterUse;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
-use crate::wording::{enumeration, meant_duration, nearest, quoted};
+use crate::wording::{enumeration, nearest, quoted, suggested_duration};
 
 /// The reason why a text is not a valid value of a key: the second half of a sentence that begins
 /// with the text.
@@ -103,7 +103,7 @@ pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resol
 pub(super) fn resolve_noting<'p>(
     source: Excerpt<'p>,
     scope: Scope<'_>,
-    uses: &mut Vec<Use>,
+    uses: &mut Vec<ParameterUse>,
 ) -> Result<Resolved<'p>, Refused> {
     let text = source.text();
     if !text.contains("${") {
@@ -130,7 +130,7 @@ pub(super) fn resolve_noting<'p>(
         let ast = ast?;
         let mut names = Vec::new();
         ast.names(source.text(), &mut |name| names.push(name.to_owned()));
-        uses.push(Use { place: builder.length()..builder.length(), names });
+        uses.push(ParameterUse { place: builder.length()..builder.length(), names });
         let compiled = compile(&ast, source, scope)?;
         if let Compiled::Constant(constant) = compiled {
             let text = constant.bare();
@@ -170,7 +170,7 @@ impl<'f> Checker<'f> {
     pub(super) fn resolved_noting(
         &mut self,
         entry: &'f Entry<'f>,
-        uses: &mut Vec<Use>,
+        uses: &mut Vec<ParameterUse>,
     ) -> Option<Resolved<'f>> {
         let name = entry.key().text();
         if entry.value().text().is_empty() {
@@ -323,7 +323,7 @@ fn unreadable(name: &str, value: Excerpt<'_>, why: &ValueError) -> Diagnostic {
         return error.help(help);
     }
     let written = match why.remedy {
-        Remedy::Unit => meant_duration(value.text()).map(|meant| format!("{name} = {meant}")),
+        Remedy::Unit => suggested_duration(value.text()).map(|meant| format!("{name} = {meant}")),
         Remedy::Example => None,
         Remedy::Included => return error,
     };

@@ -11,7 +11,7 @@ use super::call::{self, Variadic};
 use super::token::{Token, TokenKind, next};
 use crate::read::Excerpt;
 use crate::value::{Constant, Operator, notation};
-use crate::wording::{meant_duration, quoted};
+use crate::wording::{quoted, suggested_duration};
 
 /// The greatest nesting depth of operators, parentheses and calls.
 const DEEPEST: u32 = 100;
@@ -109,7 +109,7 @@ pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
         TokenKind::End => Ok(ast),
         _ => {
             let error = parser.unexpected("an operator or the end");
-            Err(match meant_duration(source.text()) {
+            Err(match suggested_duration(source.text()) {
                 Some(meant) => error.help(format!("write `{meant}`, without a blank")),
                 None => error,
             })

@@ -10,13 +10,13 @@ const REJECTIONS: u32 = 1_000;
 ///
 /// Constant time and memory for any n and any s (Hörmann, Derflinger: "Rejection-inversion to
 /// generate variates from monotone discrete distributions", ACM TOMACS 1996). A point chosen
-/// uniformly in the area under the [`Law`] is converted to a rank by the inverse of the area, and
+/// uniformly in the area under the [`ZipfDensity`] is converted to a rank by the inverse of the area, and
 /// rejected if it lies outside the rank's own column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Zipf {
     lo: i64,
     ranks: u64,
-    law: Law,
+    law: ZipfDensity,
     /// The area up to n + 1/2.
     end: f64,
     /// The area up to 3/2, minus the first column, which is as wide as its probability.
@@ -33,7 +33,7 @@ impl Zipf {
 
     /// Creates the distribution over the values from `lo` to `hi`.
     pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
-        let law = Law::new(s);
+        let law = ZipfDensity::new(s);
         // A range with all 2⁶⁴ values loses its last.
         let ranks = hi.abs_diff(lo).saturating_add(1);
         Zipf {
@@ -75,7 +75,7 @@ impl Zipf {
 /// The density `x^-s` and the area under it from 1 on. Near s = 1 the textbook formula of the area
 /// is 0/0; `expm1` and `log1p` keep every digit there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Law {
+struct ZipfDensity {
     s: f64,
     /// 1 - s.
     power: f64,
@@ -83,10 +83,10 @@ struct Law {
     root: f64,
 }
 
-impl Law {
-    fn new(s: f64) -> Law {
+impl ZipfDensity {
+    fn new(s: f64) -> ZipfDensity {
         let power = 1.0 - s;
-        Law { s, power, root: 1.0 / power }
+        ZipfDensity { s, power, root: 1.0 / power }
     }
 
     fn density(self, x: f64) -> f64 {

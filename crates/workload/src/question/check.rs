@@ -16,7 +16,7 @@ use super::judge::{self, Judged};
 use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
-use super::sweep::{self, Points, SweepDraft};
+use super::sweep::{self, SweepDraft, SweptValues};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::keys::{self, SectionKind};
@@ -305,7 +305,7 @@ impl<'f> Checker<'f> {
     fn arm_points_of(
         &mut self,
         planner: &Planner<'_, '_>,
-        points: &Points<'_>,
+        points: &SweptValues<'_>,
         checked: &Checked,
     ) -> Vec<Checked> {
         let mut arm_points = Vec::new();
@@ -438,7 +438,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports two values of a sweep at which the runs of an arm are the same.
-    fn reject_same_points(&mut self, points: &Points<'_>, arm_points: &[Checked]) {
+    fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
         let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
         for (same, checked) in pairs_of_same(arm_points) {
             let (first, second) = (value(same), value(checked));
@@ -452,7 +452,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a sweep whose points need other tables, because setup and loads run once.
-    fn reject_other_tables(&mut self, points: &Points<'_>, arm_points: &[Checked]) {
+    fn reject_other_tables(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
         for other in arm_points.iter().filter(|other| needs_other_data(&arm_points[0], other)) {
             let message = format!("`{}` changes the tables: setup and loads run once", points.vary);
             let help = "vary something that only jobs use";

@@ -53,12 +53,12 @@ pub(super) struct SweepDraft<'f> {
 }
 
 /// The thing that a sweep varies, with its values.
-pub(super) struct Points<'f> {
+pub(super) struct SweptValues<'f> {
     pub(super) vary: Vary,
     pub(super) values: Vec<RangeValue<'f>>,
 }
 
-impl Points<'_> {
+impl SweptValues<'_> {
     /// Returns the values as a file writes them.
     pub(super) fn texts(&self) -> Vec<String> {
         self.values.iter().map(|value| value.text.clone()).collect()
@@ -125,7 +125,7 @@ impl<'f> SweepDraft<'f> {
         arms: usize,
         run: Option<Nanos>,
         workload: &File<'_>,
-    ) -> Result<Points<'f>, Box<Diagnostic>> {
+    ) -> Result<SweptValues<'f>, Box<Diagnostic>> {
         let (vary, range) = Vary::split(self.vary, workload)?;
         let place = range;
         let range = Range::parse(range)?;
@@ -138,7 +138,7 @@ impl<'f> SweepDraft<'f> {
             let error = place.error("a sweep needs at least two values");
             return Err(Box::new(error.help("write for example `1, 2, 4` or `1..128 x2`")));
         }
-        Ok(Points { vary, values })
+        Ok(SweptValues { vary, values })
     }
 }
 
@@ -149,13 +149,13 @@ fn too_many(place: Excerpt<'_>, arm_points: u64, repeats: u32, run: Option<Nanos
         grouped(MOST_CELLS)
     );
     let runs = arm_points.saturating_mul(u64::from(repeats));
-    let time = run.map(|run| format!(" and take {}", in_words(runs, run))).unwrap_or_default();
+    let time = run.map(|run| format!(" and take {}", duration_text(runs, run))).unwrap_or_default();
     let help = format!("it would make {} runs{time}; take larger steps", grouped(runs));
     place.error(message).help(help)
 }
 
 /// Returns the time of runs, in the largest unit of which there are several.
-fn in_words(runs: u64, run: Nanos) -> String {
+fn duration_text(runs: u64, run: Nanos) -> String {
     let seconds = runs as f64 * run.as_secs_f64();
     let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0)];
     match units.into_iter().find(|(_, size)| seconds >= 2.0 * size) {

@@ -18,7 +18,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, Diagnostic> {
         return Err(too_large(bytes.len()));
     }
     if bytes.starts_with(b"SQLite format 3\0") {
-        return Err(a_record());
+        return Err(record_instead_of_file());
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(utf_16());
@@ -41,7 +41,7 @@ fn too_large(length: usize) -> Diagnostic {
     .help("give the data in a `[load TABLE]` section instead of in statements")
 }
 
-fn a_record() -> Diagnostic {
+fn record_instead_of_file() -> Diagnostic {
     wording::error(None, "the file is an SQLite database, not a workload")
         .help("to read the record of a run, use `assay report FILE`")
 }

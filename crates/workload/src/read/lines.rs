@@ -19,7 +19,7 @@ pub(super) struct Lines<'a> {
 
 /// A physical line of the file, without its line end.
 #[derive(Clone, Copy)]
-struct Physical<'a> {
+struct PhysicalLine<'a> {
     text: &'a str,
     start: usize,
 }
@@ -40,12 +40,12 @@ impl<'a> Lines<'a> {
             }
             return Some(match line.text.strip_suffix('\\') {
                 None => Passage::whole(line.text, line.start),
-                Some(text) => self.joined(Physical { text, ..line }, sink),
+                Some(text) => self.joined(PhysicalLine { text, ..line }, sink),
             });
         }
     }
 
-    fn physical(&mut self) -> Option<Physical<'a>> {
+    fn physical(&mut self) -> Option<PhysicalLine<'a>> {
         let start = self.at;
         let rest = self.source.get(start..)?;
         if rest.is_empty() {
@@ -55,10 +55,10 @@ impl<'a> Lines<'a> {
         self.at = start + length + 1;
         let text = &rest[..length];
         let text = text.strip_suffix('\r').unwrap_or(text);
-        Some(Physical { text, start })
+        Some(PhysicalLine { text, start })
     }
 
-    fn joined(&mut self, first: Physical<'a>, sink: &mut Sink) -> Passage<'a> {
+    fn joined(&mut self, first: PhysicalLine<'a>, sink: &mut Sink) -> Passage<'a> {
         let mut builder = PassageBuilder::default();
         builder.verbatim(first.text, first.start);
         let mut backslash = first.end();
@@ -88,7 +88,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Physical<'_> {
+impl PhysicalLine<'_> {
     fn is_comment(self) -> bool {
         self.text.trim_start().starts_with([';', '#'])
     }
@@ -109,7 +109,7 @@ fn too_many_joined(backslash: usize) -> Diagnostic {
     Diagnostic::error(span, "more than 65,536 lines are joined by `\\` into one")
 }
 
-fn comment_inside(line: Physical<'_>) -> Diagnostic {
+fn comment_inside(line: PhysicalLine<'_>) -> Diagnostic {
     let comment = line.start + line.text.len() - line.text.trim_start().len();
     Diagnostic::error(
         Span::new(comment, line.end()),

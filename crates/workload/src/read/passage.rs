@@ -33,11 +33,11 @@ enum Origin {
 #[derive(Clone, Copy, Debug)]
 struct Part {
     at: usize,
-    from: From,
+    from: PartOrigin,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum From {
+enum PartOrigin {
     /// The same bytes are in the file from this offset on.
     Verbatim(usize),
     /// The bytes replace this range of the file as a whole.
@@ -87,11 +87,11 @@ impl<'a> Passage<'a> {
                 let behind = parts.partition_point(|part| part.at <= at);
                 let part = parts.get(behind.checked_sub(1)?)?;
                 Some(match part.from {
-                    From::Verbatim(start) => {
+                    PartOrigin::Verbatim(start) => {
                         let place = start + at - part.at;
                         Span::new(place, place + 1)
                     }
-                    From::Replaced(span) => span,
+                    PartOrigin::Replaced(span) => span,
                 })
             }
         }
@@ -115,7 +115,7 @@ impl PassageBuilder {
 
     /// Appends text from offset `start` of the file.
     pub(crate) fn verbatim(&mut self, text: &str, start: usize) {
-        self.push(text, From::Verbatim(start));
+        self.push(text, PartOrigin::Verbatim(start));
     }
 
     /// Appends a part of another passage.
@@ -129,12 +129,12 @@ impl PassageBuilder {
     /// Appends text that replaces `original`.
     pub(crate) fn replace(&mut self, original: Excerpt<'_>, text: &str) {
         match original.span() {
-            Some(span) => self.push(text, From::Replaced(span)),
+            Some(span) => self.push(text, PartOrigin::Replaced(span)),
             None => self.push_outside(text, original),
         }
     }
 
-    fn push(&mut self, text: &str, from: From) {
+    fn push(&mut self, text: &str, from: PartOrigin) {
         self.parts.push(Part { at: self.text.len(), from });
         self.text.push_str(text);
     }
