@@ -62,7 +62,7 @@ pub(crate) struct OwnTraffic {
     logins: AtomicU64,
     preparations: AtomicU64,
     texts: AtomicU64,
-    farewells: AtomicU64,
+    terminations: AtomicU64,
     /// Sessions of other clients when first reported; [`u64::MAX`] before that.
     other_sessions: AtomicU64,
 }
@@ -74,7 +74,7 @@ impl Default for OwnTraffic {
             logins: none(),
             preparations: none(),
             texts: none(),
-            farewells: none(),
+            terminations: none(),
             other_sessions: AtomicU64::new(u64::MAX),
         }
     }
@@ -92,19 +92,19 @@ impl OwnTraffic {
     }
 
     /// Counts an unprepared statement that is not part of a request.
-    pub(crate) fn ran_text(&self) {
+    pub(crate) fn count_text(&self) {
         self.texts.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a session that sent the server a termination message.
     pub(crate) fn sent_termination(&self) {
-        self.farewells.fetch_add(1, Ordering::Relaxed);
+        self.terminations.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the traffic that PostgreSQL counts as one transaction each: logins (the check of the
     /// user at their end), preparations and unprepared statements.
     pub(crate) fn transactions(&self) -> u64 {
-        let OwnTraffic { logins, preparations, texts, farewells: _, other_sessions: _ } = self;
+        let OwnTraffic { logins, preparations, texts, terminations: _, other_sessions: _ } = self;
         [logins, preparations, texts].into_iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
@@ -114,8 +114,8 @@ impl OwnTraffic {
     }
 
     /// Returns the number of sessions that sent a termination message.
-    pub(crate) fn farewells(&self) -> u64 {
-        self.farewells.load(Ordering::Relaxed)
+    pub(crate) fn terminations(&self) -> u64 {
+        self.terminations.load(Ordering::Relaxed)
     }
 
     /// Returns true once the number of other clients' sessions has been reported.

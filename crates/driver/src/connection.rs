@@ -148,7 +148,7 @@ pub trait Connection: Sized + 'static {
             self,
             into.columns.len(),
             1,
-            |rows| into.text(load::InsertWords::PLAIN, rows),
+            |rows| into.text(load::InsertSyntax::PLAIN, rows),
             batches,
         )
     }

@@ -152,7 +152,7 @@ mod tests {
         let lost = net::Error::disconnect("db1:5432 closed the connection");
         let lost = Error::from(lost).as_disconnect().with_server(&"db1:5432");
         assert_eq!(lost.message(), "db1:5432 closed the connection");
-        let junk = Error::disconnect_naming_server("db1:5432 does not speak SQL");
-        assert_eq!(junk.clone().with_server(&"db1:5432"), junk);
+        let malformed_message = Error::disconnect_naming_server("db1:5432 does not speak SQL");
+        assert_eq!(malformed_message.clone().with_server(&"db1:5432"), malformed_message);
     }
 }

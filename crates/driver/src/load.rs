@@ -53,17 +53,17 @@ pub enum Method {
 
 /// The parts of an insert that differ between databases.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InsertWords<'a> {
+pub(crate) struct InsertSyntax<'a> {
     pub(crate) verb: &'a str,
     /// Text after the values.
     pub(crate) behind: &'a str,
     pub(crate) placeholders: Placeholders,
 }
 
-impl InsertWords<'_> {
+impl InsertSyntax<'_> {
     /// The parts shared by the databases that write placeholders as `?`.
-    pub(crate) const PLAIN: InsertWords<'static> =
-        InsertWords { verb: "insert", behind: "", placeholders: Placeholders::Question };
+    pub(crate) const PLAIN: InsertSyntax<'static> =
+        InsertSyntax { verb: "insert", behind: "", placeholders: Placeholders::Question };
 }
 
 impl Method {
@@ -137,8 +137,8 @@ impl Insert<'_> {
 
     /// Returns the text of an insert of `rows` rows with a placeholder for each value. `words` are
     /// the parts that differ between databases.
-    pub(crate) fn text(&self, words: InsertWords<'_>, rows: usize) -> String {
-        let InsertWords { verb, behind, placeholders } = words;
+    pub(crate) fn text(&self, words: InsertSyntax<'_>, rows: usize) -> String {
+        let InsertSyntax { verb, behind, placeholders } = words;
         let columns = self.columns.len();
         let mut text = format!("{verb} into {} ({}) values ", self.table, self.columns.join(", "));
         for place in 0..rows * columns {
@@ -166,11 +166,11 @@ mod tests {
     #[test]
     fn a_text_has_a_place_for_each_value_of_each_row() {
         let into = Insert { table: "t", columns: &["a", "b"], duplicates: Duplicates::Fail };
-        assert_eq!(into.text(InsertWords::PLAIN, 1), "insert into t (a, b) values (?, ?)");
-        let numbered = InsertWords {
+        assert_eq!(into.text(InsertSyntax::PLAIN, 1), "insert into t (a, b) values (?, ?)");
+        let numbered = InsertSyntax {
             behind: " on conflict do nothing",
             placeholders: Placeholders::Dollar,
-            ..InsertWords::PLAIN
+            ..InsertSyntax::PLAIN
         };
         assert_eq!(
             into.text(numbered, 2),

@@ -22,7 +22,7 @@ pub(crate) struct Mailbox<O, A> {
     news: Condvar,
     /// True once the caller has gone. Set under the lock; a working thread reads it without the
     /// lock.
-    caller_has_gone: AtomicBool,
+    is_abandoned: AtomicBool,
 }
 
 struct Slot<O, A> {
@@ -46,7 +46,7 @@ impl<O, A> Mailbox<O, A> {
         Mailbox {
             slot: Mutex::new(Slot { letter: SlotState::InWork, waker: None, thread_exited: false }),
             news: Condvar::new(),
-            caller_has_gone: AtomicBool::new(false),
+            is_abandoned: AtomicBool::new(false),
         }
     }
 
@@ -93,7 +93,7 @@ impl<O, A> Mailbox<O, A> {
     /// Tells the thread to end after its current work. Returns true if it is working.
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
-        self.caller_has_gone.store(true, Ordering::Release);
+        self.is_abandoned.store(true, Ordering::Release);
         let busy = matches!(slot.letter, SlotState::InWork) && !slot.thread_exited;
         drop(slot);
         self.news.notify_one();
@@ -104,7 +104,7 @@ impl<O, A> Mailbox<O, A> {
     pub(crate) fn next_command(&self) -> Option<O> {
         let mut slot = self.slot();
         loop {
-            if self.caller_has_gone() {
+            if self.is_abandoned() {
                 return None;
             }
             match std::mem::replace(&mut slot.letter, SlotState::InWork) {
@@ -123,24 +123,24 @@ impl<O, A> Mailbox<O, A> {
     }
 
     /// Returns true if the caller has gone and the thread can stop working.
-    pub(crate) fn caller_has_gone(&self) -> bool {
-        self.caller_has_gone.load(Ordering::Acquire)
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.is_abandoned.load(Ordering::Acquire)
     }
 
     /// Pauses the working thread for about `span`, or until the caller goes away. Returns true if
     /// the caller is still there.
     pub(crate) fn wait(&self, span: Nanos) -> bool {
         let slot = self.slot();
-        if !self.caller_has_gone() {
+        if !self.is_abandoned() {
             let woken = self.news.wait_timeout(slot, Duration::from_nanos(span.0));
             drop(woken.expect("nothing panics under the lock"));
         }
-        !self.caller_has_gone()
+        !self.is_abandoned()
     }
 
     /// Returns true if the thread is working on a command.
     #[cfg(test)]
-    pub(crate) fn has_taken_the_command(&self) -> bool {
+    pub(crate) fn is_working(&self) -> bool {
         matches!(self.slot().letter, SlotState::InWork)
     }
 
@@ -229,7 +229,7 @@ mod tests {
     fn thread_notices_that_its_caller_has_gone() {
         let mailbox = begun();
         assert!(!mailbox.hang_up(), "there is nothing to interrupt");
-        assert!(mailbox.caller_has_gone());
+        assert!(mailbox.is_abandoned());
         assert_eq!(mailbox.next_command(), None);
         assert!(!mailbox.wait(Nanos::from_secs(3_600)), "nobody waits for the thread any more");
     }

@@ -30,14 +30,14 @@ pub(crate) const TELLING: &str = "tell its settings";
 
 /// Builds the error of a connection whose earlier statement was not waited for: the next statement
 /// could take that answer for its own.
-pub(crate) fn owes_an_answer(address: &Address) -> Error {
+pub(crate) fn unread_answer(address: &Address) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
     ))
 }
 
 /// Constants of one kind of database.
-pub(crate) struct Kind {
+pub(crate) struct ServiceKind {
     /// Name in messages.
     pub(crate) name: &'static str,
     /// Default port.
@@ -112,7 +112,7 @@ impl AwaitedGreeting {
     }
 }
 
-impl Kind {
+impl ServiceKind {
     /// Checks a URL without reading the files it names or connecting.
     ///
     /// # Errors
@@ -263,7 +263,7 @@ impl Service {
     /// # Errors
     /// Class `Disconnect` when the time is over. A server that has never sent anything by then may
     /// be of another kind, which waits for its client.
-    pub(crate) async fn greeted_in_time<T>(
+    pub(crate) async fn await_greeting<T>(
         &self,
         rt: &Rt,
         node: NodeId,
@@ -273,7 +273,7 @@ impl Service {
         let limit = self.options.connect_timeout;
         match within(rt, limit, Box::pin(login)).await {
             Some(login) => login,
-            None if silence.0.get() => Err(self.said_nothing(node)),
+            None if silence.0.get() => Err(self.silent_server(node)),
             None => Err(self.too_late(node, LOGIN)),
         }
     }
@@ -328,7 +328,7 @@ impl Service {
         Error::new(Class::TooManyConnections, Code::NO_SESSION, words)
     }
 
-    fn said_nothing(&self, node: NodeId) -> Error {
+    fn silent_server(&self, node: NodeId) -> Error {
         let other_kind = match self.greeted[node.index()].load(Ordering::Relaxed) {
             true => String::new(),
             false => format!(

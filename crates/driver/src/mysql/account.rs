@@ -70,7 +70,7 @@ impl MysqlConnection {
         let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
         let uptime = number(&status, "Uptime_since_flush_status");
         let uptime = uptime.ok_or("the server does not show when its counters were reset")?;
-        let most = texts + self.beside().farewells();
+        let most = texts + self.beside().terminations();
         let least = match ended && self.is_mariadb() {
             true => most,
             false => texts,
@@ -105,7 +105,7 @@ impl MysqlConnection {
         }
         let rt = self.line.rt.clone();
         for _ in 0..POLLS {
-            let reply = self.ask_or_say_why(OTHERS).await?;
+            let reply = self.query_or_reason(OTHERS).await?;
             let others = reply.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
             if others <= self.beside().other_sessions(others) {
                 return Ok(true);
@@ -135,7 +135,7 @@ impl MysqlConnection {
     }
 
     async fn read_status(&mut self) -> Result<StatusReading, String> {
-        let status = self.ask_or_say_why(STATUS).await?;
+        let status = self.query_or_reason(STATUS).await?;
         let questions = number(&status, "Questions");
         let questions = questions.ok_or("the server does not count statements")?;
         Ok(StatusReading { status, questions, texts: self.beside().texts() })
@@ -144,7 +144,7 @@ impl MysqlConnection {
     /// Checks that there is no proxy between this client and the server.
     async fn is_direct(&mut self) -> Result<(), String> {
         let own = self.known.id().0;
-        let reply = self.ask_or_say_why(&format!("{SESSION} and id = {own}")).await?;
+        let reply = self.query_or_reason(&format!("{SESSION} and id = {own}")).await?;
         match reply.single() {
             Some("1") => Ok(()),
             _ => {
@@ -154,7 +154,7 @@ impl MysqlConnection {
         }
     }
 
-    async fn ask_or_say_why(&mut self, text: &str) -> Result<Table, String> {
+    async fn query_or_reason(&mut self, text: &str) -> Result<Table, String> {
         self.query_text(text).await.map_err(|error| error.to_string())
     }
 }

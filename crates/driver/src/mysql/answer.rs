@@ -233,7 +233,7 @@ impl Sink for FullReply {
 }
 
 /// A sink with an outcome.
-pub(super) trait Ended: Sink {
+pub(super) trait OutcomeSink: Sink {
     /// Returns the outcome of the statements.
     fn outcome(&mut self) -> &mut Outcome;
 
@@ -242,14 +242,14 @@ pub(super) trait Ended: Sink {
     fn note_read(&mut self, _at: Stamp) {}
 }
 
-impl Ended for Answer<'_> {
+impl OutcomeSink for Answer<'_> {
     #[inline]
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
 }
 
-impl Ended for FullReply {
+impl OutcomeSink for FullReply {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }

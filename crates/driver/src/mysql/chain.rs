@@ -13,8 +13,8 @@ use std::slice::Iter;
 use base::{Clock, Nanos, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
-use super::answer::{Columns, Ended, Outcome};
-use super::session::{Line, MysqlConnection, RELEASE, Statement, error_of};
+use super::answer::{Columns, Outcome, OutcomeSink};
+use super::session::{MysqlConnection, RELEASE, ServerLine, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
@@ -131,7 +131,7 @@ impl Sink for PipelineSink<'_> {
     }
 }
 
-impl Ended for PipelineSink<'_> {
+impl OutcomeSink for PipelineSink<'_> {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
@@ -144,7 +144,7 @@ impl Ended for PipelineSink<'_> {
     }
 }
 
-impl Line {
+impl ServerLine {
     /// Sends a chain and reads until all of it is answered.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Line {
     ) -> Result<(), Error> {
         while !self.replies.is_idle() {
             let read = self.turn(links, reply).await;
-            reply.done = read.map_err(|lost| last_words(links.outcome.error.take(), lost))?;
+            reply.done = read.map_err(|lost| server_error_or(links.outcome.error.take(), lost))?;
             if self.replies.wanted_file().is_some() {
                 return Err(faults::protocol_violation(self.channel.address(), "it wants a file"));
             }
@@ -257,6 +257,6 @@ impl MysqlConnection {
 
 /// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
-fn last_words(said: Option<Box<Refusal>>, lost: Error) -> Error {
+fn server_error_or(said: Option<Box<Refusal>>, lost: Error) -> Error {
     said.map_or(lost, |refusal| faults::fault(&refusal).as_disconnect())
 }

@@ -7,9 +7,9 @@ use confine::Files;
 use net::PasswordFile;
 
 use crate::Error;
-use crate::service::{Kind, Service};
+use crate::service::{Service, ServiceKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: ServiceKind = ServiceKind {
     name: "MySQL",
     port: 3306,
     passwords: PasswordFile::MyCnf,

@@ -11,7 +11,7 @@ use super::session::{MysqlConnection, Statement};
 use super::{faults, script, settings};
 use crate::account::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
+use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
 use crate::{
     Batches, Connection, Error, Insert, Method, PreparedId, Reply, SessionId, Table, Work,
 };
@@ -87,9 +87,9 @@ impl Connection for MysqlConnection {
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         if !self.line.replies.is_idle() {
-            return Err(owes_an_answer(self.line.channel.address()));
+            return Err(unread_answer(self.line.channel.address()));
         }
-        self.beside().ran_text();
+        self.beside().count_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
         Ok(whole.table.into_table())
     }

@@ -95,7 +95,7 @@ impl MysqlConnection {
         let [set, sources, replicas, sizes, identity, largest] =
             answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
-        facts.push((format!("{DATABASE}replication.sources"), sources_in_words(sources)));
+        facts.push((format!("{DATABASE}replication.sources"), source_states(sources)));
         let count = |table: &Table| match table.rows.len() {
             0 => NONE.to_owned(),
             count => count.to_string(),
@@ -110,7 +110,7 @@ impl MysqlConnection {
 }
 
 /// Returns the state of each server that this one replicates from, without its host or user.
-fn sources_in_words(table: Option<&Table>) -> String {
+fn source_states(table: Option<&Table>) -> String {
     let Some(table) = table else { return UNKNOWN.to_owned() };
     let running = |row: &Vec<Option<String>>| {
         let place = table
@@ -135,8 +135,8 @@ mod tests {
         let row = |state: &str| vec![Some("geheim".to_owned()), Some(state.to_owned())];
         let columns = vec!["Master_User".to_owned(), "Slave_SQL_Running".to_owned()];
         let table = Table { columns, rows: vec![row("Yes"), row("No")], is_cut: false };
-        assert_eq!(sources_in_words(Some(&table)), "running, stopped");
-        assert_eq!(sources_in_words(Some(&Table::default())), NONE);
-        assert_eq!(sources_in_words(None), UNKNOWN);
+        assert_eq!(source_states(Some(&table)), "running, stopped");
+        assert_eq!(source_states(Some(&Table::default())), NONE);
+        assert_eq!(source_states(None), UNKNOWN);
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn remedy(code: u16) -> &'static str {
 
 /// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
-pub(super) fn junk(address: &Address, error: &WireError) -> Error {
+pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
     protocol_violation(address, &error.to_string())
 }
 

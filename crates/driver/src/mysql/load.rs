@@ -9,7 +9,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::connection::insert_rows;
-use crate::load::{InsertWords, PIECE, StartedBatches, no_method};
+use crate::load::{InsertSyntax, PIECE, StartedBatches, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.
@@ -81,7 +81,7 @@ impl MysqlConnection {
             Duplicates::Ignore => "insert ignore",
             Duplicates::Replace => "replace",
         };
-        let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
+        let text = |rows| into.text(InsertSyntax { verb, ..InsertSyntax::PLAIN }, rows);
         insert_rows(self, into.columns.len(), into.rows_at_once(), text, batches).await
     }
 

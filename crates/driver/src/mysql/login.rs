@@ -76,7 +76,7 @@ pub(super) async fn log_in(
         channel.consume(used, 0);
         channel.flush().await;
         match step {
-            LoginStep::NeedBytes => may_go_on(&address, channel.unread())?,
+            LoginStep::NeedBytes => check_first_bytes(&address, channel.unread())?,
             LoginStep::StartTls => {
                 channel.start_tls(&service.tls, mode).await?;
                 login.tls_started(channel.out()).map_err(fails)?;
@@ -90,7 +90,7 @@ pub(super) async fn log_in(
 
 /// Checks for a server of another protocol: its first bytes look like the header of a packet that
 /// never ends.
-fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
+fn check_first_bytes(address: &Address, unread: &[u8]) -> Result<(), Error> {
     match unread.first_chunk().map(|head| Header::decode(*head)) {
         Some(Header { length, .. }) if length > LONGEST => {
             let why = format!("it announces a packet of {length} bytes in its login");
@@ -174,7 +174,7 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
         | (ErrorKind::TooLong, context @ "password for the server's public key") => {
             ("login", format!("{address} cannot be sent the password of user `{user}`: {context}"))
         }
-        _ => return faults::junk(address, error),
+        _ => return faults::malformed_message(address, error),
     };
     Error::new(Class::Statement, Code::new(code), message)
 }

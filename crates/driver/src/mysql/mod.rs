@@ -121,7 +121,7 @@ impl Driver for Mysql {
                 login::log_in(rt, &self.shared.config, node, None, &silence).await?;
             MysqlConnection::begin(self.shared.clone(), rt.clone(), node, (channel, session)).await
         };
-        let connected = service.greeted_in_time(rt, node, &silence, session).await;
+        let connected = service.await_greeting(rt, node, &silence, session).await;
         connected.map_err(|error| error.of_node(node))
     }
 }

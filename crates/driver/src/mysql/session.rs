@@ -12,7 +12,7 @@ use wire_mysql::{
     file_end,
 };
 
-use super::answer::{Answer, Columns, Ended, FullReply, Outcome};
+use super::answer::{Answer, Columns, FullReply, Outcome, OutcomeSink};
 use super::config::ServiceConfig;
 use super::faults;
 use super::file::AllowedFiles;
@@ -27,7 +27,7 @@ pub(super) const RELEASE: &str = "set autocommit = 1";
 /// A session with a server of MySQL or MariaDB.
 pub struct MysqlConnection {
     pub(super) shared: Shared,
-    pub(super) line: Line,
+    pub(super) line: ServerLine,
     /// Index of its server's address.
     pub(super) node: NodeId,
     pub(super) statements: Vec<Statement>,
@@ -68,20 +68,20 @@ impl Statement {
 }
 
 /// A command that was appended, and the state that its reply needs.
-pub(super) struct Running<'a> {
-    line: &'a mut Line,
+pub(super) struct PendingCommand<'a> {
+    line: &'a mut ServerLine,
     columns: &'a mut Columns,
     grant: AllowedFiles<'a>,
 }
 
 /// The connection to the server, with its expected replies.
-pub(super) struct Line {
+pub(super) struct ServerLine {
     pub(super) rt: Rt,
     pub(super) channel: Channel,
     pub(super) replies: Replies,
 }
 
-impl Line {
+impl ServerLine {
     /// Appends a text command to the data to be sent next.
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         let sequence = Command::Query(text.as_bytes()).append(self.channel.out());
@@ -91,7 +91,7 @@ impl Line {
     #[inline]
     pub(super) fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), Error> {
         let expected = self.replies.expect(kind, sequence);
-        expected.map_err(|error| faults::junk(self.channel.address(), &error))
+        expected.map_err(|error| faults::malformed_message(self.channel.address(), &error))
     }
 
     /// Sends the appended commands and reads until all of them are answered. Returns the time at
@@ -100,7 +100,7 @@ impl Line {
     /// # Errors
     /// The session is over.
     #[inline]
-    async fn exchange<S: Ended>(
+    async fn exchange<S: OutcomeSink>(
         &mut self,
         sink: &mut S,
         grant: AllowedFiles<'_>,
@@ -131,7 +131,7 @@ impl Line {
     /// # Errors
     /// The session is over.
     #[inline]
-    pub(super) fn turn<S: Ended>(
+    pub(super) fn turn<S: OutcomeSink>(
         &mut self,
         sink: &mut S,
         reply: &mut Reply,
@@ -152,7 +152,10 @@ impl Line {
             let used = match self.replies.read(self.channel.unread(), sink) {
                 Ok(used) => used,
                 Err(error) => {
-                    return Poll::Ready(Err(faults::junk(self.channel.address(), &error)));
+                    return Poll::Ready(Err(faults::malformed_message(
+                        self.channel.address(),
+                        &error,
+                    )));
                 }
             };
             reply.bytes_received += used as u64;
@@ -211,7 +214,7 @@ impl Line {
         let answer = file_end(self.channel.out(), sequence);
         self.send(reply).await;
         let sent = self.replies.file_sent(answer);
-        sent.map_err(|error| faults::junk(self.channel.address(), &error))
+        sent.map_err(|error| faults::malformed_message(self.channel.address(), &error))
     }
 }
 
@@ -240,7 +243,7 @@ impl MysqlConnection {
         let known = shared.config.service.session_ids.add(SessionId(thread_id.into()));
         let mut connection = MysqlConnection {
             shared,
-            line: Line { rt, channel, replies: Replies::new(agreed) },
+            line: ServerLine { rt, channel, replies: Replies::new(agreed) },
             node,
             statements: Vec::new(),
             columns: Columns::default(),
@@ -269,7 +272,7 @@ impl MysqlConnection {
         &'a mut self,
         step: Step,
         values: &'a Values,
-    ) -> Result<Running<'a>, Error> {
+    ) -> Result<PendingCommand<'a>, Error> {
         let MysqlConnection { shared, line, statements, columns, is_autocommit_off, .. } = self;
         let grant = |statement| AllowedFiles { statement, files: &shared.config.files };
         let text = match step {
@@ -282,7 +285,7 @@ impl MysqlConnection {
                             .append(line.channel.out(), given)
                             .map_err(|_| faults::unfit(count, execute.parameters()))?;
                         line.expect(ReplyKind::Binary, sequence)?;
-                        return Ok(Running { line, columns, grant: grant(loads) });
+                        return Ok(PendingCommand { line, columns, grant: grant(loads) });
                     }
                     Statement::Text(_) if count > 0 => return Err(faults::unfit(count, 0)),
                     Statement::Text(text) => &**text,
@@ -294,7 +297,7 @@ impl MysqlConnection {
             Step::Commit => "commit",
         };
         line.append_query(text)?;
-        Ok(Running { line, columns, grant: grant(text) })
+        Ok(PendingCommand { line, columns, grant: grant(text) })
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
@@ -305,7 +308,7 @@ impl MysqlConnection {
         let mut at = self.line.rt.now();
         for &step in steps.iter() {
             let before = capture.mark();
-            let Running { line, columns, grant } = self.append(step, values)?;
+            let PendingCommand { line, columns, grant } = self.append(step, values)?;
             reply.sent.get_or_insert(at);
             let outcome = Outcome::default();
             let mut answer = Answer { capture, columns, are_columns_sent_once, count: 0, outcome };

@@ -67,9 +67,9 @@ impl PostgresConnection {
             return Err(format!("PostgreSQL {version} may lose a part of its statistics"));
         }
         self.await_others().await?;
-        self.ask_or_say_why(HAND_OVER).await?;
+        self.query_or_reason(HAND_OVER).await?;
         let own = self.beside().transactions();
-        let reply = self.ask_or_say_why(TRANSACTIONS).await?;
+        let reply = self.query_or_reason(TRANSACTIONS).await?;
         let [Some(commits), Some(rollbacks), Some(since)] = numbers(&reply)[..] else {
             return Err("pg_stat_database has no row for this database".to_owned());
         };
@@ -102,7 +102,7 @@ impl PostgresConnection {
     async fn await_others(&mut self) -> Result<(), String> {
         let rt = self.rt().clone();
         for _ in 0..POLLS {
-            let reply = self.ask_or_say_why(SESSIONS).await?;
+            let reply = self.query_or_reason(SESSIONS).await?;
             let [Some(number), Some(others)] = numbers(&reply)[..] else {
                 return Err("pg_stat_activity does not show our sessions".to_owned());
             };
@@ -119,7 +119,7 @@ impl PostgresConnection {
             .to_owned())
     }
 
-    async fn ask_or_say_why(&mut self, text: &str) -> Result<Table, String> {
+    async fn query_or_reason(&mut self, text: &str) -> Result<Table, String> {
         self.query_text(text).await.map_err(|error| error.to_string())
     }
 }

@@ -139,19 +139,19 @@ impl Sink for FullReply {
 }
 
 /// A sink with an outcome.
-pub(super) trait Ended: Sink {
+pub(super) trait OutcomeSink: Sink {
     /// Returns the outcome of the statements.
     fn outcome(&mut self) -> &mut Outcome;
 }
 
-impl Ended for Answer<'_> {
+impl OutcomeSink for Answer<'_> {
     #[inline]
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
 }
 
-impl Ended for FullReply {
+impl OutcomeSink for FullReply {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }

@@ -10,7 +10,7 @@ use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::account::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
+use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
 use crate::session_ids::KnownSession;
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, SessionId, Table, Work};
 
@@ -83,11 +83,11 @@ impl Connection for PostgresConnection {
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         if !self.replies.is_idle() {
-            return Err(owes_an_answer(self.channel.address()));
+            return Err(unread_answer(self.channel.address()));
         }
         self.append_query(sql)?;
         let table = self.ask().await?.table.into_table();
-        self.beside().ran_text();
+        self.beside().count_text();
         Ok(table)
     }
 

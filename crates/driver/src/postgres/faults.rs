@@ -117,7 +117,7 @@ fn remedy_of_rules(words: &str) -> &'static str {
 
 /// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
-pub(super) fn junk(address: &Address, error: &WireError) -> Error {
+pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} does not speak PostgreSQL's protocol: {error}"
     ))
@@ -125,7 +125,7 @@ pub(super) fn junk(address: &Address, error: &WireError) -> Error {
 
 /// Builds the error of a COPY that the server completed before it requested data.
 #[cold]
-pub(super) fn took_no_data(address: &Address) -> Error {
+pub(super) fn copy_without_data(address: &Address) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} does not speak PostgreSQL's protocol: CommandComplete without CopyInResponse"
     ))

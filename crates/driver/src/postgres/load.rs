@@ -7,7 +7,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::connection::insert_rows;
-use crate::load::{InsertWords, PIECE, no_method};
+use crate::load::{InsertSyntax, PIECE, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -65,7 +65,7 @@ impl PostgresConnection {
             Duplicates::Replace => (self.replacement(into).await?, 1),
         };
         let words =
-            InsertWords { verb: "insert", behind: &behind, placeholders: Placeholders::Dollar };
+            InsertSyntax { verb: "insert", behind: &behind, placeholders: Placeholders::Dollar };
         let text = |rows| into.text(words, rows);
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
@@ -123,7 +123,7 @@ impl PostgresConnection {
                 std::mem::swap(self.channel.out(), &mut piece);
                 self.channel.flush().await;
                 // Otherwise the server's messages would accumulate meanwhile.
-                self.read_what_came(&mut reply).await?;
+                self.read_available(&mut reply).await?;
                 rows = make_rows(&mut piece, batches, &mut values)?;
             }
             if reply.outcome.error.is_some() {
@@ -159,7 +159,7 @@ impl PostgresConnection {
             self.receive(reply).await?;
             self.read(reply, &mut Reply::default())?;
             if reply.outcome.completed > 0 {
-                return Err(faults::took_no_data(self.channel.address()));
+                return Err(faults::copy_without_data(self.channel.address()));
             }
         }
         reply.outcome.wants_data = false;

@@ -53,7 +53,7 @@ pub(super) async fn log_in(
         channel: binding,
     };
     let mut startup = Startup::begin(login, channel.out())
-        .map_err(|error| faults::junk(channel.address(), &error))?;
+        .map_err(|error| faults::malformed_message(channel.address(), &error))?;
     let mut answer = Vec::new();
     channel.flush().await;
     channel.receive().await?;
@@ -92,7 +92,9 @@ async fn open(
         channel.receive().await?;
         expect_postgres(&channel)?;
         let answer = ssl_answer(channel.unread());
-        if let Some(answer) = answer.map_err(|error| faults::junk(channel.address(), &error))? {
+        if let Some(answer) =
+            answer.map_err(|error| faults::malformed_message(channel.address(), &error))?
+        {
             break answer;
         }
     };
@@ -142,7 +144,7 @@ fn without_tls(address: &Address, mode: TlsMode) -> Error {
 fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
     let address = channel.address();
     let (class, code, words, remedy) = match &error {
-        StartupError::Wire(error) => return faults::junk(address, error),
+        StartupError::Wire(error) => return faults::malformed_message(address, error),
         StartupError::Server(report) => {
             let (class, code) = match faults::is_full_pooler(report) {
                 false => faults::meaning(report.sqlstate),

@@ -22,14 +22,18 @@ use net::{CancelService, PasswordFile};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::service::{Kind, LOGIN};
+use crate::service::{LOGIN, ServiceKind};
 use crate::{Driver, Error, Insert, Login, Method, SessionIds};
 
 use login::Shared;
 pub use session::PostgresConnection;
 
-const KIND: Kind =
-    Kind { name: "PostgreSQL", port: 5432, passwords: PasswordFile::PgPass, options: &["results"] };
+const KIND: ServiceKind = ServiceKind {
+    name: "PostgreSQL",
+    port: 5432,
+    passwords: PasswordFile::PgPass,
+    options: &["results"],
+};
 
 /// The driver of `postgres:` URLs.
 #[derive(Clone, Debug)]

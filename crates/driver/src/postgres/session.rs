@@ -13,7 +13,7 @@ use wire_postgres::{
     frontend,
 };
 
-use super::answer::{Answer, Ended, FullReply, Outcome};
+use super::answer::{Answer, FullReply, Outcome, OutcomeSink};
 use super::faults;
 use super::login::Shared;
 use crate::account::OwnTraffic;
@@ -180,7 +180,7 @@ impl PostgresConnection {
     #[inline]
     pub(super) fn exchange(
         &mut self,
-        sink: &mut impl Ended,
+        sink: &mut impl OutcomeSink,
         reply: &mut Reply,
     ) -> impl Future<Output = Result<Stamp, Error>> {
         self.exchange_step_by_step(sink, reply, |_| ())
@@ -192,7 +192,7 @@ impl PostgresConnection {
     #[inline]
     fn exchange_step_by_step(
         &mut self,
-        sink: &mut impl Ended,
+        sink: &mut impl OutcomeSink,
         reply: &mut Reply,
         mut note: impl FnMut(&Outcome),
     ) -> impl Future<Output = Result<Stamp, Error>> {
@@ -204,7 +204,7 @@ impl PostgresConnection {
     fn poll_exchange(
         &mut self,
         context: &mut Context<'_>,
-        sink: &mut impl Ended,
+        sink: &mut impl OutcomeSink,
         reply: &mut Reply,
         note: &mut impl FnMut(&Outcome),
     ) -> Poll<Result<Stamp, Error>> {
@@ -227,7 +227,7 @@ impl PostgresConnection {
                 self.refuse_data(sink.outcome());
                 is_stamped = false;
             } else if let Err(error) = ready!(self.channel.poll_receive(context)) {
-                return Poll::Ready(Err(last_words(sink.outcome(), error)));
+                return Poll::Ready(Err(server_error_or(sink.outcome(), error)));
             } else {
                 sink.outcome().read_at = self.rt.now();
                 is_stamped = true;
@@ -240,10 +240,14 @@ impl PostgresConnection {
     /// # Errors
     /// They violate the protocol.
     #[inline]
-    pub(super) fn read(&mut self, sink: &mut impl Ended, reply: &mut Reply) -> Result<(), Error> {
+    pub(super) fn read(
+        &mut self,
+        sink: &mut impl OutcomeSink,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
         let used = match self.replies.read(self.channel.unread(), sink) {
             Ok(used) => used,
-            Err(error) => return Err(faults::junk(self.channel.address(), &error)),
+            Err(error) => return Err(faults::malformed_message(self.channel.address(), &error)),
         };
         reply.bytes_received += used as u64;
         self.channel.consume(used, self.replies.needed());
@@ -257,14 +261,17 @@ impl PostgresConnection {
     ///
     /// # Errors
     /// The end of the stream.
-    pub(super) async fn read_what_came(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
+    pub(super) async fn read_available(
+        &mut self,
+        sink: &mut impl OutcomeSink,
+    ) -> Result<(), Error> {
         let came = poll_fn(|context| match self.channel.poll_receive(context) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),
         });
         let lost = came.await.err();
         self.read(sink, &mut Reply::default())?;
-        lost.map_or(Ok(()), |error| Err(last_words(sink.outcome(), error)))
+        lost.map_or(Ok(()), |error| Err(server_error_or(sink.outcome(), error)))
     }
 
     /// Waits for more bytes.
@@ -272,10 +279,10 @@ impl PostgresConnection {
     /// # Errors
     /// The end of the stream: the server's last error, if it sent one.
     #[inline]
-    pub(super) async fn receive(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
+    pub(super) async fn receive(&mut self, sink: &mut impl OutcomeSink) -> Result<(), Error> {
         match self.channel.receive().await {
             Ok(()) => Ok(()),
-            Err(error) => Err(last_words(sink.outcome(), error)),
+            Err(error) => Err(server_error_or(sink.outcome(), error)),
         }
     }
 
@@ -409,7 +416,7 @@ fn range(first: u32, count: u32) -> Range<usize> {
 
 /// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
-fn last_words(outcome: &mut Outcome, lost: net::Error) -> Error {
+fn server_error_or(outcome: &mut Outcome, lost: net::Error) -> Error {
     match outcome.error.take() {
         None => lost.into(),
         Some(report) => faults::fault(&report).as_disconnect(),

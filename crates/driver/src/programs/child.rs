@@ -34,7 +34,7 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 const LOOK: Nanos = Nanos::from_millis(10);
 
 /// The end of a program.
-pub(super) struct Ended {
+pub(super) struct ProgramEnd {
     /// Time of the end.
     pub(super) at: Stamp,
     /// The error that it ended with, if any.
@@ -67,7 +67,7 @@ pub(super) fn run(
     script: &Script<'_>,
     cancellation: &Cancellation<'_>,
     watch: &ProgramGuardian,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<ProgramEnd> {
     let mut command = shell(script.folder);
     command.arg("-c").arg(script.text);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
@@ -80,12 +80,12 @@ pub(super) fn run(
     let mut program = Program::start(command)?;
     let _entry = watch.enter(program.child.id());
     Ok(match program.wait(cancellation) {
-        Some(at) => Ended { at, outcome: program.judge() },
+        Some(at) => ProgramEnd { at, outcome: program.judge() },
         None => {
             let at = Monotonic.now();
             // The group must be dead before the guardian's entry is removed.
             drop(program);
-            Ended { at, outcome: Err(given_up()) }
+            ProgramEnd { at, outcome: Err(given_up()) }
         }
     })
 }
@@ -221,13 +221,13 @@ impl Program {
         let group = Pid::from_child(&self.child);
         for signal in [Signal::TERM, Signal::KILL] {
             let _ = kill_process_group(group, signal);
-            self.outlast(group);
+            self.await_group_end(group);
         }
         let _ = self.child.wait();
     }
 
     /// Waits until all processes of the group have ended, at most [`GRACE`].
-    fn outlast(&self, group: Pid) {
+    fn await_group_end(&self, group: Pid) {
         let until = Monotonic.now() + GRACE;
         let mut leads = true;
         while has_members(group) && Monotonic.now() < until {

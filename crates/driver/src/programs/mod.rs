@@ -209,11 +209,11 @@ impl ProgramConnection {
     async fn exchange(&mut self, mut command: Option<Command>) -> Result<Response, Error> {
         let mailbox = &self.mailbox;
         let answer = poll_fn(|context| mailbox.poll_exchange(&mut command, context)).await;
-        answer.ok_or_else(|| self.see_the_end())
+        answer.ok_or_else(|| self.end_error())
     }
 
     /// Returns the error of a thread that has ended, or resumes its panic here.
-    fn see_the_end(&mut self) -> Error {
+    fn end_error(&mut self) -> Error {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
         }

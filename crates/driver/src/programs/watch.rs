@@ -11,7 +11,7 @@ use guardian::Guardian;
 pub(super) struct ProgramGuardian(OnceLock<Option<Mutex<Guardian>>>);
 
 /// A program group registered with the guardian until this is dropped.
-pub(super) struct Entry<'a> {
+pub(super) struct GuardedGroup<'a> {
     guardian: Option<&'a Mutex<Guardian>>,
     leader: u32,
 }
@@ -23,16 +23,16 @@ impl ProgramGuardian {
     }
 
     /// Registers the group of a program that has just been started.
-    pub(super) fn enter(&self, leader: u32) -> Entry<'_> {
+    pub(super) fn enter(&self, leader: u32) -> GuardedGroup<'_> {
         let guardian = self.begin();
         if let Some(guardian) = guardian {
             guardian.lock().expect("nothing panics under the lock").started_group(leader);
         }
-        Entry { guardian, leader }
+        GuardedGroup { guardian, leader }
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for GuardedGroup<'_> {
     fn drop(&mut self) {
         if let Some(guardian) = self.guardian {
             guardian.lock().expect("nothing panics under the lock").ended_group(self.leader);

@@ -6,7 +6,7 @@ use std::path::Path;
 use base::Clock;
 use base::{Monotonic, Stamp, Values};
 
-use super::child::{self, Cancellation, Ended, Script};
+use super::child::{self, Cancellation, ProgramEnd, Script};
 use super::watch::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
@@ -99,7 +99,7 @@ impl Worker<'_> {
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
         let script = Script { text, folder: self.folder, variables: &[] };
         let ended = child::run(&script, &Cancellation::Pipe(self.line), self.watch);
-        let Ended { at, outcome } = ended.unwrap_or_else(|cause| Ended {
+        let ProgramEnd { at, outcome } = ended.unwrap_or_else(|cause| ProgramEnd {
             at: Monotonic.now(),
             outcome: Err(child::not_started(&cause)),
         });

@@ -48,7 +48,7 @@ pub(super) fn install(
     };
     connection.busy_handler(Some(move |tries| handler.wait(tries)))?;
     let mailbox = Arc::clone(mailbox);
-    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mailbox.caller_has_gone()))?;
+    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mailbox.is_abandoned()))?;
     Ok(waits)
 }
 
@@ -76,14 +76,14 @@ impl BusyHandler {
             self.waits.count();
         }
         let begun = Monotonic.now();
-        let still_wanted = self.mailbox.wait(nap(tries).min(left));
+        let still_wanted = self.mailbox.wait(pause_after(tries).min(left));
         // Only the pauses count, not the work between them: a statement may wait for several locks.
         self.waited += Monotonic.now().since(begun);
         still_wanted
     }
 }
 
-fn nap(tries: i32) -> Nanos {
+fn pause_after(tries: i32) -> Nanos {
     let doublings = tries.clamp(0, 16) as u32;
     (FIRST_NAP * (1 << doublings)).min(LONGEST_NAP)
 }
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn lock_polls_back_off_to_a_limit() {
-        assert_eq!(nap(0), Nanos::from_micros(50));
-        assert_eq!(nap(3), Nanos::from_micros(400));
-        assert_eq!(nap(7), LONGEST_NAP);
-        assert_eq!(nap(i32::MAX), LONGEST_NAP);
+        assert_eq!(pause_after(0), Nanos::from_micros(50));
+        assert_eq!(pause_after(3), Nanos::from_micros(400));
+        assert_eq!(pause_after(7), LONGEST_NAP);
+        assert_eq!(pause_after(i32::MAX), LONGEST_NAP);
     }
 
     #[test]

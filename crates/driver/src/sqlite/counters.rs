@@ -32,15 +32,15 @@ impl Counters {
 /// Counts of one connection that are not yet in the shared sums. They are added when this is
 /// dropped, at the latest.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct ConnectionCounts {
     counts: [u64; COUNTED.len()],
     counters: Arc<Counters>,
 }
 
-impl Counted {
+impl ConnectionCounts {
     /// Creates counts of zero.
-    pub(super) fn new(counters: &Arc<Counters>) -> Counted {
-        Counted { counts: [0; COUNTED.len()], counters: Arc::clone(counters) }
+    pub(super) fn new(counters: &Arc<Counters>) -> ConnectionCounts {
+        ConnectionCounts { counts: [0; COUNTED.len()], counters: Arc::clone(counters) }
     }
 
     /// Adds the counts of a statement since it was last added.
@@ -58,7 +58,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionCounts {
     fn drop(&mut self) {
         self.report();
     }

@@ -15,7 +15,7 @@ use crate::Error;
 
 /// Converts an error of a statement.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
-    let (code, words) = taken_apart(error);
+    let (code, words) = code_and_message(error);
     let words = match code & PRIMARY {
         ffi::SQLITE_AUTH => format!("{words}: {REMEDY}"),
         _ => words,
@@ -26,10 +26,10 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
 /// Converts an error of opening a database, which counts as unreachable whatever the reason. SQLite
 /// does not report why it could not open a file, so the operating system is asked once more.
 pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
-    let (code, words) = taken_apart(error);
+    let (code, words) = code_and_message(error);
     let file = path.display();
     let cause = match code & PRIMARY {
-        ffi::SQLITE_CANTOPEN => why_not_opened(path),
+        ffi::SQLITE_CANTOPEN => open_error(path),
         _ => None,
     };
     let (class, message) = match cause {
@@ -53,7 +53,7 @@ pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
 }
 
 /// Returns the reason why a file cannot be opened, or created if it does not exist.
-fn why_not_opened(path: &Path) -> Option<io::Error> {
+fn open_error(path: &Path) -> Option<io::Error> {
     let cause = File::open(path).err()?;
     if cause.kind() != io::ErrorKind::NotFound {
         return Some(cause);
@@ -69,7 +69,7 @@ fn why_not_opened(path: &Path) -> Option<io::Error> {
 }
 
 /// Builds the error of a text, not rejected by SQLite, that does not hold exactly one statement.
-pub(super) fn not_one_statement(why: &str) -> Error {
+pub(super) fn statement_count_error(why: &str) -> Error {
     Error::new(
         Class::Statement,
         Code::new(name(ffi::SQLITE_MISUSE)),
@@ -96,7 +96,7 @@ fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-fn taken_apart(error: rusqlite::Error) -> (i32, String) {
+fn code_and_message(error: rusqlite::Error) -> (i32, String) {
     match error {
         rusqlite::Error::SqliteFailure(error, words) => {
             let words = words.unwrap_or_else(|| ffi::code_to_str(error.extended_code).to_owned());

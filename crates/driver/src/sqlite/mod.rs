@@ -60,13 +60,13 @@ use base::{Class, Clock, Code, Dialect, Monotonic, Nanos, Target};
 use rt::Rt;
 use rusqlite::InterruptHandle;
 
-use self::counters::{Counted, Counters};
+use self::counters::{ConnectionCounts, Counters};
 use self::database_file::DatabaseFile;
 use self::messages::{Command, ConnectionMailbox, Response};
 use self::options::Options;
 use self::thread::Creation;
 use crate::connection::insert_rows;
-use crate::load::InsertWords;
+use crate::load::InsertSyntax;
 use crate::processors::Processors;
 use crate::{
     Batches, Connection, Driver, Duplicates, Error, Insert, Method, PreparedId, Table, Work,
@@ -200,7 +200,7 @@ impl Sqlite {
         let body = {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
             let mailbox = Arc::clone(&mailbox);
-            let counted = Counted::new(&self.shared.counters);
+            let counted = ConnectionCounts::new(&self.shared.counters);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
                 processors.adopt();
@@ -271,11 +271,11 @@ impl SqliteConnection {
     async fn exchange(&mut self, mut command: Option<Command>) -> Result<Response, Error> {
         let mailbox = &self.mailbox;
         let answer = poll_fn(|context| mailbox.poll_exchange(&mut command, context)).await;
-        answer.ok_or_else(|| self.see_the_end())
+        answer.ok_or_else(|| self.end_error())
     }
 
     /// Returns the error of a thread that has ended, or resumes its panic here.
-    fn see_the_end(&mut self) -> Error {
+    fn end_error(&mut self) -> Error {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
         }
@@ -319,7 +319,7 @@ impl Connection for SqliteConnection {
             Duplicates::Ignore => "insert or ignore",
             Duplicates::Replace => "insert or replace",
         };
-        let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
+        let text = |rows| into.text(InsertSyntax { verb, ..InsertSyntax::PLAIN }, rows);
         insert_rows(self, into.columns.len(), 1, text, batches).await
     }
 

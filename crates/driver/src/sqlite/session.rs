@@ -10,8 +10,8 @@ use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
 use super::busy_timeout::BusyWaits;
-use super::counters::Counted;
-use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
+use super::counters::ConnectionCounts;
+use super::faults::{fault, interrupted, statement_count_error, wrong_number_of_values};
 use super::messages::{Command, ConnectionMailbox, Response};
 use super::options::SYNCHRONOUS;
 use crate::table::TableReader;
@@ -29,7 +29,7 @@ pub(super) struct Session<'c> {
     waits: BusyWaits,
     statements: Vec<Statement<'c>>,
     brackets: TransactionStatements<'c>,
-    counted: Counted,
+    counted: ConnectionCounts,
     /// Time of the next check of the file and of the next update of the shared counters.
     next_look: Stamp,
 }
@@ -48,7 +48,7 @@ impl<'c> Session<'c> {
         path: &'c Path,
         mailbox: &'c ConnectionMailbox,
         waits: BusyWaits,
-        counted: Counted,
+        counted: ConnectionCounts,
     ) -> Result<Session<'c>, Error> {
         Ok(Session {
             connection,
@@ -91,7 +91,7 @@ impl<'c> Session<'c> {
     fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.waits.take();
         let begun = Monotonic.now();
-        self.look_for_the_file(begun)?;
+        self.check_file(begun)?;
         work.reply.sent.get_or_insert(begun);
         let outcome = self.take_steps(begun, work);
         work.reply.busy_waits += self.waits.take();
@@ -114,10 +114,10 @@ impl<'c> Session<'c> {
         let Work { steps, values, reply, capture, .. } = work;
         let mut at = begun;
         for &step in steps.iter() {
-            if self.mailbox.caller_has_gone() {
+            if self.mailbox.is_abandoned() {
                 return Err(interrupted());
             }
-            self.take(step, steps, values, &mut Answered { reply, capture })?;
+            self.take(step, steps, values, &mut ResultSink { reply, capture })?;
             let done = Monotonic.now();
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
@@ -132,7 +132,7 @@ impl<'c> Session<'c> {
         step: Step,
         steps: &[Step],
         values: &Values,
-        answered: &mut Answered<'_>,
+        answered: &mut ResultSink<'_>,
     ) -> Result<(), Error> {
         match step {
             Step::Begin if self.writes(steps, values) => {
@@ -186,7 +186,7 @@ impl<'c> Session<'c> {
         }
     }
 
-    fn look_for_the_file(&mut self, now: Stamp) -> Result<(), Error> {
+    fn check_file(&mut self, now: Stamp) -> Result<(), Error> {
         if now < self.next_look {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl<'c> Session<'c> {
 
 /// Prepares the only statement of a text, for many executions.
 fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, Error> {
-    let several = || not_one_statement("several statements");
+    let several = || statement_count_error("several statements");
     let statement = connection
         .prepare_with_flags(text, PrepFlags::SQLITE_PREPARE_PERSISTENT)
         .map_err(|error| match error {
@@ -222,7 +222,7 @@ fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, 
     // A text without a statement prepares to an empty statement, which has neither columns nor
     // text. Reading the text costs a copy, so that check comes last.
     if statement.column_count() == 0 && statement.readonly() && statement.expanded_sql().is_none() {
-        return Err(not_one_statement("no statement"));
+        return Err(statement_count_error("no statement"));
     }
     Ok(statement)
 }
@@ -247,7 +247,7 @@ fn complete(statement: &mut Statement<'_>) -> Result<(), Error> {
 }
 
 /// Destination of a statement's results.
-struct Answered<'a> {
+struct ResultSink<'a> {
     reply: &'a mut Reply,
     capture: &'a mut Rows,
 }
@@ -258,7 +258,7 @@ fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,
     parameters: Parameters<'_>,
-    answered: &mut Answered<'_>,
+    answered: &mut ResultSink<'_>,
 ) -> Result<(), Error> {
     let before = answered.capture.mark();
     let outcome = step_through(connection, statement, parameters, answered);
@@ -272,7 +272,7 @@ fn step_through(
     connection: &Connection,
     statement: &mut Statement<'_>,
     parameters: Parameters<'_>,
-    Answered { reply, capture }: &mut Answered<'_>,
+    ResultSink { reply, capture }: &mut ResultSink<'_>,
 ) -> Result<(), Error> {
     bind(statement, parameters, reply)?;
     let changes_before = connection.total_changes();

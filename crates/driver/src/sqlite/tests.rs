@@ -238,7 +238,7 @@ async fn begin(connection: &SqliteConnection, text: &str) {
         Poll::Ready(())
     })
     .await;
-    while !connection.mailbox.has_taken_the_command() {
+    while !connection.mailbox.is_working() {
         std::thread::yield_now();
     }
 }
@@ -315,7 +315,7 @@ fn a_request_stops_between_its_statements_when_its_caller_goes() {
     let mailbox = ConnectionMailbox::new();
     mailbox.hang_up();
     let waits = busy_timeout::BusyWaits::default();
-    let counted = Counted::new(&driver.shared.counters);
+    let counted = ConnectionCounts::new(&driver.shared.counters);
     let mut session = Session::new(&database, driver.path(), &mailbox, waits, counted).unwrap();
     let command = Command::Run(texts(&["insert into t values (1)"]));
     let Response::Finished(_, Err(error)) = session.execute(command) else {
@@ -735,7 +735,7 @@ fn invariant_3_a_request_allocates_nothing() {
             allocation_counter::measure(|| request_again_and_again(connection, requests))
         });
         let serving = allocation_counter::measure(|| {
-            let counted = Counted::new(&driver.shared.counters);
+            let counted = ConnectionCounts::new(&driver.shared.counters);
             thread::live(driver.path(), &driver.shared.options, &mailbox, counted);
         });
         (caller.join().unwrap().count_total, serving.count_total)

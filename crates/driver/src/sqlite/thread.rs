@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::busy_timeout;
 use super::confined;
-use super::counters::Counted;
+use super::counters::ConnectionCounts;
 use super::faults::fault_at_connect;
 use super::messages::{ConnectionMailbox, Response};
 use super::options::{Options, Setting};
@@ -20,7 +20,7 @@ pub(super) fn live(
     path: &Path,
     options: &Options,
     mailbox: &Arc<ConnectionMailbox>,
-    counted: Counted,
+    counted: ConnectionCounts,
 ) {
     // Declared first and so dropped last: the caller learns of the end only when the database is
     // closed.
@@ -35,7 +35,7 @@ fn serve(
     path: &Path,
     options: &Options,
     mailbox: &Arc<ConnectionMailbox>,
-    counted: Counted,
+    counted: ConnectionCounts,
 ) -> Result<(), Error> {
     let mut connection = open(path, Creation::Refused)?;
     let waits = busy_timeout::install(&mut connection, options.busy_timeout, mailbox)
