@@ -28,7 +28,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
 
 use crate::Kind;
-use next::Next;
+use next::SessionNeed;
 
 /// Size of the read buffer, in bytes. All connections share one buffer.
 const READ: usize = 64 << 10;
@@ -212,7 +212,7 @@ enum Protocol {
 }
 
 impl Protocol {
-    fn next(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<(usize, Next)> {
+    fn next(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<(usize, SessionNeed)> {
         match self {
             Protocol::Postgres(session) => session.next(bytes, out).map_err(io::Error::other),
             Protocol::Mysql(session) => session.next(bytes, out).map_err(io::Error::other),
@@ -266,19 +266,19 @@ impl Connection<'_> {
         let mut pending = Vec::new();
         loop {
             match next {
-                Next::End => return self.flush().await,
-                Next::Bytes => {
+                SessionNeed::End => return self.flush().await,
+                SessionNeed::Bytes => {
                     self.flush().await?;
                     next = self.read(&mut pending).await?;
                 }
-                Next::Statement => next = self.serve(&mut pending, &mut timer).await?,
+                SessionNeed::Statement => next = self.serve(&mut pending, &mut timer).await?,
             }
         }
     }
 
     /// Waits for bytes and processes them up to the first statement that takes time. Bytes after
     /// that statement are left in `pending`.
-    async fn read(&mut self, pending: &mut Vec<u8>) -> io::Result<Next> {
+    async fn read(&mut self, pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
         poll_fn(|context| self.poll_read(context, pending)).await
     }
 
@@ -286,22 +286,22 @@ impl Connection<'_> {
         &mut self,
         context: &mut Context<'_>,
         pending: &mut Vec<u8>,
-    ) -> Poll<io::Result<Next>> {
+    ) -> Poll<io::Result<SessionNeed>> {
         let host = self.host;
         let mut scratch = host.read.borrow_mut();
         match ready!(self.stream.poll_read(context, &mut scratch))? {
-            0 => Poll::Ready(Ok(Next::End)),
+            0 => Poll::Ready(Ok(SessionNeed::End)),
             count => Poll::Ready(self.take(&scratch[..count], pending)),
         }
     }
 
     /// Processes the bytes read. Usually there is no incomplete message, and they are used in
     /// place.
-    fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<Next> {
+    fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
         if self.kept.is_empty() {
             let (used, next) = self.advance(fresh)?;
             if used < fresh.len() {
-                let rest = if next == Next::Statement { pending } else { &mut self.kept };
+                let rest = if next == SessionNeed::Statement { pending } else { &mut self.kept };
                 rest.extend_from_slice(&fresh[used..]);
             }
             return Ok(next);
@@ -313,19 +313,19 @@ impl Connection<'_> {
         whole.extend_from_slice(fresh);
         let (used, next) = self.advance(&whole)?;
         whole.drain(..used);
-        *(if next == Next::Statement { pending } else { &mut self.kept }) = whole;
+        *(if next == SessionNeed::Statement { pending } else { &mut self.kept }) = whole;
         Ok(next)
     }
 
     /// Reads messages and answers statements as long as no answer takes time. Returns the number of
     /// bytes used.
-    fn advance(&mut self, bytes: &[u8]) -> io::Result<(usize, Next)> {
+    fn advance(&mut self, bytes: &[u8]) -> io::Result<(usize, SessionNeed)> {
         let mut used = 0;
         let now = self.host.rt.now();
         loop {
             let (read, next) = self.protocol.next(&bytes[used..], &mut self.out)?;
             used += read;
-            if next != Next::Statement {
+            if next != SessionNeed::Statement {
                 return Ok((used, next));
             }
             let mut server = self.host.server.borrow_mut();
@@ -343,7 +343,7 @@ impl Connection<'_> {
         &mut self,
         pending: &mut Vec<u8>,
         timer: &mut Option<Timer>,
-    ) -> io::Result<Next> {
+    ) -> io::Result<SessionNeed> {
         self.flush().await?;
         if let Some(answer) = self.due.take() {
             let timer = timer.get_or_insert_with(|| self.host.rt.timer());
@@ -353,7 +353,7 @@ impl Connection<'_> {
         }
         let (used, next) = self.advance(pending)?;
         pending.drain(..used);
-        if next != Next::Statement {
+        if next != SessionNeed::Statement {
             self.kept = std::mem::take(pending);
         }
         Ok(next)

@@ -7,7 +7,7 @@ use wire_mysql::{
     WireError, packet,
 };
 
-use super::next::Next;
+use super::next::SessionNeed;
 use super::statement::{Kind, question_marks};
 
 /// Capabilities of the server, without those specific to MariaDB.
@@ -39,7 +39,7 @@ pub(super) struct Session {
     /// Prepared statements by id; id 1 is the first.
     prepared: Vec<Option<Statement>>,
     /// The statement that is being served, and the sequence number of its answer's first packet.
-    served: Option<(Served, u8)>,
+    served: Option<(ServedStatement, u8)>,
 }
 
 /// Progress of the session.
@@ -60,7 +60,7 @@ struct Statement {
 }
 
 #[derive(Clone, Copy)]
-enum Served {
+enum ServedStatement {
     Text(Kind),
     Prepared(Kind),
 }
@@ -81,7 +81,7 @@ impl Session {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Next), WireError> {
+    ) -> Result<(usize, SessionNeed), WireError> {
         let mut used = 0;
         loop {
             if matches!(self.stage, Stage::New) {
@@ -94,7 +94,7 @@ impl Session {
             used += taken.used;
             let next = match taken.payload {
                 Some(payload) => self.payload(payload, sequence, out)?,
-                None => Some(Next::Bytes),
+                None => Some(SessionNeed::Bytes),
             };
             if is_whole {
                 payloads.expect(match self.stage {
@@ -129,12 +129,12 @@ impl Session {
         payload: &[u8],
         sequence: u8,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Next>, WireError> {
+    ) -> Result<Option<SessionNeed>, WireError> {
         match self.stage {
             Stage::New => Ok(None),
             Stage::Greeted => match ClientHello::decode(payload)? {
                 // TLS was not offered.
-                ClientHello::Ssl(_) => Ok(Some(Next::End)),
+                ClientHello::Ssl(_) => Ok(Some(SessionNeed::End)),
                 ClientHello::Response(response) => {
                     let agreed = response.agreed(OFFERED);
                     self.stage = Stage::In(agreed);
@@ -161,17 +161,17 @@ impl Session {
         command: &Command<'_>,
         sequence: u8,
         answers: &mut Answers<'_>,
-    ) -> Option<Next> {
+    ) -> Option<SessionNeed> {
         match command {
-            Command::Quit => return Some(Next::End),
+            Command::Quit => return Some(SessionNeed::End),
             Command::Query(text) => {
-                self.served = Some((Served::Text(Kind::of(text)), sequence));
-                return Some(Next::Statement);
+                self.served = Some((ServedStatement::Text(Kind::of(text)), sequence));
+                return Some(SessionNeed::Statement);
             }
             Command::Execute(execute) => match self.statement(execute.id) {
                 Some(statement) => {
-                    self.served = Some((Served::Prepared(statement.kind), sequence));
-                    return Some(Next::Statement);
+                    self.served = Some((ServedStatement::Prepared(statement.kind), sequence));
+                    return Some(SessionNeed::Statement);
                 }
                 None => fail(answers, 1243, *b"HY000", b"unknown prepared statement"),
             },
@@ -222,7 +222,7 @@ impl Session {
             return;
         };
         let mut answers = Answers::new(out, agreed, sequence);
-        let (Served::Text(kind) | Served::Prepared(kind)) = served;
+        let (ServedStatement::Text(kind) | ServedStatement::Prepared(kind)) = served;
         let rows = match kind {
             Kind::Query => rows,
             Kind::Settings => 0,
@@ -241,8 +241,8 @@ impl Session {
         answers.columns(&[column(b"answer")], false);
         for _ in 0..rows {
             match served {
-                Served::Text(_) => answers.text_row([Some(b"1".as_slice())]),
-                Served::Prepared(_) => answers.binary_row([Field::Int(1)]),
+                ServedStatement::Text(_) => answers.text_row([Some(b"1".as_slice())]),
+                ServedStatement::Prepared(_) => answers.binary_row([Field::Int(1)]),
             }
         }
         answers.end_of_rows(self.status, 0);

@@ -2,7 +2,7 @@
 
 /// The next need of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum SessionNeed {
     /// More bytes.
     Bytes,
     /// The answer to the statement that was just read.

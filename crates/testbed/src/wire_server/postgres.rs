@@ -10,7 +10,7 @@ use wire_postgres::{
     TransactionStatus, WireError, answer_ssl,
 };
 
-use super::next::Next;
+use super::next::SessionNeed;
 use super::statement::{Cast, Kind, dollars, statements};
 
 /// Parameters that the server reports before the first statement.
@@ -35,7 +35,7 @@ pub(super) struct Session {
     /// Statements of a Query still to be served.
     waiting: VecDeque<Kind>,
     /// The statement that is being served.
-    served: Option<Served>,
+    served: Option<ServedStatement>,
     /// True if messages are skipped until the next Sync because of an error.
     has_failed: bool,
 }
@@ -54,7 +54,7 @@ struct Portal {
 
 /// A statement that is being served, by the way it was sent.
 #[derive(Clone, Copy)]
-enum Served {
+enum ServedStatement {
     /// As text, with Query.
     Text(Kind),
     /// With Execute.
@@ -79,11 +79,11 @@ impl Session {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Next), WireError> {
+    ) -> Result<(usize, SessionNeed), WireError> {
         let mut used = 0;
         if let Some(kind) = self.waiting.pop_front() {
-            self.served = Some(Served::Text(kind));
-            return Ok((0, Next::Statement));
+            self.served = Some(ServedStatement::Text(kind));
+            return Ok((0, SessionNeed::Statement));
         }
         loop {
             let rest = &bytes[used..];
@@ -96,7 +96,7 @@ impl Session {
                 }
             }
             let Some((message, read)) = Message::decode(rest)? else {
-                return Ok((used, Next::Bytes));
+                return Ok((used, SessionNeed::Bytes));
             };
             used += read;
             if let Some(next) = self.message(message, out)? {
@@ -111,16 +111,18 @@ impl Session {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Option<Next>), WireError> {
+    ) -> Result<(usize, Option<SessionNeed>), WireError> {
         let Some(reception) = &mut self.reception else { return Ok((0, None)) };
         let (used, visit) = reception.read(bytes, out)?;
         let next = match visit {
-            LoginProgress::Waits => Some(Next::Bytes),
+            LoginProgress::Waits => Some(SessionNeed::Bytes),
             LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
                 None
             }
-            LoginProgress::CancelRequested(_) | LoginProgress::LoginRejected => Some(Next::End),
+            LoginProgress::CancelRequested(_) | LoginProgress::LoginRejected => {
+                Some(SessionNeed::End)
+            }
             LoginProgress::Authenticated => {
                 self.reception = None;
                 for (name, value) in SETTINGS {
@@ -139,9 +141,9 @@ impl Session {
         &mut self,
         message: Message<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Next>, WireError> {
+    ) -> Result<Option<SessionNeed>, WireError> {
         match message {
-            Message::Terminate => return Ok(Some(Next::End)),
+            Message::Terminate => return Ok(Some(SessionNeed::End)),
             Message::Sync => {
                 self.has_failed = false;
                 backend::ready_for_query(out, self.status);
@@ -156,8 +158,8 @@ impl Session {
             Message::Describe(object, name) => self.describe(object, name, out)?,
             Message::Execute { portal, .. } => match find(&self.portals, portal) {
                 Some(portal) => {
-                    self.served = Some(Served::Portal(*portal));
-                    return Ok(Some(Next::Statement));
+                    self.served = Some(ServedStatement::Portal(*portal));
+                    return Ok(Some(SessionNeed::Statement));
                 }
                 None => self.fail(out, "34000", "portal does not exist")?,
             },
@@ -172,12 +174,12 @@ impl Session {
         Ok(None)
     }
 
-    fn query(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<Option<Next>, WireError> {
+    fn query(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<Option<SessionNeed>, WireError> {
         self.waiting.extend(statements(text).into_iter().map(Kind::of));
         match self.waiting.pop_front() {
             Some(kind) => {
-                self.served = Some(Served::Text(kind));
-                Ok(Some(Next::Statement))
+                self.served = Some(ServedStatement::Text(kind));
+                Ok(Some(SessionNeed::Statement))
             }
             None => {
                 backend::empty_query_response(out);
@@ -255,10 +257,10 @@ impl Session {
     pub(super) fn answer(&mut self, rows: u64, out: &mut Vec<u8>) -> Result<(), WireError> {
         let Some(served) = self.served.take() else { return Ok(()) };
         let (kind, format) = match served {
-            Served::Text(kind) => (kind, Format::Text),
-            Served::Portal(portal) => (portal.kind, portal.format),
+            ServedStatement::Text(kind) => (kind, Format::Text),
+            ServedStatement::Portal(portal) => (portal.kind, portal.format),
         };
-        let is_text = matches!(served, Served::Text(_));
+        let is_text = matches!(served, ServedStatement::Text(_));
         if is_text && kind.has_rows() {
             columns(out, format)?;
         }
@@ -308,7 +310,7 @@ impl Session {
 
     /// Refuses the statement that was read last.
     pub(super) fn refuse(&mut self, code: Code, out: &mut Vec<u8>) -> Result<(), WireError> {
-        let is_text = matches!(self.served.take(), Some(Served::Text(_)));
+        let is_text = matches!(self.served.take(), Some(ServedStatement::Text(_)));
         self.fail(out, code.as_str(), "the simulated server returned an error")?;
         if is_text {
             self.waiting.clear();
