@@ -10,8 +10,8 @@ const REJECTIONS: u32 = 1_000;
 ///
 /// Constant time and memory for any n and any s (Hörmann, Derflinger: "Rejection-inversion to
 /// generate variates from monotone discrete distributions", ACM TOMACS 1996). A point chosen
-/// uniformly in the area under the [`ZipfDensity`] is converted to a rank by the inverse of the area, and
-/// rejected if it lies outside the rank's own column.
+/// uniformly in the area under the [`ZipfDensity`] is converted to a rank by the inverse of the
+/// area, and rejected if it lies outside the rank's own column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Zipf {
     lo: i64,
