@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, Logged, OpLog, OpLogPlan, Recorder};
+use archive::{Archive, OpLog, OpLogOutlet, OpLogPlan, Recorder};
 use base::{AccountId, Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
 use driver::{AnyDriver, Mysql, Null, Postgres, Simulated};
@@ -183,7 +183,7 @@ fn with_op_log(plan: &Plan, driver: AnyDriver, is_virtual: bool, log: Option<&Op
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements));
     let outlet = |lane| -> LaneOutlet {
         match log {
-            Some(log) => Box::new(Logged::new(memory.clone(), log.lane(lane))),
+            Some(log) => Box::new(OpLogOutlet::new(memory.clone(), log.lane(lane))),
             None => Box::new(memory.clone()),
         }
     };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
-use crate::open::{Opened, open, open_experiment};
+use crate::open::{OpenedRecord, open, open_experiment};
 
 /// Copies a record, of a run or an experiment, to a new file, byte by byte.
 ///
@@ -33,7 +33,7 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
 }
 
 /// Begins a transaction that reads, which lasts as long as the connection and keeps writers away.
-fn held(opened: &Opened) -> Result<(), RowError> {
+fn held(opened: &OpenedRecord) -> Result<(), RowError> {
     opened.connection.execute_batch("begin")?;
     Ok(opened.connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?)
 }

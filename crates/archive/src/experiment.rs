@@ -277,7 +277,7 @@ mod tests {
     use crate::export;
     use crate::reader::Archive;
     use crate::support::{Place, header};
-    use crate::writer::{Second, Writer};
+    use crate::writer::{IntervalData, Writer};
 
     fn row(run: u32) -> RunRow {
         let (verdict, seed) = ("valid".to_owned(), u64::MAX - 5);
@@ -289,7 +289,7 @@ mod tests {
         let path = place.path(name);
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.set_setting("work_mem", setting).unwrap();
-        writer.save_second(AccountId(0), 0, &Second::default()).unwrap();
+        writer.save_second(AccountId(0), 0, &IntervalData::default()).unwrap();
         let end = End { at: Nanos(1), kind: EndKind::Completed, text: String::new() };
         writer.seal(&end, &[Default::default()], 0).unwrap();
         writer.commit().unwrap();

@@ -39,10 +39,10 @@ pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     RangeHistogram, SeriesReadings,
 };
-pub use recorder::{LiveView, Notes, Recorder, RecorderOutlet};
+pub use recorder::{LiveView, RecordFacts, Recorder, RecorderOutlet};
 pub use review::{add_note, check_note};
 pub use spool::{
-    FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
-    WriteFailure, Written,
+    FileHealth, OpLog, OpLogError, OpLogHandle, OpLogOutlet, OpLogPlan, ResultsFile, ResultsHandle,
+    WriteFailure, WriteResult,
 };
 pub use v2::{Figure, LookRow, Phase, RunRow, RunState};

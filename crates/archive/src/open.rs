@@ -26,13 +26,13 @@ const APPLICATION_AT: usize = 68;
 const FILE_HEADER: usize = 100;
 
 /// A record opened for reading, of a supported version.
-pub(super) struct Opened {
+pub(super) struct OpenedRecord {
     pub(super) connection: Connection,
     /// The private copy that is read instead of the record, if there is one.
     pub(super) copy: Option<PrivateCopy>,
 }
 
-impl Opened {
+impl OpenedRecord {
     /// Returns the file that is read instead of the record at `path`, or `path` itself.
     pub(super) fn file(&self, path: &Path) -> PathBuf {
         self.copy.as_ref().map_or_else(|| path.to_owned(), PrivateCopy::record)
@@ -41,7 +41,7 @@ impl Opened {
 
 /// Opens a record, rolls back the open transaction of a killed writer, and checks that its pages
 /// and tables are intact.
-pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
+pub(super) fn open(path: &Path) -> Result<OpenedRecord, RecordError> {
     let version = identify(path)?;
     if version == v2::VERSION {
         return Err(RecordError::new(path, RecordErrorKind::Experiment));
@@ -67,12 +67,12 @@ pub fn is_experiment(path: &Path) -> bool {
 }
 
 /// Opens the record of an experiment in the same way.
-pub(super) fn open_experiment(path: &Path) -> Result<Opened, RecordError> {
+pub(super) fn open_experiment(path: &Path) -> Result<OpenedRecord, RecordError> {
     open_with_run(path, None)
 }
 
 /// Opens the record of an experiment so that its tables show a single run.
-pub(super) fn open_run(path: &Path, run: u32) -> Result<Opened, RecordError> {
+pub(super) fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
     let opened = open_with_run(path, Some(run))?;
     let select = "select exists (select 1 from main.run where run = ?1)";
     let exists = opened.connection.query_row(select, [run], |row| row.get(0));
@@ -82,7 +82,7 @@ pub(super) fn open_run(path: &Path, run: u32) -> Result<Opened, RecordError> {
     }
 }
 
-fn open_with_run(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
+fn open_with_run(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     match identify(path)? {
         v2::VERSION => {}
         v1::VERSION => return Err(RecordError::new(path, RecordErrorKind::SingleRun)),
@@ -138,28 +138,28 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 }
 
 /// Connects to a record; `run` is the run of an experiment that its tables show.
-fn connect(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
+fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     let error = |failure: RowError| failure.into_read_error(path, "its first page");
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
-        Ok(connection) => return Ok(Opened { connection, copy: None }),
+        Ok(connection) => return Ok(OpenedRecord { connection, copy: None }),
         Err(RowError::Sql(cause)) if has_hot_journal(&cause) => {}
         Err(failure) => return Err(error(failure)),
     }
     // The writer was killed inside a transaction. The rollback changes the file or, if it is not
     // writable, a copy of it.
     if let Ok(connection) = connect_to(path, OpenFlags::SQLITE_OPEN_READ_WRITE, run) {
-        return Ok(Opened { connection, copy: None });
+        return Ok(OpenedRecord { connection, copy: None });
     }
     open_copy(path, run)
 }
 
 /// Opens a copy of a record and its journal.
-fn open_copy(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
+fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     let copy = PrivateCopy::of(path)
         .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
         .map_err(|failure| failure.into_read_error(path, "its first page"))?;
-    Ok(Opened { connection, copy: Some(copy) })
+    Ok(OpenedRecord { connection, copy: Some(copy) })
 }
 
 fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, RowError> {
@@ -258,7 +258,7 @@ pub(super) mod tests {
         copy
     }
 
-    fn settings(opened: &Opened) -> Vec<String> {
+    fn settings(opened: &OpenedRecord) -> Vec<String> {
         let mut select = opened.connection.prepare("select name from setting").unwrap();
         select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
     }

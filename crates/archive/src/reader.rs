@@ -15,7 +15,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::encoding::{HistogramSummary, Sum, add_to};
 use crate::error::{RecordError, RecordErrorKind, RowError};
-use crate::open::{Opened, PrivateCopy, open, open_run};
+use crate::open::{OpenedRecord, PrivateCopy, open, open_run};
 use crate::reviewer_note::read_reviewer_notes;
 use crate::v1;
 
@@ -153,8 +153,8 @@ impl Archive {
         Archive::of(path, open_run(path, run)?)
     }
 
-    fn of(path: &Path, opened: Opened) -> Result<Archive, RecordError> {
-        let Opened { connection, copy } = opened;
+    fn of(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
+        let OpenedRecord { connection, copy } = opened;
         let damage = |failure: RowError| failure.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;

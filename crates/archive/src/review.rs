@@ -139,13 +139,13 @@ mod tests {
     use super::*;
     use crate::experiment::ExperimentWriter;
     use crate::support::{Place, header};
-    use crate::writer::{Second, Writer};
+    use crate::writer::{IntervalData, Writer};
 
     /// Writes the record of a run, which has ended or not.
     fn run(place: &Place, has_ended: bool) -> PathBuf {
         let path = place.path("run.assay");
         let mut writer = Writer::create(&path, &header()).unwrap();
-        writer.save_second(base::AccountId(0), 0, &Second::default()).unwrap();
+        writer.save_second(base::AccountId(0), 0, &IntervalData::default()).unwrap();
         if has_ended {
             let end = End { at: base::Nanos(1), kind: EndKind::Completed, text: String::new() };
             writer.seal(&end, &[Default::default()], 0).unwrap();

@@ -22,7 +22,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The data of one job in one interval, except for its histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Second {
+pub(crate) struct IntervalData {
     pub(crate) counts: Counts,
     pub(crate) ends: EndCounts,
     pub(crate) failures: Failures,
@@ -90,9 +90,9 @@ impl Writer {
         &mut self,
         account: AccountId,
         interval: Interval,
-        second: &Second,
+        second: &IntervalData,
     ) -> Result<(), RowError> {
-        let Second { counts, ends, failures, gauge } = second;
+        let IntervalData { counts, ends, failures, gauge } = second;
         let to = self.begin()?;
         let row = v1::IntervalRow { interval, counts: *counts, ends: *ends, gauge: *gauge };
         row.write(to, account, &self.grid)?;
@@ -107,14 +107,14 @@ impl Writer {
         &self,
         account: AccountId,
         interval: Interval,
-    ) -> Result<Second, RowError> {
+    ) -> Result<IntervalData, RowError> {
         let only = params![account.0, interval, i64::from(interval) + 1];
-        let mut second = Second::default();
+        let mut second = IntervalData::default();
         let mut select = self.connection.prepare_cached(v1::IntervalRow::SELECT)?;
         let mut rows = select.query(only)?;
         while let Some(row) = rows.next()? {
             let v1::IntervalRow { interval: _, counts, ends, gauge } = v1::IntervalRow::read(row)?;
-            second = Second { counts, ends, gauge, failures: Failures::default() };
+            second = IntervalData { counts, ends, gauge, failures: Failures::default() };
         }
         let mut select = self.connection.prepare_cached(v1::Failure::SELECT)?;
         let mut rows = select.query(only)?;

@@ -8,22 +8,22 @@ use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
-use crate::excerpts::{Answers, ShownTable, Tables};
-use crate::loading::{self, Loaded};
+use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts};
+use crate::loading::{self, LoadedTable};
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
 use crate::waits::{unless, unless_ended};
 
 /// The progress of the preparation.
-pub(crate) enum Prepared {
+pub(crate) enum PreparationOutcome {
     /// All of it is done.
-    Ready(Vec<Loaded>),
+    Ready(Vec<LoadedTable>),
     /// The user ended the run first.
     Interrupted {
         /// True if everything was set up that teardown undoes.
         setup_done: bool,
         /// The tables that were filled.
-        loaded: Vec<Loaded>,
+        loaded: Vec<LoadedTable>,
     },
 }
 
@@ -40,10 +40,10 @@ enum StatementProgress {
 
 impl StatementProgress {
     /// Returns the state of the connection's answers after it.
-    fn answers(self) -> Answers {
+    fn answers(self) -> AnswerState {
         match self {
-            StatementProgress::AllRan | StatementProgress::StoppedBetween => Answers::Complete,
-            StatementProgress::StoppedWithin => Answers::Outstanding,
+            StatementProgress::AllRan | StatementProgress::StoppedBetween => AnswerState::Complete,
+            StatementProgress::StoppedWithin => AnswerState::Outstanding,
         }
     }
 }
@@ -63,11 +63,11 @@ pub(crate) struct PrepareError {
 
 impl<D: Driver> Control<'_, D> {
     /// Runs `[setup]`, fills the tables and makes their indexes.
-    pub(crate) async fn prepare(&self) -> Result<Prepared, PrepareError> {
+    pub(crate) async fn prepare(&self) -> Result<PreparationOutcome, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         self.reach_named_targets().await.map_err(before)?;
         if !self.plan().asks(JobTarget::Main) {
-            return Ok(Prepared::Ready(Vec::new()));
+            return Ok(PreparationOutcome::Ready(Vec::new()));
         }
         let mut connection = self.reach().await.map_err(before)?;
         match self.prepare_on(&mut connection).await {
@@ -86,17 +86,21 @@ impl<D: Driver> Control<'_, D> {
     /// only tables filled by this run. It must be the last use of its connection: a late answer
     /// then cannot be taken for the answer to another statement, and no second connection takes the
     /// place of a client's.
-    async fn show(&self, connection: &mut D::Connection, shown: &[ShownTable<'_>]) -> Answers {
+    async fn show(
+        &self,
+        connection: &mut D::Connection,
+        shown: &[ExcerptTable<'_>],
+    ) -> AnswerState {
         if !self.shows_tables() {
-            return Answers::Complete;
+            return AnswerState::Complete;
         }
         let (stop, listener) = (&self.context.stop, &*self.context.listener);
         let dialect = self.driver().dialect();
-        match (Tables { shown, dialect, listener }).show(self.rt, stop, connection).await {
-            Answers::Complete => {}
-            Answers::Outstanding => return Answers::Outstanding,
+        match (TableExcerpts { shown, dialect, listener }).show(self.rt, stop, connection).await {
+            AnswerState::Complete => {}
+            AnswerState::Outstanding => return AnswerState::Outstanding,
         }
-        let filled: Vec<&str> = shown.iter().filter_map(ShownTable::with_rows).collect();
+        let filled: Vec<&str> = shown.iter().filter_map(ExcerptTable::with_rows).collect();
         let (examples, tables) = (&*self.context.examples, filled.as_slice());
         let results = ExampleResults { examples, tables, dialect, listener };
         results.show(self.rt, stop, connection).await
@@ -111,24 +115,24 @@ impl<D: Driver> Control<'_, D> {
     async fn tables_before_loads(
         &self,
         connection: &mut D::Connection,
-    ) -> Result<Option<Vec<ShownTable<'_>>>, Failed> {
+    ) -> Result<Option<Vec<ExcerptTable<'_>>>, Failed> {
         let (loads, stop) = (&self.plan().loads, &self.context.stop);
         if !self.shows_tables() {
             return Ok(Some(Vec::new()));
         }
-        let tables = ShownTable::before(loads, self.rt, stop, connection).await;
+        let tables = ExcerptTable::before(loads, self.rt, stop, connection).await;
         if tables.is_some() || stop.is_asked() {
             return Ok(tables);
         }
         std::mem::replace(connection, self.connect().await?).abandon();
-        Ok(Some(ShownTable::structures(loads)))
+        Ok(Some(ExcerptTable::structures(loads)))
     }
 
     /// Prepares the main target on a connection.
     async fn prepare_on(
         &self,
         connection: &mut D::Connection,
-    ) -> Result<(Prepared, Answers), PrepareError> {
+    ) -> Result<(PreparationOutcome, AnswerState), PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         for load in &self.plan().loads {
             loading::check(self.driver(), load).map_err(before)?;
@@ -139,7 +143,7 @@ impl<D: Driver> Control<'_, D> {
             .partition(|&index| !is_deferred(&self.plan().setup[index], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
         let interrupted = |reached: StatementProgress, setup_done, loaded| {
-            Ok((Prepared::Interrupted { setup_done, loaded }, reached.answers()))
+            Ok((PreparationOutcome::Interrupted { setup_done, loaded }, reached.answers()))
         };
         match setup.map_err(before)? {
             StatementProgress::AllRan => self.context.listener.on_event(&RunEvent::SetupDone),
@@ -164,7 +168,7 @@ impl<D: Driver> Control<'_, D> {
         self.report_settings(connection).await;
         self.report_facts(connection).await;
         let answers = self.show(connection, &tables).await;
-        Ok((Prepared::Ready(loaded), answers))
+        Ok((PreparationOutcome::Ready(loaded), answers))
     }
 
     /// Checks that every table has the expected rows, in place of setup and loads.
@@ -187,7 +191,7 @@ impl<D: Driver> Control<'_, D> {
         let verified = self.verify_on(&mut connection, counted);
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(Ok(())) => {
-                let tables = ShownTable::structures(counted);
+                let tables = ExcerptTable::structures(counted);
                 let answers = self.show(&mut connection, &tables).await;
                 leave(connection, answers).await;
                 Ok(())
@@ -225,14 +229,15 @@ impl<D: Driver> Control<'_, D> {
                 let place = place.clone();
                 Failed::Unsupported { place, reason, help }
             };
-            let count = result.map_err(|error| match Failed::in_control(place.clone(), error) {
-                Failed::Statement { error, .. } => {
-                    let why =
-                        format!("the rows of table {} cannot be counted: {error}", load.table);
-                    refused(why, "run without --loaded".to_owned())
-                }
-                other => other,
-            })?;
+            let count =
+                result.map_err(|error| match Failed::from_control_error(place.clone(), error) {
+                    Failed::Statement { error, .. } => {
+                        let why =
+                            format!("the rows of table {} cannot be counted: {error}", load.table);
+                        refused(why, "run without --loaded".to_owned())
+                    }
+                    other => other,
+                })?;
             let found = count.single().unwrap_or("no");
             if found != load.rows.to_string() {
                 let (table, rows) = (&load.table, load.rows);
@@ -377,7 +382,7 @@ impl<D: Driver> Control<'_, D> {
                 return Ok(StatementProgress::StoppedWithin);
             };
             answer.map_err(|error| {
-                Failed::in_control(Location::of_fixed(section, index, statement), error)
+                Failed::from_control_error(Location::of_fixed(section, index, statement), error)
             })?;
         }
         match self.context.stop.is_asked() {
@@ -415,10 +420,10 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
 }
 
 /// Ends a session.
-async fn leave(connection: impl Connection, answers: Answers) {
+async fn leave(connection: impl Connection, answers: AnswerState) {
     match answers {
-        Answers::Complete => connection.close().await,
-        Answers::Outstanding => connection.abandon(),
+        AnswerState::Complete => connection.close().await,
+        AnswerState::Outstanding => connection.abandon(),
     }
 }
 

@@ -131,7 +131,7 @@ impl std::error::Error for Unreachable {}
 impl Failed {
     /// Returns the failure that an error on a control connection means: an unreachable target or a
     /// wrong statement.
-    pub(crate) fn in_control(place: Location, error: Error) -> Failed {
+    pub(crate) fn from_control_error(place: Location, error: Error) -> Failed {
         match error.class() {
             _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error.into()),
             Class::Timeout => {

@@ -9,7 +9,7 @@ use record::{Excerpt, ExcerptKind};
 use rt::{Rt, within};
 
 use crate::events::{Listener, RunEvent};
-use crate::excerpts::Answers;
+use crate::excerpts::AnswerState;
 use crate::options::JobExamples;
 use crate::read_only::refusal;
 use crate::stop::Stop;
@@ -42,8 +42,8 @@ impl ExampleResults<'_> {
         rt: &Rt,
         stop: &Stop,
         connection: &mut impl Connection,
-    ) -> Answers {
-        let mut answers = Answers::Complete;
+    ) -> AnswerState {
+        let mut answers = AnswerState::Complete;
         // Without a table of the run there is nothing to show, and nothing is sent.
         if self.tables.is_empty() {
             return answers;
@@ -56,22 +56,22 @@ impl ExampleResults<'_> {
                     results.remark(number, refusal.to_string());
                     continue;
                 }
-                if answers == Answers::Outstanding {
+                if answers == AnswerState::Outstanding {
                     results.remark(number, "not executed: an earlier one has no answer".to_owned());
                     continue;
                 }
                 let read = within(rt, ends.since(rt.now()), self.read(connection, text));
                 match unless_ended(read, rt, stop).await {
-                    None => return Answers::Outstanding,
+                    None => return AnswerState::Outstanding,
                     Some(Some(Ok(table))) => results.table(number, table),
                     Some(Some(Err(error))) => {
                         if error.class().ends_connection() {
-                            answers = Answers::Outstanding;
+                            answers = AnswerState::Outstanding;
                         }
                         results.remark(number, format!("failed: {error}"));
                     }
                     Some(None) => {
-                        answers = Answers::Outstanding;
+                        answers = AnswerState::Outstanding;
                         results.remark(number, format!("no answer within {TIMEOUT}"));
                     }
                 }
@@ -205,7 +205,7 @@ mod tests {
 
     /// Returns the statements that were sent, the shown remarks, the number of shown values, and
     /// the state of the answers.
-    fn shown(statements: &[&str]) -> (Vec<String>, Vec<String>, usize, Answers) {
+    fn shown(statements: &[&str]) -> (Vec<String>, Vec<String>, usize, AnswerState) {
         let statements = statements.iter().map(|text| (*text).to_owned()).collect();
         let examples = [JobExamples { subject: "read".to_owned(), statements }];
         let listener = Shown::default();
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(asked, ["begin read only", "select id from t", "rollback"]);
         assert_eq!(remarks[..3], ["5 of 6 rows", "10 of 11 columns", "writes"]);
         assert_eq!(values, ROWS * COLUMNS);
-        assert_eq!(answers, Answers::Complete);
+        assert_eq!(answers, AnswerState::Complete);
     }
 
     #[test]
@@ -244,6 +244,6 @@ mod tests {
         assert_eq!(asked, ["begin read only", "select id from t limit 1"]);
         let after = "not executed: an earlier one has no answer";
         assert_eq!(remarks, ["no answer within 1s", after]);
-        assert_eq!(answers, Answers::Outstanding);
+        assert_eq!(answers, AnswerState::Outstanding);
     }
 }

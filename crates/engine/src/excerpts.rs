@@ -27,7 +27,7 @@ pub(crate) enum TableParts {
 
 /// The answers to the statements of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum AnswerState {
     /// All have arrived.
     Complete,
     /// One is outstanding, or the connection is lost: it can only be abandoned.
@@ -36,15 +36,15 @@ pub(crate) enum Answers {
 
 /// A table to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ShownTable<'a> {
+pub(crate) struct ExcerptTable<'a> {
     table: &'a str,
     parts: TableParts,
 }
 
-impl<'a> ShownTable<'a> {
+impl<'a> ExcerptTable<'a> {
     /// Returns the tables of loads without their rows.
-    pub(crate) fn structures(loads: &'a [Load]) -> Vec<ShownTable<'a>> {
-        let structure = |load: &'a Load| ShownTable {
+    pub(crate) fn structures(loads: &'a [Load]) -> Vec<ExcerptTable<'a>> {
+        let structure = |load: &'a Load| ExcerptTable {
             table: load.table.as_str(),
             parts: TableParts::Structure,
         };
@@ -64,9 +64,9 @@ impl<'a> ShownTable<'a> {
         rt: &Rt,
         stop: &Stop,
         connection: &mut impl Connection,
-    ) -> Option<Vec<ShownTable<'a>>> {
+    ) -> Option<Vec<ExcerptTable<'a>>> {
         let ends = rt.now() + TIMEOUT;
-        let mut tables = ShownTable::structures(loads);
+        let mut tables = ExcerptTable::structures(loads);
         for shown in &mut tables {
             let sql = format!("select 1 from {} limit 1", shown.table);
             let found = within(rt, ends.since(rt.now()), connection.query_text(&sql));
@@ -80,13 +80,13 @@ impl<'a> ShownTable<'a> {
 }
 
 /// Tables of one target, to be shown to a listener.
-pub(crate) struct Tables<'a> {
-    pub(crate) shown: &'a [ShownTable<'a>],
+pub(crate) struct TableExcerpts<'a> {
+    pub(crate) shown: &'a [ExcerptTable<'a>],
     pub(crate) dialect: Dialect,
     pub(crate) listener: &'a dyn Listener,
 }
 
-impl Tables<'_> {
+impl TableExcerpts<'_> {
     /// Reads the tables over `connection` and shows them. A table that cannot be read in time gets
     /// an [`Unreadable`](ExcerptKind::Unreadable) excerpt; the run continues.
     pub(crate) async fn show(
@@ -94,12 +94,12 @@ impl Tables<'_> {
         rt: &Rt,
         stop: &Stop,
         connection: &mut impl Connection,
-    ) -> Answers {
+    ) -> AnswerState {
         let ends = rt.now() + TIMEOUT;
         for (place, &one) in self.shown.iter().enumerate() {
             let shown = within(rt, ends.since(rt.now()), self.show_one(connection, one));
             let Some(shown) = unless_ended(shown, rt, stop).await else {
-                return Answers::Outstanding;
+                return AnswerState::Outstanding;
             };
             match shown {
                 Some(Ok(())) => {}
@@ -113,17 +113,17 @@ impl Tables<'_> {
                     };
                     let rest = &self.shown[place..];
                     rest.iter().for_each(|rest| self.unreadable(rest.table, why.clone()));
-                    return Answers::Outstanding;
+                    return AnswerState::Outstanding;
                 }
             }
         }
-        Answers::Complete
+        AnswerState::Complete
     }
 
     async fn show_one(
         &self,
         connection: &mut impl Connection,
-        ShownTable { table, parts }: ShownTable<'_>,
+        ExcerptTable { table, parts }: ExcerptTable<'_>,
     ) -> Result<(), Error> {
         for (kind, sql) in queries(self.dialect, table) {
             if kind == ExcerptKind::Rows && parts == TableParts::Structure {

@@ -379,7 +379,7 @@ impl ReadingThread {
     /// Reads the file to its end, or until no lane wants more.
     fn read(self, mut channels: Vec<LaneChannel>) {
         let ending = match self.open() {
-            Ok(file) => deal(file, &self.feed, &mut channels),
+            Ok(file) => distribute(file, &self.feed, &mut channels),
             Err(error) => Err(Fault::Unreadable(error)),
         };
         // Set before any lane learns of the end.
@@ -413,7 +413,11 @@ impl ReadingThread {
 }
 
 /// Deals the groups of a file to the lanes. Returns a description of an unusual end, if it has one.
-fn deal(file: File, feed: &Feed, channels: &mut [LaneChannel]) -> Result<Option<String>, Fault> {
+fn distribute(
+    file: File,
+    feed: &Feed,
+    channels: &mut [LaneChannel],
+) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
     let lanes = channels.len() as u64;
     let mut reader = Reader::new(file, feed.format, per_group);

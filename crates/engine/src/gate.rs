@@ -45,7 +45,7 @@ pub(crate) struct Gate {
     feeds: Feeds,
     /// The next arrival, unless it waits for its file.
     next: Option<DueArrival>,
-    awaited: Option<Awaited>,
+    awaited: Option<FileWait>,
     /// End of the schedule.
     end: Stamp,
     /// Requests that wait for a client, in order.
@@ -67,7 +67,7 @@ struct DueArrival {
 }
 
 /// A state in which the next arrival waits for its file.
-struct Awaited {
+struct FileWait {
     /// The arrival; `None` if its time comes from the file as well.
     arrival: Option<Arrival>,
     /// Time at which to try the file again.
@@ -172,7 +172,7 @@ impl Gate {
                     None => return,
                 },
                 feed::Next::Pending => {
-                    self.awaited = Some(Awaited { arrival: None, again });
+                    self.awaited = Some(FileWait { arrival: None, again });
                     return;
                 }
                 feed::Next::End => return,
@@ -190,7 +190,7 @@ impl Gate {
                 self.next = Some(DueArrival { arrival, input: Some(input) });
             }
             Some(feed::Next::Pending) => {
-                self.awaited = Some(Awaited { arrival: Some(arrival), again });
+                self.awaited = Some(FileWait { arrival: Some(arrival), again });
             }
             Some(feed::Next::End) => {}
         }

@@ -127,7 +127,7 @@ impl Link {
     }
 
     /// Records that a request sent at `sent` was given up without an answer.
-    pub(crate) fn note_silence(&self, server: NodeId, sent: Stamp) {
+    pub(crate) fn note_unanswered(&self, server: NodeId, sent: Stamp) {
         let Server { answered_at, silent_since, .. } = &self.servers[server.index()];
         let is_known = silent_since.get() >= answered_at.get();
         if sent >= answered_at.get() && !(is_known && silent_since.get() <= sent) {
@@ -157,7 +157,7 @@ impl Link {
         rt: &Rt,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
-        let turn = Turn::take(self).await;
+        let turn = ConnectPermit::take(self).await;
         self.pause(rt).await;
         let attempt = self.attempt_immediately(driver, rt, texts).await;
         drop(turn);
@@ -247,22 +247,22 @@ impl Link {
 }
 
 /// The right to open a connection. Returned when dropped, also by a cancelled attempt.
-struct Turn<'a>(&'a Link);
+struct ConnectPermit<'a>(&'a Link);
 
-impl<'a> Turn<'a> {
-    async fn take(link: &'a Link) -> Turn<'a> {
+impl<'a> ConnectPermit<'a> {
+    async fn take(link: &'a Link) -> ConnectPermit<'a> {
         if link.connecting.get() < SIMULTANEOUS_ATTEMPTS {
             link.connecting.set(link.connecting.get() + 1);
-            return Turn(link);
+            return ConnectPermit(link);
         }
         let slot = Rc::new(Slot::default());
         link.waiting.borrow_mut().push_back(Rc::downgrade(&slot));
         slot.take().await;
-        Turn(link)
+        ConnectPermit(link)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for ConnectPermit<'_> {
     fn drop(&mut self) {
         while let Some(next) = self.0.waiting.borrow_mut().pop_front() {
             if let Some(next) = next.upgrade() {
@@ -290,15 +290,15 @@ mod tests {
     fn second_outage_begins_after_the_end_of_the_first() {
         let link = Link::new(Stamp::ZERO, 1);
         link.note_answer(NODE, at(3));
-        link.note_silence(NODE, at(4));
+        link.note_unanswered(NODE, at(4));
         let began = |since| LinkChange::OutageBegan { server: NODE, since };
         assert_eq!(link.refused(NODE, at(5), at(6)), began(at(4)));
         assert_eq!(link.reached(NODE, at(10)), LinkChange::OutageEnded { server: NODE });
         // Sent before the end of the first outage.
-        link.note_silence(NODE, at(9));
+        link.note_unanswered(NODE, at(9));
         assert_eq!(link.refused(NODE, at(12), at(13)), began(at(12)));
         assert_eq!(link.reached(NODE, at(20)), LinkChange::OutageEnded { server: NODE });
-        link.note_silence(NODE, at(21));
+        link.note_unanswered(NODE, at(21));
         assert_eq!(link.refused(NODE, at(25), at(26)), began(at(21)));
     }
 }

@@ -33,7 +33,7 @@ const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedTable {
     /// The table.
     pub table: String,
     /// The number of rows that were committed.
@@ -53,7 +53,7 @@ pub struct Loaded {
 pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), Failed> {
     let columns = column_names(load);
     let checked = driver.check_load(&into(load, &columns), method(load));
-    checked.map_err(|error| Failed::in_control(Location::of_load(load), error))
+    checked.map_err(|error| Failed::from_control_error(Location::of_load(load), error))
 }
 
 /// Fills a table by as many writers as the load has.
@@ -64,7 +64,7 @@ pub(crate) async fn fill<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     load: &Load,
-) -> Result<Loaded, Failed> {
+) -> Result<LoadedTable, Failed> {
     let driver = context.drivers.of(JobTarget::Main);
     let began = rt.now();
     let shared = Rc::new(LoadProgress::new(load, rt));
@@ -91,13 +91,13 @@ pub(crate) async fn fill<D: Driver>(
         connection.close().await;
     }
     if let Some(error) = shared.failed.take() {
-        return Err(Failed::in_control(Location::of_load(load), error));
+        return Err(Failed::from_control_error(Location::of_load(load), error));
     }
     let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {
         return Err(Failed::Unreachable(error.into()));
     }
-    Ok(Loaded {
+    Ok(LoadedTable {
         table: load.table.clone(),
         rows: shared.committed.get(),
         bytes: shared.bytes.get(),

@@ -23,7 +23,7 @@ use crate::waits::unless_ended_at_once;
 
 /// The measured phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredPhase {
     /// The beginning, on the run's clock.
     pub zero: Stamp,
     /// Time from time zero to the end of the schedule.
@@ -35,7 +35,7 @@ pub struct Measured {
 /// The combined outcome of all lanes.
 pub(crate) struct LanesOutcome {
     /// The measured phase; `None` if the run ended before time zero.
-    pub(crate) measured: Option<Measured>,
+    pub(crate) measured: Option<MeasuredPhase>,
     /// The message of the first panic, if something panicked.
     pub(crate) panic: Option<String>,
 }
@@ -189,7 +189,7 @@ fn conclude(
         (None, Some(words)) => Err(Failed::Panicked(words)),
         (last, panic) => {
             let lost = lost(&ended);
-            let measured = last.map(|(zero, length)| Measured { zero, length, lost });
+            let measured = last.map(|(zero, length)| MeasuredPhase { zero, length, lost });
             Ok(LanesOutcome { measured, panic })
         }
     }

@@ -27,7 +27,7 @@ const EXPECTED_RESPONSE: Nanos = Nanos::from_millis(20);
 const FEWEST_CONNECTIONS: u32 = 4;
 
 /// The connections of a lane.
-pub(crate) struct Opened<D: Driver> {
+pub(crate) struct LaneConnections<D: Driver> {
     /// For each job of the plan, the numbers of its clients with their connections.
     pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
     /// Jobs for which the server accepted fewer connections than were requested, and its first
@@ -132,7 +132,7 @@ pub(crate) async fn open<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     share: Share,
-) -> Result<Opened<D>, Failed> {
+) -> Result<LaneConnections<D>, Failed> {
     let plan = &context.plan;
     let keeps = |id: &JobId| match plan.job(*id).reconnect {
         Reconnect::No => true,
@@ -144,17 +144,17 @@ pub(crate) async fn open<D: Driver>(
         .into_iter()
         .flat_map(|id| clients(plan, id, share).into_iter().map(move |client| (id, client)))
         .collect();
-    let opening = Rc::new(Opening {
+    let opening = Rc::new(ConnectionOpener {
         parts: Arc::clone(&context.parts),
         to_open: RefCell::new(to_open.into_iter()),
-        opened: RefCell::new(Opened {
+        opened: RefCell::new(LaneConnections {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
             limited: Vec::new(),
         }),
         failed: RefCell::new(None),
     });
     if share.lane == 0 {
-        opening.try_out(context, rt, &tried).await;
+        opening.check_statements(context, rt, &tried).await;
     }
     let tasks: Vec<_> = (0..SIMULTANEOUS_ATTEMPTS)
         .map(|_| {
@@ -186,19 +186,19 @@ pub(crate) async fn open<D: Driver>(
     }
 }
 
-struct Opening<D: Driver> {
+struct ConnectionOpener<D: Driver> {
     /// The statements of each job.
     parts: Arc<ById<JobId, Arc<Parts>>>,
     to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
-    opened: RefCell<Opened<D>>,
+    opened: RefCell<LaneConnections<D>>,
     /// The job, the statement if one was rejected, and the database's error.
     failed: RefCell<Option<(JobId, Option<StatementText>, Error)>>,
 }
 
-impl<D: Driver> Opening<D> {
+impl<D: Driver> ConnectionOpener<D> {
     /// Opens a connection for each job whose requests open their own, prepares its statements and
     /// closes it, to find rejected statements before time zero.
-    async fn try_out(&self, context: &RunContext<D>, rt: &Rt, jobs: &[JobId]) {
+    async fn check_statements(&self, context: &RunContext<D>, rt: &Rt, jobs: &[JobId]) {
         for &id in jobs {
             if self.failed.borrow().is_some() || context.stop.is_asked() {
                 return;
@@ -263,7 +263,7 @@ impl<D: Driver> Opening<D> {
     }
 }
 
-impl<D: Driver> Opened<D> {
+impl<D: Driver> LaneConnections<D> {
     /// Returns a failure if the server had no connection at all for a job on this lane.
     fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<Failed> {
         let left_out = |(job, _): &&(JobId, Error)| self.connections[*job].is_empty();
@@ -285,7 +285,7 @@ impl<D: Driver> Opened<D> {
     }
 
     /// Sorts the clients by their numbers, because connections open in any order.
-    fn in_order(mut self) -> Opened<D> {
+    fn in_order(mut self) -> LaneConnections<D> {
         for (_, connections) in self.connections.iter_mut() {
             connections.sort_by_key(|(client, _)| *client);
         }

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, Written};
+use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, WriteResult};
 use base::{AccountId, ById, Stamp};
 use record::Pace;
 use workload::{JobOrPart, Plan};
@@ -85,7 +85,7 @@ impl Results {
 impl OneFile {
     fn finish(self, stop: &Stop) -> Option<FileFault> {
         let OneFile { account, section, path, file } = self;
-        let Written { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
+        let WriteResult { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
         let WriteFailure { at, cause } = failure?;
         let line = lines + 1;
         let text = format!(

@@ -8,13 +8,13 @@ use record::EndKind;
 use rt::{Rt, run_real, run_virtual};
 use workload::Plan;
 
-use crate::control::{Control, PrepareError, Prepared};
+use crate::control::{Control, PreparationOutcome, PrepareError};
 use crate::error::Failed;
 use crate::events::{Listener, RunEvent};
 use crate::feed::{FileRemark, InputFiles};
 use crate::lane_state::{LaneOutlet, Outlets};
-use crate::loading::Loaded;
-use crate::measured_phase::{LanesOutcome, Measured, as_tasks, on_threads};
+use crate::loading::LoadedTable;
+use crate::measured_phase::{LanesOutcome, MeasuredPhase, as_tasks, on_threads};
 use crate::opening::check_limit;
 use crate::options::Options;
 use crate::panics::catch_panic;
@@ -33,9 +33,9 @@ pub struct Finished {
     /// The reason for its end. A run that completed, but with unreachable targets, has lost them.
     pub end: EndKind,
     /// The tables that were filled.
-    pub loaded: Vec<Loaded>,
+    pub loaded: Vec<LoadedTable>,
     /// The measured phase; `None` if the run ended before it.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredPhase>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
     /// Remarks on such files that are not faults.
@@ -46,7 +46,7 @@ pub struct Finished {
 
 impl Finished {
     /// Returns a run that ended before its measured phase.
-    fn unmeasured(end: EndKind, loaded: Vec<Loaded>) -> Finished {
+    fn unmeasured(end: EndKind, loaded: Vec<LoadedTable>) -> Finished {
         Finished {
             end,
             loaded,
@@ -129,7 +129,7 @@ async fn virtually<D: Driver>(
 type Phase = Result<(Result<LanesOutcome, Failed>, Vec<FileFault>), Failed>;
 
 /// Returns the run whose measured phase ended for `reason`.
-fn finished(reason: EndKind, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
+fn finished(reason: EndKind, loaded: Vec<LoadedTable>, phase: Phase) -> Result<Finished, Failed> {
     let (outcome, faults) = phase?;
     let LanesOutcome { measured, panic } = outcome?;
     let is_target_lost = measured.as_ref().is_some_and(|measured| !measured.lost.is_empty());
@@ -187,7 +187,7 @@ fn run_in_real_time<D: Driver>(
 /// The next phase of a run after its preparation.
 enum NextPhase {
     /// The measured phase is next.
-    Measurement(Vec<Loaded>),
+    Measurement(Vec<LoadedTable>),
     /// The run is over.
     Over(Finished),
 }
@@ -221,8 +221,8 @@ async fn before<D: Driver>(
 /// Prepares the targets, and undoes the setup if it did not get to its end.
 async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
     let (begun, setup_done) = match control.prepare().await {
-        Ok(Prepared::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
-        Ok(Prepared::Interrupted { setup_done, loaded }) => {
+        Ok(PreparationOutcome::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
+        Ok(PreparationOutcome::Interrupted { setup_done, loaded }) => {
             let reason = control.context.stop.reason();
             (Ok(NextPhase::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }

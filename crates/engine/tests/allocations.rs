@@ -8,7 +8,7 @@
 use std::alloc::System;
 use std::sync::Arc;
 
-use archive::{Logged, OpLog, OpLogPlan};
+use archive::{OpLog, OpLogOutlet, OpLogPlan};
 use base::{AccountId, Nanos, Rate};
 use driver::{Driver, Null, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop, run};
@@ -65,7 +65,7 @@ fn count_logged<D: Driver>(
     let region = Region::new(ALLOCATOR);
     let outlet = |lane| -> LaneOutlet {
         match log {
-            Some(log) => Box::new(Logged::new(memory.clone(), log.lane(lane))),
+            Some(log) => Box::new(OpLogOutlet::new(memory.clone(), log.lane(lane))),
             None => Box::new(memory.clone()),
         }
     };

@@ -18,12 +18,12 @@ use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
 use crate::error::Error;
-use crate::observation::{self, MissingListener, ObservationSink, Watches};
+use crate::observation::{self, MachineObservers, MissingListener, ObservationSink};
 use crate::pause::wait_while;
 use crate::record_place::RecordPlace;
 use crate::stage::{OpenError, Stage};
 use crate::surroundings;
-use crate::target::{Reached, SimulatedRun};
+use crate::target::{ResolvedTarget, SimulatedRun};
 
 /// The workload text of a record without jobs: it observes, and runs nothing.
 const WATCHES: &str = "[observe]\n";
@@ -80,7 +80,7 @@ fn warning(what: &str, why: &str) -> Option<String> {
 
 /// An observation that left a record.
 #[derive(Debug)]
-pub struct Attached {
+pub struct AttachResult {
     /// The path of the record.
     pub record: std::path::PathBuf,
     /// The reason why it ended.
@@ -121,7 +121,7 @@ impl std::error::Error for AttachError {}
 ///
 /// # Errors
 /// Nothing was observed, and there is no record.
-pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
+pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
     if let Subject::Process(number) = order.subject
         && !process_exists(number)
     {
@@ -169,9 +169,9 @@ fn watching(observe: &Observe) -> Plan {
 fn watch(
     order: AttachOrder,
     main: Option<AnyDriver>,
-    reached: &[Reached],
+    reached: &[ResolvedTarget],
     missing: Option<String>,
-) -> Result<Attached, AttachError> {
+) -> Result<AttachResult, AttachError> {
     let plan = watching(&order.observe);
     let recorder = order.record.create(&header(&order, &plan)).map_err(of_record)?;
     let notes = recorder.notes();
@@ -196,7 +196,7 @@ fn watch(
     notes.time_zero(WallTime::now());
     let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
     // A component that cannot be observed is noted as missing; the program does not wait for it.
-    let watches = Watches::begin(zero, &scope, &plan.observe, &observations);
+    let watches = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
     let whose = match program.number() {
         Some(_) => ObservedSessions::Program(scope),
         None => ObservedSessions::AllClients,
@@ -215,7 +215,7 @@ fn watch(
     let end = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
     let record = recorder.path().to_owned();
     let record_error = recorder.finish(End { at, kind: end, text: String::new() }).err();
-    Ok(Attached { record, end, status: program.status(), record_error })
+    Ok(AttachResult { record, end, status: program.status(), record_error })
 }
 
 /// Returns a callback that warns of each missing component once, if it is worth a warning.

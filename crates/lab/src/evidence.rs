@@ -102,7 +102,7 @@ fn read_evidence(
     }
     let (mut responses, mut jobs) = (Vec::new(), Vec::new());
     for account in archive.accounts() {
-        let Counted { steps, given_up, whole } = counted(archive, &evidence, account)?;
+        let StepCounts { steps, given_up, whole } = counted(archive, &evidence, account)?;
         let response = Responses { archive, account, given_up };
         let requests = job_evidence(&evidence, steps, &response)?;
         match &header.jobs[account.index()].kind {
@@ -155,7 +155,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
     let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
     for account in accounts {
-        let Counted { steps: counted, given_up, whole: _ } = counted(archive, run, account)?;
+        let StepCounts { steps: counted, given_up, whole: _ } = counted(archive, run, account)?;
         let responses = Responses { archive, account, given_up };
         let mut medians = Vec::with_capacity(steps.len());
         let mut fewest = u64::MAX;
@@ -380,7 +380,7 @@ impl Responses<'_> {
 
 /// The counts of a job's steps, and the requests that a killed run left open in them.
 #[derive(Default)]
-pub(crate) struct Counted {
+pub(crate) struct StepCounts {
     pub(crate) steps: Vec<Step>,
     pub(crate) given_up: OpenAtKill,
     /// The counts of the whole record, also after the end of the run.
@@ -391,8 +391,8 @@ pub(crate) fn counted(
     archive: &Archive,
     run: &Evidence,
     account: AccountId,
-) -> Result<Counted, RecordError> {
-    let mut counted = Counted::default();
+) -> Result<StepCounts, RecordError> {
+    let mut counted = StepCounts::default();
     let mut next = 0;
     archive.each_interval(account, |row| {
         check_gap(archive, next, row.interval)?;

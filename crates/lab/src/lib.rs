@@ -32,7 +32,7 @@ mod unread_plan;
 mod user_folder;
 
 pub use at_once::at_once;
-pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
+pub use attach::{AttachError, AttachOrder, AttachResult, Subject, attach};
 pub use doctor::{Examination, examine};
 pub use error::Error;
 pub use evidence::{count_dispersions, end_of_warmup, evidence, evidence_of_run};
@@ -40,7 +40,7 @@ pub use memory::TooFewAddresses;
 pub use observe::remote;
 pub use open_files::TooManyFiles;
 pub use record_place::RecordPlace;
-pub use run::{Done, ExampleResult, MissingTarget, Order, load, run, run_on};
+pub use run::{ExampleResult, MissingTarget, Order, RunResult, load, run, run_on};
 pub use stage::{OpenError, Stage};
 pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};
 pub use time_course::time_courses;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use archive::{LiveView, Notes, Recorder};
+use archive::{LiveView, RecordFacts, Recorder};
 use base::{Nanos, Stamp, TargetKind};
 use driver::{AnyDriver, Driver};
 use engine::Drivers;
@@ -15,7 +15,7 @@ use record::environment::MISSING;
 use workload::{NamedTarget, Observe, Plan};
 
 use crate::account::DATABASE;
-use crate::target::Reached;
+use crate::target::ResolvedTarget;
 
 /// Prefix of the settings that name components that could not be observed while a table was filled.
 const MISSING_IN_LOAD: &str = "observe.load.missing.";
@@ -25,16 +25,16 @@ const SQLITE: &str = "sqlite";
 
 /// Returns the processes to observe in a run: this machine, this process, and the processes of the
 /// main target or those that the workload file names.
-pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
+pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
     let named = processes.iter().map(|number| ServerLocation::Process(*number));
     let mut servers: Vec<ServerLocation> = named.collect();
-    for Reached { target, .. } in main {
+    for ResolvedTarget { target, .. } in main {
         match target.kind {
             TargetKind::Sqlite => servers.push(ServerLocation::Threads(SQLITE)),
             TargetKind::Postgres | TargetKind::Mysql => {
-                servers.extend(network::whereabouts(target))
+                servers.extend(network::server_locations(target))
             }
             TargetKind::Sim | TargetKind::Testbed => {}
         }
@@ -46,7 +46,7 @@ pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
 /// the live view.
 #[derive(Clone)]
 pub(crate) struct ObservationSink {
-    notes: Notes,
+    notes: RecordFacts,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
     /// The table being filled, before time zero, and the time for which it had been filled when
@@ -104,12 +104,12 @@ impl ObservationSink {
 }
 
 /// The observers of machines: this one, and others over ssh.
-pub(crate) struct Watches {
+pub(crate) struct MachineObservers {
     here: Option<Watch>,
     there: Vec<RemoteWatch>,
 }
 
-impl Watches {
+impl MachineObservers {
     /// Starts observing at time zero. An observer that cannot be started does not stop the run; the
     /// checks report the missing components.
     pub(crate) fn begin(
@@ -117,7 +117,7 @@ impl Watches {
         scope: &Scope,
         observe: &Observe,
         observations: &ObservationSink,
-    ) -> Watches {
+    ) -> MachineObservers {
         let sink = observations.clone();
         let here = Watch::begin(zero, scope.clone(), move |at, sample| sink.on_sample(at, sample));
         let there = observe.hosts.iter().filter_map(|host| {
@@ -125,17 +125,17 @@ impl Watches {
             let on_sample = move |at, sample| sink.on_sample(at, sample);
             RemoteWatch::begin(zero, host, scope.clone(), on_sample).ok()
         });
-        Watches { here: here.ok(), there: there.collect() }
+        MachineObservers { here: here.ok(), there: there.collect() }
     }
 
     /// Ends the observation of this machine; samples up to now are in the record's queue.
-    pub(crate) fn end_here(&mut self) {
+    pub(crate) fn end_local(&mut self) {
         self.here.take().into_iter().for_each(Watch::end);
     }
 
     /// Ends the observation of all machines, which may have to wait for a remote one.
     pub(crate) fn end(mut self) {
-        self.end_here();
+        self.end_local();
         RemoteWatch::end_all(self.there);
     }
 }

@@ -15,15 +15,15 @@ use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::error::Error;
-use crate::target::{Reached, SimulatedRun, TargetProblem, admit_all, simulation};
+use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_all, simulation};
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
 /// Private servers and temporary databases exist as long as the stage. A run that begins on it
 /// finds the data that the previous one left; only simulated servers are new for each run.
 pub struct Stage {
-    targets: PerTarget<Opened>,
-    reached: Vec<Reached>,
+    targets: PerTarget<OpenTarget>,
+    reached: Vec<ResolvedTarget>,
     /// The private servers; dropped after the drivers that use them.
     _servers: Vec<testbed::Server>,
 }
@@ -72,7 +72,7 @@ impl Stage {
         let programs = Programs::new(options.files.inputs.clone());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
         let (mut servers, mut reached) = (Vec::new(), Vec::new());
-        let targets = PerTarget::of_plan(plan, |asked| -> Result<Opened, OpenError> {
+        let targets = PerTarget::of_plan(plan, |asked| -> Result<OpenTarget, OpenError> {
             let (name, (opened, target)) = match asked {
                 JobTarget::Main => (None, open(main, options, &mut servers)?),
                 JobTarget::Named(id) => {
@@ -81,32 +81,32 @@ impl Stage {
                     (Some(name.clone()), made.map_err(|error| named(error, name))?)
                 }
                 JobTarget::Programs => {
-                    return Ok(Opened::Driver(AnyDriver::Programs(programs.clone())));
+                    return Ok(OpenTarget::Driver(AnyDriver::Programs(programs.clone())));
                 }
             };
-            reached.push(Reached { name, target });
+            reached.push(ResolvedTarget { name, target });
             Ok(opened)
         })?;
         Ok(Stage { targets, reached, _servers: servers })
     }
 
     /// Returns the databases behind the drivers.
-    pub(crate) fn reached(&self) -> &[Reached] {
+    pub(crate) fn reached(&self) -> &[ResolvedTarget] {
         &self.reached
     }
 
     /// Returns the login at the main target, for other programs; `None` if it needs none.
     pub(crate) fn login(&self) -> Option<Login> {
         match self.targets.main.as_ref()? {
-            Opened::Driver(AnyDriver::Postgres(driver)) => driver.login(),
-            Opened::Driver(AnyDriver::Mysql(driver)) => driver.login(),
-            Opened::Driver(
+            OpenTarget::Driver(AnyDriver::Postgres(driver)) => driver.login(),
+            OpenTarget::Driver(AnyDriver::Mysql(driver)) => driver.login(),
+            OpenTarget::Driver(
                 AnyDriver::Null(_)
                 | AnyDriver::Simulated(_)
                 | AnyDriver::Sqlite(_)
                 | AnyDriver::Programs(_),
             )
-            | Opened::Simulated(_) => None,
+            | OpenTarget::Simulated(_) => None,
         }
     }
 
@@ -146,23 +146,23 @@ async fn rows(driver: AnyDriver, rt: Rt, sql: &str) -> Result<Table, driver::Err
 }
 
 /// A target on the stage.
-enum Opened {
+enum OpenTarget {
     /// A simulated server, which is created for each run.
     Simulated(Box<Config>),
     /// Any other target.
     Driver(AnyDriver),
 }
 
-impl Opened {
+impl OpenTarget {
     /// Returns the driver for a run of a simulated server.
     fn driver(&self, run: SimulatedRun) -> AnyDriver {
         match self {
-            Opened::Simulated(config) => {
+            OpenTarget::Simulated(config) => {
                 let mut config = Config::clone(config);
                 config.variation.run += run.position;
                 AnyDriver::Simulated(Simulated::new(config, run.seed))
             }
-            Opened::Driver(driver) => driver.clone(),
+            OpenTarget::Driver(driver) => driver.clone(),
         }
     }
 }
@@ -207,7 +207,7 @@ fn open(
     target: &Target,
     options: &Options,
     servers: &mut Vec<testbed::Server>,
-) -> Result<(Opened, Target), OpenError> {
+) -> Result<(OpenTarget, Target), OpenError> {
     let sqlite = match options.prepare.expects_data() {
         true => Sqlite::open_existing,
         false => Sqlite::open,
@@ -221,7 +221,7 @@ fn open(
     let driver = match target.kind {
         TargetKind::Sim => match simulation(target)? {
             None => AnyDriver::Null(Null),
-            Some(config) => return Ok((Opened::Simulated(Box::new(config)), target.clone())),
+            Some(config) => return Ok((OpenTarget::Simulated(Box::new(config)), target.clone())),
         },
         TargetKind::Sqlite => sqlite(target).map(AnyDriver::Sqlite).map_err(open_error)?,
         TargetKind::Postgres => {
@@ -236,7 +236,7 @@ fn open(
             return open(&reached, options, servers);
         }
     };
-    Ok((Opened::Driver(driver), target.clone()))
+    Ok((OpenTarget::Driver(driver), target.clone()))
 }
 
 fn open_error(error: driver::Error) -> OpenError {

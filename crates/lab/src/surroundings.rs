@@ -10,13 +10,13 @@ use record::{Header, Pace};
 use workload::Plan;
 
 use crate::calibrate::facts;
-use crate::target::Reached;
+use crate::target::ResolvedTarget;
 
 /// Reads the facts of this machine and of the network path to each server; `record` is the path of
 /// the future record.
-pub(crate) fn read(record: &Path, reached: &[Reached]) -> Vec<(String, String)> {
+pub(crate) fn read(record: &Path, reached: &[ResolvedTarget]) -> Vec<(String, String)> {
     let mut facts = environment::read(&Root::system(), &folder_of(record));
-    for Reached { name, target } in reached {
+    for ResolvedTarget { name, target } in reached {
         facts.extend(network::read(target).into_iter().map(|(fact, value)| match name {
             None => (fact, value),
             Some(name) => (named(&fact, name), value),
@@ -92,7 +92,7 @@ mod tests {
     fn network_path_is_recorded_per_target() {
         let reached = |name: Option<&str>, url: &str| {
             let target = Target::parse(url).unwrap();
-            Reached { name: name.map(str::to_owned), target }
+            ResolvedTarget { name: name.map(str::to_owned), target }
         };
         let all = [
             reached(None, "postgres://127.0.0.1/d"),

@@ -128,7 +128,7 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
 
 /// A database for which there is a driver.
 #[derive(Clone, Debug)]
-pub(crate) struct Reached {
+pub(crate) struct ResolvedTarget {
     /// The target's name, if it is not the main one.
     pub(crate) name: Option<String>,
     /// The database's address; for a private server, that at which it was started.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 use record::metric::{disk, host, processes, sessions};
-use record::{Busy, Metric, ObservedComponent, Part, Series, Side};
+use record::{ComponentUtilization, Metric, ObservedComponent, Part, Series, Side};
 
 use crate::sample::Sample;
 
@@ -42,7 +42,7 @@ impl UtilizationReading {
 
 impl Busiest {
     /// Adds a sample taken at the given time, and returns the component that is busiest by then.
-    pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<Busy> {
+    pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
         let mut seen = BTreeMap::new();
         for reading in &sample.readings {
             let Some(component) = ObservedComponent::parse(&reading.series.component) else {
@@ -65,7 +65,7 @@ impl Busiest {
         self.shares.retain(|_, reported| !reported.is_over(at));
         let busiest = self.shares.iter().max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
         let (name, share) = (busiest.0.clone(), busiest.1.share);
-        (share >= LEAST_SHARE).then_some(Busy { name, share })
+        (share >= LEAST_SHARE).then_some(ComponentUtilization { name, share })
     }
 }
 

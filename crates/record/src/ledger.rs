@@ -104,7 +104,7 @@ pub struct Ledger<O> {
     zero: Stamp,
     grid: Grid,
     /// The end of the schedule, once known.
-    behind: Option<AfterSchedule>,
+    behind: Option<ScheduleEnd>,
     present: Interval,
     accounts: Vec<AccountCounting>,
     late: Box<LateBatch>,
@@ -118,7 +118,7 @@ pub struct Ledger<O> {
 /// the schedule ends in the middle of an interval. A window that ends with the schedule therefore
 /// counts exactly the requests that end within it.
 #[derive(Clone, Copy, Debug)]
-struct AfterSchedule {
+struct ScheduleEnd {
     end: Stamp,
     first: Interval,
 }
@@ -165,7 +165,7 @@ impl<O: Outlet> Ledger<O> {
     pub fn end_at(&mut self, end: Stamp) {
         self.behind = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
-            AfterSchedule { end, first: self.grid.interval(last).saturating_add(1) }
+            ScheduleEnd { end, first: self.grid.interval(last).saturating_add(1) }
         });
     }
 

@@ -54,7 +54,7 @@ pub use input_file::{InputFile, LONGEST_KEPT_TEXT};
 pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ledger, Request, RequestEnd, Settled};
 pub use life::Life;
-pub use live::{Busy, Live, LiveJob};
+pub use live::{ComponentUtilization, Live, LiveJob};
 pub use metric::{Metric, MetricKind};
 pub use note::{Note, NoteError};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};

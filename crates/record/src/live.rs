@@ -41,7 +41,7 @@ pub struct LiveJob {
 
 /// An observed component and its utilization.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Busy {
+pub struct ComponentUtilization {
     /// Name of the component, in words.
     pub name: String,
     /// Utilization, 0 to 1.

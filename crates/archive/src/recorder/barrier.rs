@@ -20,7 +20,7 @@ pub(super) struct IntervalBarrier {
 
 /// An interval that every lane has passed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Complete {
+pub(super) struct CompleteInterval {
     pub(super) interval: Interval,
     /// Gauges of the jobs over all lanes; `None` if a lane skipped the interval.
     pub(super) gauges: Option<Vec<Gauge>>,
@@ -51,7 +51,7 @@ impl IntervalBarrier {
     }
 
     /// Returns the next interval that every lane has passed, in order.
-    pub(super) fn next_complete(&mut self) -> Option<Complete> {
+    pub(super) fn next_complete(&mut self) -> Option<CompleteInterval> {
         let interval = *self.waiting.keys().next()?;
         let is_left = self.lanes.values().all(|last| *last >= Some(interval));
         if !is_left && self.waiting.len() <= WAITING {
@@ -61,7 +61,7 @@ impl IntervalBarrier {
         self.done = Some(interval);
         let is_whole = self.lanes.keys().all(|lane| reports.contains_key(lane));
         let gauges = is_whole.then(|| add_up(reports.into_values()));
-        Some(Complete { interval, gauges })
+        Some(CompleteInterval { interval, gauges })
     }
 
     /// Returns the last complete interval.

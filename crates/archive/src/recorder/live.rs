@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use record::{Busy, Live};
+use record::{ComponentUtilization, Live};
 
 /// A shared view of the latest state. Reading it does not delay the recorder.
 #[derive(Clone, Debug, Default)]
 pub struct LiveView {
     jobs: Arc<Mutex<Option<Arc<Live>>>>,
-    busiest: Arc<Mutex<Option<Busy>>>,
+    busiest: Arc<Mutex<Option<ComponentUtilization>>>,
     counts_times: Arc<AtomicBool>,
 }
 
@@ -30,12 +30,12 @@ impl LiveView {
     }
 
     /// Returns the component with the highest utilization, unless all are idle.
-    pub fn busiest(&self) -> Option<Busy> {
+    pub fn busiest(&self) -> Option<ComponentUtilization> {
         self.busiest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets the component with the highest utilization.
-    pub fn show_busiest(&self, busiest: Option<Busy>) {
+    pub fn show_busiest(&self, busiest: Option<ComponentUtilization>) {
         *self.busiest.lock().unwrap_or_else(PoisonError::into_inner) = busiest;
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
 //! it in virtual time. The thread ([`recorder_thread`]) adds up the lanes ([`run_sums`]) and writes
-//! the sums in one transaction per second. All others add facts through [`Notes`] and read the
-//! latest figures through a [`LiveView`].
+//! the sums in one transaction per second. All others add facts through [`RecordFacts`] and read
+//! the latest figures through a [`LiveView`].
 //!
 //! The invariant: deliveries that were not reported as lost are in the record when
 //! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
@@ -32,7 +32,7 @@ use record::{End, Event, Excerpt, Header, InputFile, Load, OpLogReport, Pace, Re
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
-use outlet::{Health, Lane, Message, Note, PendingLimits};
+use outlet::{ExternalFact, Health, Lane, Message, PendingLimits};
 use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane keeps messages
@@ -59,7 +59,7 @@ pub struct Recorder {
 /// A note may wait for the disk; therefore none is made on the measured path. Notes after the
 /// record is finished or has failed are ignored.
 #[derive(Clone, Debug)]
-pub struct Notes(SyncSender<Message>);
+pub struct RecordFacts(SyncSender<Message>);
 
 impl Recorder {
     /// Creates the file, which must not exist, and starts the recorder.
@@ -104,8 +104,8 @@ impl Recorder {
     }
 
     /// Returns a handle for adding facts.
-    pub fn notes(&self) -> Notes {
-        Notes(self.sender.clone())
+    pub fn notes(&self) -> RecordFacts {
+        RecordFacts(self.sender.clone())
     }
 
     /// Returns the view of the run's latest state, for a display.
@@ -154,62 +154,62 @@ impl Recorder {
     }
 }
 
-impl Notes {
+impl RecordFacts {
     /// Removes these secrets from later events, settings, names of metrics and the text of the end:
     /// a server may repeat a secret in a message.
     pub fn hide(&self, secrets: Secrets) {
-        self.note(Note::Hide(secrets));
+        self.note(ExternalFact::Hide(secrets));
     }
 
     /// Records the wall-clock time at which the jobs start.
     pub fn time_zero(&self, zero: WallTime) {
-        self.note(Note::TimeZero(zero));
+        self.note(ExternalFact::TimeZero(zero));
     }
 
     /// Records a setting of the server, or a fact about the environment. A later value replaces an
     /// earlier one.
     pub fn setting(&self, name: impl Into<String>, value: impl Into<String>) {
-        self.note(Note::Setting(name.into(), value.into()));
+        self.note(ExternalFact::Setting(name.into(), value.into()));
     }
 
     /// Records a file that was read before the run.
     pub fn file(&self, file: InputFile) {
-        self.note(Note::File(file));
+        self.note(ExternalFact::File(file));
     }
 
     /// Records an excerpt, without secrets and cut to its limits. A later one of the same subject
     /// and kind replaces an earlier one.
     pub fn excerpt(&self, excerpt: Excerpt) {
-        self.note(Note::Excerpt(excerpt));
+        self.note(ExternalFact::Excerpt(excerpt));
     }
 
     /// Records the progress of filling a table, at any time and at its end. The record keeps the
     /// last of each second.
     pub fn load(&self, load: Load) {
-        self.note(Note::Load(load));
+        self.note(ExternalFact::Load(load));
     }
 
     /// Records an event that was noticed outside the lanes.
     pub fn event(&self, event: Event) {
-        self.note(Note::Event(event));
+        self.note(ExternalFact::Event(event));
     }
 
     /// Records observations at an instant after time zero.
     pub fn readings(&self, at: Nanos, readings: Vec<Reading>) {
-        self.note(Note::Readings(at, readings));
+        self.note(ExternalFact::Readings(at, readings));
     }
 
     /// Records observations during the filling of a table, at a time since its beginning.
     pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
-        self.note(Note::LoadReadings { table: table.to_owned(), at, readings });
+        self.note(ExternalFact::LoadReadings { table: table.to_owned(), at, readings });
     }
 
     /// Records the result of the op-log.
     pub fn op_log(&self, outcome: OpLogReport) {
-        self.note(Note::OpLog(outcome));
+        self.note(ExternalFact::OpLog(outcome));
     }
 
-    fn note(&self, note: Note) {
+    fn note(&self, note: ExternalFact) {
         // Without its thread, the record has already failed.
         let _ = self.0.send(Message::Noted(note));
     }

@@ -56,14 +56,14 @@ pub(super) enum Message {
     /// A lane has ended; this many deliveries found no room.
     Closed(Lane, u64),
     /// A fact from outside the lanes.
-    Noted(Note),
+    Noted(ExternalFact),
     /// The end of the run, or `None` if there was no run.
     End(Option<End>),
 }
 
 /// A fact from outside the lanes.
 #[derive(Debug)]
-pub(super) enum Note {
+pub(super) enum ExternalFact {
     Hide(Secrets),
     TimeZero(WallTime),
     Setting(String, String),

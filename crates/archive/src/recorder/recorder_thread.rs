@@ -16,9 +16,9 @@ use record::{
     Pace, Reading, Returned,
 };
 
-use super::barrier::{Complete, IntervalBarrier};
+use super::barrier::{CompleteInterval, IntervalBarrier};
 use super::live::LiveView;
-use super::outlet::{Health, Lane, Message, Note};
+use super::outlet::{ExternalFact, Health, Lane, Message};
 use super::process;
 use super::run_sums::RunSums;
 use crate::error::{RecordError, RowError};
@@ -181,7 +181,7 @@ impl RecorderThread {
     /// Processes the intervals that every lane has passed.
     fn turn(&mut self) -> Result<(), RowError> {
         let mut last = None;
-        while let Some(Complete { interval, gauges }) = self.barrier.next_complete() {
+        while let Some(CompleteInterval { interval, gauges }) = self.barrier.next_complete() {
             self.sums.set_gauges(interval, gauges.as_deref())?;
             self.complete += 1;
             last = Some(interval);
@@ -243,32 +243,34 @@ impl RecorderThread {
         })
     }
 
-    fn take_note(&mut self, note: Note) -> Result<(), RowError> {
+    fn take_note(&mut self, note: ExternalFact) -> Result<(), RowError> {
         let sample = self.sample();
         let writer = &mut self.sums.writer;
         match note {
-            Note::TimeZero(zero) => {
+            ExternalFact::TimeZero(zero) => {
                 writer.set_time_zero(zero)?;
                 sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
             }
-            Note::Hide(secrets) => {
+            ExternalFact::Hide(secrets) => {
                 self.secrets = secrets;
                 Ok(())
             }
-            Note::Setting(name, value) => writer.set_setting(&name, &self.secrets.hide(&value)),
-            Note::File(file) => writer.add_file(&file),
-            Note::Load(load) => writer.set_load(&load, sample.as_ref()),
-            Note::Event(event) => self.add_event(event),
-            Note::Excerpt(excerpt) => {
+            ExternalFact::Setting(name, value) => {
+                writer.set_setting(&name, &self.secrets.hide(&value))
+            }
+            ExternalFact::File(file) => writer.add_file(&file),
+            ExternalFact::Load(load) => writer.set_load(&load, sample.as_ref()),
+            ExternalFact::Event(event) => self.add_event(event),
+            ExternalFact::Excerpt(excerpt) => {
                 writer.set_excerpt(&excerpt.limited(|text| self.secrets.hide(text)))
             }
-            Note::Readings(at, readings) => {
+            ExternalFact::Readings(at, readings) => {
                 writer.add_readings(at, &without(&self.secrets, readings))
             }
-            Note::LoadReadings { table, at, readings } => {
+            ExternalFact::LoadReadings { table, at, readings } => {
                 writer.add_load_readings(&table, at, &without(&self.secrets, readings))
             }
-            Note::OpLog(outcome) => writer.set_op_log(&outcome),
+            ExternalFact::OpLog(outcome) => writer.set_op_log(&outcome),
         }
     }
 

@@ -13,7 +13,7 @@ use record::{
 
 use super::cache::{Cache, Evicted};
 use crate::error::RowError;
-use crate::writer::{Second, Writer};
+use crate::writer::{IntervalData, Writer};
 
 /// The number of seconds per job in memory, without their histograms.
 const SECONDS: usize = 128;
@@ -29,7 +29,7 @@ const SPARES: usize = 1;
 pub(super) struct RunSums {
     grid: Grid,
     accounts: Vec<AccountSums>,
-    seconds: Cache<Second>,
+    seconds: Cache<IntervalData>,
     rows: Cache<Histograms>,
     pub(super) writer: Writer,
 }
@@ -215,14 +215,18 @@ impl RunSums {
         Ok(())
     }
 
-    fn second(&mut self, account: AccountId, interval: Interval) -> Result<&mut Second, RowError> {
+    fn second(
+        &mut self,
+        account: AccountId,
+        interval: Interval,
+    ) -> Result<&mut IntervalData, RowError> {
         let key = (interval, account);
         if self.seconds.peek(key).is_none() {
             let account_sums = &mut self.accounts[account.index()];
             let is_new = account_sums.last_second < Some(interval);
             let second = if is_new {
                 account_sums.last_second = Some(interval);
-                Second::default()
+                IntervalData::default()
             } else {
                 self.writer.load_second(account, interval)?
             };

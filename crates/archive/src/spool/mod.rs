@@ -19,6 +19,6 @@ mod sink;
 mod tests;
 mod thread;
 
-pub use op_log::{Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan};
+pub use op_log::{OpLog, OpLogError, OpLogHandle, OpLogOutlet, OpLogPlan};
 pub use results::{ResultsFile, ResultsHandle};
-pub use sink::{FileHealth, WriteFailure, Written};
+pub use sink::{FileHealth, WriteFailure, WriteResult};

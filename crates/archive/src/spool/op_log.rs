@@ -226,19 +226,19 @@ impl Drop for OpLogHandle {
 }
 
 /// An outlet with an op-log.
-pub struct Logged<O> {
+pub struct OpLogOutlet<O> {
     outlet: O,
     ops: Option<OpLogHandle>,
 }
 
-impl<O> Logged<O> {
+impl<O> OpLogOutlet<O> {
     /// Adds an op-log to an outlet.
-    pub fn new(outlet: O, ops: OpLogHandle) -> Logged<O> {
-        Logged { outlet, ops: Some(ops) }
+    pub fn new(outlet: O, ops: OpLogHandle) -> OpLogOutlet<O> {
+        OpLogOutlet { outlet, ops: Some(ops) }
     }
 }
 
-impl<O: Outlet> Outlet for Logged<O> {
+impl<O: Outlet> Outlet for OpLogOutlet<O> {
     fn deliver(&mut self, delivery: Delivery) {
         self.outlet.deliver(delivery);
     }

@@ -11,7 +11,7 @@ use base::Rows;
 use record::Pace;
 
 use super::csv;
-use super::sink::{FileHealth, Sink, Written, create};
+use super::sink::{FileHealth, Sink, WriteResult, create};
 use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
 /// The limits of pending data for a file: the rows of some requests, and few answers that are very
@@ -71,7 +71,7 @@ impl ResultsFile {
     /// Waits until every handle has been dropped and everything is written.
     ///
     /// Stops waiting if a pipe's reader does not read, or if `waits` returns false.
-    pub fn finish(self, waits: impl FnMut() -> bool) -> Written {
+    pub fn finish(self, waits: impl FnMut() -> bool) -> WriteResult {
         self.spool.finish(waits)
     }
 }

@@ -29,7 +29,7 @@ impl FileHealth {
 
 /// The result of writing a file.
 #[derive(Debug)]
-pub struct Written {
+pub struct WriteResult {
     /// Number of bytes written.
     pub bytes: u64,
     /// Number of complete lines written.
@@ -65,19 +65,19 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    fn with(&self, failure: Option<WriteFailure>) -> Written {
-        Written { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
+    fn with(&self, failure: Option<WriteFailure>) -> WriteResult {
+        WriteResult { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
     }
 
     /// Returns the result for a file that was given up.
-    pub(super) fn given_up(&self) -> Written {
+    pub(super) fn given_up(&self) -> WriteResult {
         let words = "its reader did not accept the data in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
         self.with(Some(WriteFailure { at: None, cause }))
     }
 
     /// Returns the result for a file whose thread panicked.
-    pub(super) fn crashed(&self) -> Written {
+    pub(super) fn crashed(&self) -> WriteResult {
         let cause = io::Error::other("the thread that wrote it broke down");
         self.with(Some(WriteFailure { at: None, cause }))
     }
@@ -151,7 +151,7 @@ impl Sink {
     }
 
     /// Writes the rest and closes the file.
-    pub(super) fn finish(mut self) -> Written {
+    pub(super) fn finish(mut self) -> WriteResult {
         self.flush();
         self.progress.with(self.failure)
     }

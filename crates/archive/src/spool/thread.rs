@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::sink::{Progress, Sink, Written};
+use super::sink::{Progress, Sink, WriteResult};
 
 /// The interval of the checks for progress while waiting for the end of a spool.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ struct State<B> {
     /// True if a producer gave up waiting.
     has_lost: bool,
     /// Result of writing the file, once the thread has ended.
-    written: Option<Written>,
+    written: Option<WriteResult>,
 }
 
 /// The next step of the thread.
@@ -114,7 +114,7 @@ impl<B: Block> Spool<B> {
     ///
     /// Stops waiting if the file makes no progress, as with a pipe whose reader does not read, or
     /// if `waits` returns false.
-    pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> Written {
+    pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> WriteResult {
         let mut state = self.shared.state();
         let (mut bytes, mut looks) = (self.progress.bytes(), 0);
         while state.written.is_none() && looks < MAX_IDLE_POLLS && waits() {
@@ -276,7 +276,7 @@ impl<B: Block> Shared<B> {
 struct End<'a, B: Block> {
     shared: &'a Shared<B>,
     progress: Arc<Progress>,
-    written: Option<Written>,
+    written: Option<WriteResult>,
 }
 
 impl<B: Block> Drop for End<'_, B> {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use archive::{Archive, Notes, Recorder, SeriesReadings};
+use archive::{Archive, RecordFacts, Recorder, SeriesReadings};
 use base::Nanos;
 use record::{
     Delivery, End, EndKind, Gauge, Header, Outlet, Pace, Reading, SampleBins, SampleKind, Thinning,
@@ -35,7 +35,7 @@ fn readings(second: u64) -> Vec<Reading> {
 }
 
 /// Samples each second of a run, with a fraction of a second more each time.
-fn sample(notes: &Notes, seconds: impl Iterator<Item = u64>) {
+fn sample(notes: &RecordFacts, seconds: impl Iterator<Item = u64>) {
     seconds.for_each(|second| notes.readings(at(second), readings(second)));
 }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use base::{Target, names_secret, shell_word, without_passwords};
 use engine::Stop;
-use lab::{AttachOrder, Attached, Subject};
+use lab::{AttachOrder, AttachResult, Subject};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
@@ -57,7 +57,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let listening =
         signals::listen(if waits { Stop::default() } else { stop }, |_: Interruption| {});
     listening.map_err(|error| Complaint::of(&error))?;
-    let Attached { record, end, status, record_error } =
+    let AttachResult { record, end, status, record_error } =
         lab::attach(order).map_err(|error| Complaint::of(&error))?;
     if let Some(status) = status.filter(|status| !status.success()) {
         Complaint::warning(format!("the observed program ended with {status}")).print();

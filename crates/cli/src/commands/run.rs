@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::OpLogPlan;
 use engine::Stop;
-use lab::{Done, MissingTarget, Order};
+use lab::{MissingTarget, Order, RunResult};
 use record::OpFormat;
 use workload::Plan;
 
@@ -111,7 +111,11 @@ fn run_file(
 ///
 /// For a target that was never reached, only the error is printed and the record is removed, as it
 /// holds nothing else. With `--json` the record is kept and the document printed.
-pub(crate) fn conclude(done: Done, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
+pub(crate) fn conclude(
+    done: RunResult,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<Exit, Complaint> {
     if let Some(missing) = &done.missing_target {
         no_target(missing).print();
         if !missing.was_reached && !args.json {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use archive::LiveView;
 use base::Nanos;
 use base::units::grouped;
-use record::{Busy, Live, LiveJob};
+use record::{ComponentUtilization, Live, LiveJob};
 
 use super::course::Course;
 use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
@@ -94,7 +94,7 @@ fn course_row(title: &JobTitle, course: &Course) -> CourseRow {
 }
 
 /// Returns the line about the busiest component.
-pub(super) fn in_words(busy: &Busy) -> String {
+pub(super) fn in_words(busy: &ComponentUtilization) -> String {
     format!("busiest: {}, {:.0} %", busy.name, busy.share * 100.0)
 }
 

@@ -334,7 +334,7 @@ impl<D: Driver> Client<D> {
     fn conclude_given_up(&mut self, progress: &mut RequestProgress) -> Outcome {
         progress.done = self.lane.rt.now();
         let sent = *progress.sent.get_or_insert(progress.assigned);
-        self.lane.link(&self.job_state).note_silence(self.node, sent);
+        self.lane.link(&self.job_state).note_unanswered(self.node, sent);
         self.timed_out(progress.done)
     }
 
@@ -357,7 +357,7 @@ impl<D: Driver> Client<D> {
             self.take_stretch(stretch);
             match self.send().await {
                 Attempt::Answered(Ok(())) => {}
-                Attempt::Answered(Err(error)) if self.goes_on_after_errors() => {
+                Attempt::Answered(Err(error)) if self.continues_after_error() => {
                     self.work.reply.statements.push(UNANSWERED);
                     first_error.get_or_insert(error);
                 }
@@ -371,7 +371,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns true if the statements after a failed one are still sent.
-    fn goes_on_after_errors(&self) -> bool {
+    fn continues_after_error(&self) -> bool {
         self.present().requests.flow == Flow::Separately && self.connection.is_some()
     }
 

@@ -16,7 +16,7 @@ use driver::Driver;
 use rt::Rt;
 
 use crate::lane_state::{LaneState, Outlets};
-use crate::opening::Opened;
+use crate::opening::LaneConnections;
 use crate::run_context::RunContext;
 use crate::share::Share;
 
@@ -29,7 +29,7 @@ pub(crate) async fn run<D: Driver>(
     share: Share,
     zero: Stamp,
     outlets: Outlets,
-    opened: Opened<D>,
+    opened: LaneConnections<D>,
 ) -> LaneOutcome {
     let lane = Rc::new(LaneState::assemble(rt, context, share, zero, outlets));
     for (id, connections) in opened.connections.into_pairs() {

@@ -53,10 +53,10 @@ fn smallest_step() -> Nanos {
 pub(super) fn timer(is_quick: bool) -> Result<Lateness, Problem> {
     let sleeps = if is_quick { FEW_SLEEPS } else { SLEEPS };
     let late = lateness(sleeps).map_err(Problem::System)?;
-    Ok(sum_up(late))
+    Ok(lateness_of(late))
 }
 
-fn sum_up(mut late: Vec<Nanos>) -> Lateness {
+fn lateness_of(mut late: Vec<Nanos>) -> Lateness {
     late.sort();
     let count = late.len();
     let of = |per_mille: usize| {
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn sleeps_are_summed_up_by_rank() {
-        let late = sum_up((1..=1_000).rev().map(Nanos).collect());
+        let late = lateness_of((1..=1_000).rev().map(Nanos).collect());
         let quantiles = Quantiles { p50: Nanos(500), p99: Nanos(990), p99_9: Nanos(999) };
         assert_eq!(late, Lateness { count: 1_000, quantiles, max: Nanos(1_000) });
-        assert_eq!(sum_up(Vec::new()).max, Nanos::ZERO);
+        assert_eq!(lateness_of(Vec::new()).max, Nanos::ZERO);
     }
 }

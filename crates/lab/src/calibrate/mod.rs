@@ -41,7 +41,7 @@ pub(crate) use measure::NullFloor;
 pub use problem::Problem;
 pub use rates::{AaResult, MachineRate};
 pub use server::{SERVER, serve};
-pub use store::{Store, Unusable};
+pub use store::{Store, UnusableFile};
 
 use measure::{CalibrationRunner, Measured};
 use server::Simulated;
@@ -70,7 +70,7 @@ pub fn calibrate(
     let mut routes = Vec::new();
     for route in Route::ALL {
         on_step(title(route));
-        let place = Place::of(route, &wanted.program)?;
+        let place = RouteServer::of(route, &wanted.program)?;
         let measured = workshop.floor(&place.target)?;
         if route == Route::Sqlite {
             hand_off = Some(measured.hand_off());
@@ -102,18 +102,18 @@ pub fn title(route: Route) -> &'static str {
 }
 
 /// The server at the end of a route, running while the route is measured.
-struct Place {
+struct RouteServer {
     target: Target,
     _server: Option<Simulated>,
 }
 
-impl Place {
-    fn of(route: Route, program: &Path) -> Result<Place, Problem> {
-        let fixed = |url: &str| Place { target: url_of(url), _server: None };
+impl RouteServer {
+    fn of(route: Route, program: &Path) -> Result<RouteServer, Problem> {
+        let fixed = |url: &str| RouteServer { target: url_of(url), _server: None };
         let simulated = |kind: testbed::Kind, scheme: &str| {
             let server = Simulated::start(program, kind).map_err(Problem::Server)?;
             let target = url_of(&format!("{scheme}://assay@{}/calibrate", server.address));
-            Ok(Place { target, _server: Some(server) })
+            Ok(RouteServer { target, _server: Some(server) })
         };
         match route {
             Route::Null => Ok(fixed("sim:null")),

@@ -9,7 +9,7 @@ use analyze::compare::FalsePositives;
 use serde_json::{Map, Value, json};
 
 use super::machine::Machine;
-use super::store::{Store, Unusable};
+use super::store::{Store, UnusableFile};
 
 /// The name and version of the document.
 const SCHEMA: &str = "assay.false-positives/1";
@@ -90,10 +90,10 @@ impl Store {
     ///
     /// # Errors
     /// The file exists and cannot be used.
-    pub fn aa_results(&self, machine: &Machine) -> Result<Vec<AaResult>, Unusable> {
+    pub fn aa_results(&self, machine: &Machine) -> Result<Vec<AaResult>, UnusableFile> {
         let path = self.aa_file(machine);
         let Some(document) = self.document(&path)? else { return Ok(Vec::new()) };
-        let odd = |reason: &str| Unusable { path: path.clone(), reason: reason.to_owned() };
+        let odd = |reason: &str| UnusableFile { path: path.clone(), reason: reason.to_owned() };
         if document["machine"] != facts(machine) {
             return Err(odd("it was made on another machine"));
         }

@@ -28,20 +28,20 @@ pub struct Store {
 
 /// A file of a machine that exists and cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unusable {
+pub struct UnusableFile {
     /// The path of the file.
     pub path: PathBuf,
     /// The reason why it cannot be used.
     pub reason: String,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for UnusableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the file `{}` is ignored: {}", self.path.display(), self.reason)
     }
 }
 
-impl std::error::Error for Unusable {}
+impl std::error::Error for UnusableFile {}
 
 impl Store {
     /// Creates a store in this folder; nothing is written yet.
@@ -63,9 +63,9 @@ impl Store {
     ///
     /// # Errors
     /// The file exists and cannot be used.
-    pub fn read(&self, machine: &Machine) -> Result<Option<Calibration>, Unusable> {
+    pub fn read(&self, machine: &Machine) -> Result<Option<Calibration>, UnusableFile> {
         let path = self.file(machine);
-        let unusable = |reason: String| Unusable { path: path.clone(), reason };
+        let unusable = |reason: String| UnusableFile { path: path.clone(), reason };
         let Some(document) = self.document(&path)? else { return Ok(None) };
         let odd = || unusable("it is damaged, or was made by another version of assay".to_owned());
         let calibration = Calibration::of_document(&document).ok_or_else(odd)?;
@@ -103,8 +103,8 @@ impl Store {
     ///
     /// # Errors
     /// The file exists and is no JSON document.
-    pub(super) fn document(&self, path: &Path) -> Result<Option<Value>, Unusable> {
-        let unusable = |reason: String| Unusable { path: path.to_owned(), reason };
+    pub(super) fn document(&self, path: &Path) -> Result<Option<Value>, UnusableFile> {
+        let unusable = |reason: String| UnusableFile { path: path.to_owned(), reason };
         match text(path) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)

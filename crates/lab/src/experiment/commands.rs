@@ -148,7 +148,7 @@ impl Access {
             let place = TemporaryFolder::new(&std::env::temp_dir(), "assay-login")?;
             let path = place.path().join("password");
             write(&path, &password_text(&login, dialect))?;
-            let place_of_socket = PlaceOfServer::of(&login, dialect);
+            let place_of_socket = ServerEndpoint::of(&login, dialect);
             host = Some(place_of_socket.host.into());
             port = place_of_socket.port.map(|port| port.to_string().into());
             user = Some(login.user.into());
@@ -174,24 +174,24 @@ impl Access {
 }
 
 /// Host and port by which the client programs of a database find a server.
-struct PlaceOfServer {
+struct ServerEndpoint {
     host: String,
     port: Option<u16>,
 }
 
-impl PlaceOfServer {
+impl ServerEndpoint {
     /// Returns the place of a server. Programs of PostgreSQL find a socket by its folder and the
     /// port at the end of its name.
-    fn of(login: &Login, dialect: Dialect) -> PlaceOfServer {
+    fn of(login: &Login, dialect: Dialect) -> ServerEndpoint {
         let (host, port) = (login.host.clone(), login.port);
         match &login.socket {
             Some(socket) if dialect == Dialect::Postgres => {
                 let name = socket.file_name().unwrap_or_default().to_string_lossy();
                 let port = name.strip_prefix(".s.PGSQL.").and_then(|port| port.parse().ok());
                 let folder = socket.parent().unwrap_or(Path::new("/"));
-                PlaceOfServer { host: folder.display().to_string(), port }
+                ServerEndpoint { host: folder.display().to_string(), port }
             }
-            _ => PlaceOfServer { host, port },
+            _ => ServerEndpoint { host, port },
         }
     }
 }

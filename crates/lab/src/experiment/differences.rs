@@ -182,7 +182,7 @@ fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     let mut found: Vec<UndeclaredDifference> = Vec::new();
     for run in others {
         let between = Between::Rounds([first.round, run.round]);
-        for Unequal { kind, name, values } in unequal(first, run) {
+        for DifferingFact { kind, name, values } in unequal(first, run) {
             let is_known = found.iter().any(|known| known.name == name);
             if !is_known && kind != DifferenceKind::Data && Rule::of(&name) == Rule::Exact {
                 found.push(UndeclaredDifference { kind, name, arm, between, values });
@@ -203,11 +203,12 @@ fn from_baseline(
 ) -> Vec<UndeclaredDifference> {
     let (Some(first), Some(other)) = (baseline.first(), own.first()) else { return Vec::new() };
     let pairs = baseline.iter().map(|run| unequal(run, other));
-    let pairs: Vec<Vec<Unequal>> = pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
+    let pairs: Vec<Vec<DifferingFact>> =
+        pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
     let is_everywhere =
         |name: &str| pairs.iter().all(|found| found.iter().any(|one| one.name == name));
-    let is_of_arms = |one: &Unequal| match one.kind {
-        DifferenceKind::Data if grow_apart(&one.name, baseline, own) => true,
+    let is_of_arms = |one: &DifferingFact| match one.kind {
+        DifferenceKind::Data if grows_on_separate_servers(&one.name, baseline, own) => true,
         DifferenceKind::Data => is_everywhere(&one.name) && is_one_sided(&one.name, baseline, own),
         DifferenceKind::Durability | DifferenceKind::Setting | DifferenceKind::Environment => {
             is_everywhere(&one.name)
@@ -216,14 +217,23 @@ fn from_baseline(
     let found =
         unequal(first, other).into_iter().filter(|one| is_of_arms(one) && !is_declared(one, keys));
     let between = Between::Arms;
-    let difference =
-        |Unequal { kind, name, values }| UndeclaredDifference { kind, name, arm, between, values };
+    let difference = |DifferingFact { kind, name, values }| UndeclaredDifference {
+        kind,
+        name,
+        arm,
+        between,
+        values,
+    };
     found.map(difference).collect()
 }
 
 /// Returns true if a size grows from run to run, and each arm has a server of its own. Then no run
 /// of the other arm precedes the first one of an arm on its data: both begin as loaded.
-fn grow_apart(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
+fn grows_on_separate_servers(
+    name: &str,
+    baseline: &[&RunFacts<'_>],
+    own: &[&RunFacts<'_>],
+) -> bool {
     let servers = [baseline, own].map(|runs| only_server_of(name, runs));
     let is_apart = matches!(servers, [Some(here), Some(there)] if here != there);
     let grows = |runs: &[&RunFacts<'_>]| match runs {
@@ -265,27 +275,27 @@ fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -
 
 /// A fact with its values in two runs.
 #[derive(Clone, Debug)]
-struct Unequal {
+struct DifferingFact {
     kind: DifferenceKind,
     name: String,
     values: [String; 2],
 }
 
 /// Returns the facts that differ between two runs, sorted by kind and name.
-fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<Unequal> {
+fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
     let differ = differences(a.facts, b.facts).into_iter().filter(|one| one.kind == Kind::Differs);
     let of_environment = differ.filter_map(|one| {
         let (kind, values) = (kind_of(&one.name)?, [one.a, one.b]);
-        Some(Unequal { kind, name: one.name, values })
+        Some(DifferingFact { kind, name: one.name, values })
     });
-    let mut found: Vec<Unequal> = of_environment.collect();
+    let mut found: Vec<DifferingFact> = of_environment.collect();
     // The other settings that every server reports have no rule.
     for (name, value) in a.facts.iter().filter(|(_, value)| value != UNKNOWN) {
         let Some(kind) = kind_of(name).filter(|_| Rule::of(name) == Rule::Exact) else { continue };
         let Some(other) = known(b.facts, name).filter(|other| *other != value) else { continue };
         if found.iter().all(|one| one.name != *name) {
             let values = [value.clone(), other.to_owned()];
-            found.push(Unequal { kind, name: name.clone(), values });
+            found.push(DifferingFact { kind, name: name.clone(), values });
         }
     }
     found.retain(|one| !one.values.iter().all(|value| value.contains(FOLDER_OF_SERVER)));
@@ -334,7 +344,7 @@ fn bare(name: &str) -> &str {
 }
 
 /// Returns true if a difference follows from those that are declared.
-fn is_declared(one: &Unequal, keys: &[String]) -> bool {
+fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
     let names_it = |key: &str| key.split_once('.').is_some_and(|(_, rest)| plain(rest) == name);

@@ -43,7 +43,7 @@ pub struct ArmEffect {
     /// The keys of differences that neither a server nor the client's connection confirms.
     pub not_read_back: Vec<String>,
     /// TLS that ends before the server.
-    pub ended_tls: Option<EndedTls>,
+    pub ended_tls: Option<TerminatedTls>,
     /// True if its target differs from the baseline's but reached the same database of the same
     /// server.
     pub shares_server: bool,
@@ -51,7 +51,7 @@ pub struct ArmEffect {
 
 /// TLS that something between client and server ends, such as a pooler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndedTls {
+pub struct TerminatedTls {
     /// The version of TLS on the client's connection.
     pub client: String,
     /// The name of the fact with the server's view of its connection.
@@ -162,10 +162,14 @@ fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
     name == TLS || is_simulated || known(facts, &pragma).is_some()
 }
 
-fn ended_tls(facts: &[(String, String)]) -> Option<EndedTls> {
+fn ended_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
     let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != PLAIN)?;
     let server = known(facts, SERVER_VERSION).filter(|value| SERVER_PLAIN.contains(value))?;
-    Some(EndedTls { client: client.to_owned(), fact: SERVER_VERSION, server: server.to_owned() })
+    Some(TerminatedTls {
+        client: client.to_owned(),
+        fact: SERVER_VERSION,
+        server: server.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -226,7 +230,7 @@ mod tests {
             effect_of(&[], &facts(&[(CLIENT_TLS_VERSION, client), (SERVER_VERSION, server)]))
                 .ended_tls
         };
-        let expected = |server: &str| EndedTls {
+        let expected = |server: &str| TerminatedTls {
             client: "TLSv1.3".to_owned(),
             fact: "ssl_version",
             server: server.to_owned(),

@@ -21,7 +21,7 @@ use super::recorded::looks_of;
 use super::schedule::Schedule;
 use super::search::{self, RecordedSearch};
 use super::warm_up::{figures_of_round, is_same_round};
-use crate::run::Done;
+use crate::run::RunResult;
 
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,10 @@ impl<'a> Execution<'a> {
     }
 
     /// Returns a run, unless the user ended it: its record is then removed.
-    pub(super) fn unless_interrupted(&self, done: Done) -> Result<Option<Done>, ExperimentError> {
+    pub(super) fn unless_interrupted(
+        &self,
+        done: RunResult,
+    ) -> Result<Option<RunResult>, ExperimentError> {
         if done.end != EndKind::Interrupted {
             return Ok(Some(done));
         }
@@ -186,7 +189,7 @@ impl<'a> Execution<'a> {
         arm: &Arm,
         mut row: RunRow,
         figures: RunFigures,
-        done: &Done,
+        done: &RunResult,
     ) -> Result<(), ExperimentError> {
         if let Some(versions) = self.runs.other_server(&row.arm, &figures) {
             let _ = std::fs::remove_file(&done.record);

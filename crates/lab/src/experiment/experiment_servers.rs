@@ -26,7 +26,7 @@ use super::settings;
 use super::settle;
 use super::teardown::{SetupEvents, TeardownFailure};
 use crate::record_place::RecordPlace;
-use crate::run::{Done, ExampleResult, Order, run_on};
+use crate::run::{ExampleResult, Order, RunResult, run_on};
 
 /// The servers of an experiment with the data on them.
 pub(super) struct ExperimentServers<'a> {
@@ -375,7 +375,7 @@ impl<'a> ExperimentServers<'a> {
         &self,
         id: ArmPointId,
         planned: PlannedRun,
-    ) -> Result<Done, ExperimentError> {
+    ) -> Result<RunResult, ExperimentError> {
         let order = self.order_at(id, planned, self.load.as_ref())?;
         self.measure_order(id, planned, order, |_| {})
     }
@@ -410,7 +410,7 @@ impl<'a> ExperimentServers<'a> {
         planned: PlannedRun,
         mut order: Order,
         begin: impl FnOnce(&mut Order),
-    ) -> Result<Done, ExperimentError> {
+    ) -> Result<RunResult, ExperimentError> {
         let arm = self.arm_point(id);
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;

@@ -48,7 +48,7 @@ pub use curves::SweepResults;
 pub use design::design;
 pub use differences::{Between, DifferenceKind, UndeclaredDifference};
 pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
-pub use effect::{ArmEffect, EndedTls};
+pub use effect::{ArmEffect, TerminatedTls};
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::run_experiment;

@@ -137,7 +137,7 @@ pub fn unobserved_cpu(
             let is_elsewhere =
                 |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
             let is_named = !observe.processes.is_empty();
-            match !is_named && network::whereabouts(target).iter().any(is_elsewhere) {
+            match !is_named && network::server_locations(target).iter().any(is_elsewhere) {
                 true => UnobservedCpu::Elsewhere,
                 false => return None,
             }

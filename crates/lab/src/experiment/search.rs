@@ -63,7 +63,7 @@ pub fn search_order(
     };
     // A number of clients has no ceiling.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
-    Some(of_question(question, Surroundings { seed: plan.seed, warmup, drain, ceiling_per_s }))
+    Some(of_question(question, SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s }))
 }
 
 /// Returns the facts from which the order of a search is read again.
@@ -79,15 +79,15 @@ pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
 }
 
 /// The parts of a search that its question does not have.
-struct Surroundings {
+struct SearchParameters {
     seed: Seed,
     warmup: Nanos,
     drain: Nanos,
     ceiling_per_s: Option<f64>,
 }
 
-fn of_question(question: &CapacityQuestion, surroundings: Surroundings) -> CapacityOrder {
-    let Surroundings { seed, warmup, drain, ceiling_per_s } = surroundings;
+fn of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
+    let SearchParameters { seed, warmup, drain, ceiling_per_s } = surroundings;
     CapacityOrder {
         conditions: question.conditions.clone(),
         vary: question.vary.clone(),
@@ -118,7 +118,7 @@ pub(super) fn recorded_order<'f>(
     // Sums of these times must not overflow.
     let is_possible = |time: &Nanos| *time < Nanos(u64::MAX / 8);
     let (warmup, drain) = (nanos(WARMUP).filter(is_possible)?, nanos(DRAIN).filter(is_possible)?);
-    Some(of_question(question, Surroundings { seed, warmup, drain, ceiling_per_s }))
+    Some(of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
 }
 
 /// A search that was read from its record.

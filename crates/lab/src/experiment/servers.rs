@@ -19,7 +19,7 @@ const SETTING: &str = "server.";
 /// Arms with the same target share a stage. Arms whose targets differ in options of the client, or
 /// in settings that arms change, share the server behind them, so that they find the same data.
 pub(super) struct Servers {
-    stages: ById<StageId, Opened>,
+    stages: ById<StageId, OpenStage>,
     /// The stage of each arm.
     of_arms: ById<ArmPointId, StageId>,
     /// The private servers; dropped after the stages that use them.
@@ -57,7 +57,7 @@ impl Id for PrivateId {
 }
 
 /// A stage with the data that its server holds.
-struct Opened {
+struct OpenStage {
     stage: Stage,
     target: Target,
     /// The first stage whose server has the same data.
@@ -119,7 +119,7 @@ impl Servers {
         self.opened(arm).private.map(|private| self.private[private].server.kind())
     }
 
-    fn opened(&self, arm: ArmPointId) -> &Opened {
+    fn opened(&self, arm: ArmPointId) -> &OpenStage {
         &self.stages[self.of_arms[arm]]
     }
 
@@ -176,11 +176,12 @@ impl Servers {
     }
 
     fn add(&mut self, stage: Stage, target: Target, private: Option<PrivateId>) -> StageId {
-        let same =
-            |(_, opened): &(StageId, &Opened)| shares_data(&opened.target, &target, &self.varied);
+        let same = |(_, opened): &(StageId, &OpenStage)| {
+            shares_data(&opened.target, &target, &self.varied)
+        };
         let data = self.stages.iter().find(same).map(|(stage, _)| stage);
         let data = data.unwrap_or(StageId(self.stages.len()));
-        self.stages.push(Opened { stage, target, data, private })
+        self.stages.push(OpenStage { stage, target, data, private })
     }
 }
 

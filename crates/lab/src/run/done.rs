@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use archive::{Notes, OpLog, RecordError, Recorder};
+use archive::{OpLog, RecordError, RecordFacts, Recorder};
 use base::Nanos;
 use engine::{Failed, Finished, Stop};
 use record::{End, EndKind, Event, EventKind};
@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// A run that left a record.
 #[derive(Debug)]
-pub struct Done {
+pub struct RunResult {
     /// The reason why it ended.
     pub end: EndKind,
     /// The target without which nothing was measured, if so.
@@ -38,7 +38,7 @@ pub struct MissingTarget {
     pub reason: String,
 }
 
-impl Done {
+impl RunResult {
     /// Removes the record, for callers that have no use for an empty one.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Done {
 pub(super) fn close(
     op_log: OpLog,
     finished: &Result<Finished, Failed>,
-    notes: &Notes,
+    notes: &RecordFacts,
     stop: &Stop,
 ) -> Option<String> {
     let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured.as_ref())
@@ -72,7 +72,7 @@ pub(super) fn close(
 }
 
 /// Notes failed files of jobs, and the remarks about jobs.
-fn note_faults(finished: &Finished, notes: &Notes) {
+fn note_faults(finished: &Finished, notes: &RecordFacts) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
@@ -92,7 +92,7 @@ pub(super) fn conclude(
     recorder: Recorder,
     finished: Result<Finished, Failed>,
     was_reached: bool,
-) -> Result<Done, Error> {
+) -> Result<RunResult, Error> {
     let (mut missing_target, mut panic) = (None, None);
     let secrets = plan.secrets();
     let end = match finished {
@@ -117,7 +117,7 @@ pub(super) fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, missing_target, record, record_error, op_log_loss: None, panic })
+    Ok(RunResult { end, missing_target, record, record_error, op_log_loss: None, panic })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use archive::Notes;
+use archive::RecordFacts;
 use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 use driver::Count;
 use engine::{Listener, RunEvent};
@@ -13,13 +13,13 @@ use workload::Observe;
 
 use super::order::Order;
 use crate::account::{DATABASE, NO_STATISTICS, metric_of};
-use crate::observation::{self, ObservationSink, Watches};
+use crate::observation::{self, MachineObservers, ObservationSink};
 
 /// The observers that are running: while a table is filled, or from time zero on.
-struct Watched {
+struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::Begin>,
-    machines: Option<Watches>,
+    machines: Option<MachineObservers>,
     /// The observer of the database. It ends with the measured phase, so that its own queries fall
     /// between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
@@ -27,7 +27,7 @@ struct Watched {
 
 /// A listener that writes the run's events into the record and passes them on.
 pub(super) struct RecordingListener {
-    notes: Notes,
+    notes: RecordFacts,
     next: Arc<dyn Listener>,
     started: WallTime,
     is_virtual: bool,
@@ -39,7 +39,7 @@ pub(super) struct RecordingListener {
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
-    watched: Mutex<Watched>,
+    watched: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
     /// True once the target has answered.
     was_reached: AtomicBool,
@@ -50,7 +50,7 @@ impl RecordingListener {
     /// `observations`: of the processes in `scope`, and of the database if `database` begins one.
     pub(super) fn new(
         order: &Order,
-        notes: Notes,
+        notes: RecordFacts,
         next: Arc<dyn Listener>,
         observations: ObservationSink,
         scope: Scope,
@@ -65,7 +65,7 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
-            watched: Mutex::new(Watched { begin: database, machines: None, database: None }),
+            watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         }
@@ -82,7 +82,8 @@ impl RecordingListener {
             return;
         }
         let mut watched = self.watched.lock().expect("nothing panics here");
-        watched.machines = Some(Watches::begin(zero, &self.scope, &self.observe, observations));
+        watched.machines =
+            Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
         watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
     }
 
@@ -94,9 +95,9 @@ impl RecordingListener {
     /// Ends all observers, the slowest last; those that end first no longer sample idle components.
     pub(super) fn end_watches(&self) {
         let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
-        machines.iter_mut().for_each(Watches::end_here);
+        machines.iter_mut().for_each(MachineObservers::end_local);
         self.end_database();
-        machines.into_iter().for_each(Watches::end);
+        machines.into_iter().for_each(MachineObservers::end);
     }
 
     /// Records the server's counters; a reading before the run is dated to time zero.

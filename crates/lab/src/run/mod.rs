@@ -1,7 +1,7 @@
 //! A single run and its record.
 //!
 //! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open one. An [`Order`] holds
-//! the parameters, and [`Done`] says how the run ended.
+//! the parameters, and [`RunResult`] says how the run ended.
 
 mod done;
 mod examples;
@@ -11,7 +11,7 @@ mod order;
 
 use std::sync::Arc;
 
-use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
+use archive::{LiveView, OpLog, OpLogError, OpLogOutlet, Recorder};
 use base::Nanos;
 use driver::AnyDriver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, Options, Unreachable, node_entries};
@@ -20,7 +20,7 @@ use record::Pace;
 use record::environment::LABEL;
 use workload::{JobOrPart, Plan, Warmup};
 
-pub use done::{Done, MissingTarget};
+pub use done::{MissingTarget, RunResult};
 pub use order::{ExampleResult, Order};
 
 use crate::calibrate::facts::facts_of;
@@ -31,7 +31,7 @@ use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;
 use crate::stage::{OpenError, Stage};
 use crate::surroundings;
-use crate::target::{Reached, SimulatedRun};
+use crate::target::{ResolvedTarget, SimulatedRun};
 use done::{close, conclude};
 use examples::Examples;
 use header::header;
@@ -49,7 +49,7 @@ pub fn run(
     order: Order,
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
-) -> Result<Done, Error> {
+) -> Result<RunResult, Error> {
     match Stage::open(&order.plan, &order.target, &order.options) {
         Ok(stage) => run_on(&stage, order, listener, watch),
         Err(OpenError::Unreachable(unreachable)) => record_unreachable(order, unreachable, watch),
@@ -69,7 +69,7 @@ pub fn run_on(
     mut order: Order,
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
-) -> Result<Done, Error> {
+) -> Result<RunResult, Error> {
     measure_nothing_without_jobs(&mut order.plan);
     let run = order.server_seed.unwrap_or_else(|| SimulatedRun::only(&order.plan));
     let drivers = stage.drivers(&order.plan, run);
@@ -81,7 +81,7 @@ pub fn run_on(
 ///
 /// # Errors
 /// As [`run`].
-pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error> {
+pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<RunResult, Error> {
     order.plan.jobs.clear();
     order.options.teardown = false;
     run(order, listener, |_| {})
@@ -99,10 +99,10 @@ fn measure_nothing_without_jobs(plan: &mut Plan) {
 fn record(
     order: &Order,
     drivers: Drivers<AnyDriver>,
-    reached: &[Reached],
+    reached: &[ResolvedTarget],
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
-) -> Result<Done, Error> {
+) -> Result<RunResult, Error> {
     let Order { plan, options, stop, .. } = order;
     // Read the facts before changing anything, such as the limit of open files.
     let facts = facts(order, reached);
@@ -137,7 +137,7 @@ fn record(
     }
     let outlet = |lane| -> LaneOutlet {
         match &op_log {
-            Some(op_log) => Box::new(Logged::new(recorder.outlet(), op_log.lane(lane))),
+            Some(op_log) => Box::new(OpLogOutlet::new(recorder.outlet(), op_log.lane(lane))),
             None => Box::new(recorder.outlet()),
         }
     };
@@ -146,7 +146,7 @@ fn record(
     listener.end_watches();
     let op_log_loss = op_log.and_then(|op_log| close(op_log, &finished, &notes, stop));
     let done = conclude(plan, recorder, finished, listener.was_reached())?;
-    Ok(Done { op_log_loss, ..done })
+    Ok(RunResult { op_log_loss, ..done })
 }
 
 /// Records that a target cannot be opened.
@@ -154,7 +154,7 @@ fn record_unreachable(
     mut order: Order,
     unreachable: Unreachable,
     watch: impl FnOnce(LiveView),
-) -> Result<Done, Error> {
+) -> Result<RunResult, Error> {
     measure_nothing_without_jobs(&mut order.plan);
     // The nodes behind an unreached target are unknown, and nothing was sent to them.
     let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
@@ -170,7 +170,7 @@ fn label(order: &Order) -> Option<(String, String)> {
 }
 
 /// Reads the facts of the environment, unless time is simulated.
-fn facts(order: &Order, reached: &[Reached]) -> Vec<(String, String)> {
+fn facts(order: &Order, reached: &[ResolvedTarget]) -> Vec<(String, String)> {
     if order.options.is_virtual {
         return Vec::new();
     }
@@ -183,7 +183,7 @@ fn facts(order: &Order, reached: &[Reached]) -> Vec<(String, String)> {
 fn recording_listener(
     order: &Order,
     drivers: &Drivers<AnyDriver>,
-    reached: &[Reached],
+    reached: &[ResolvedTarget],
     recorder: &Recorder,
     next: Arc<dyn Listener>,
 ) -> RecordingListener {

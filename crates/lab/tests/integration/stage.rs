@@ -6,7 +6,7 @@ use std::sync::Arc;
 use archive::Archive;
 use base::Target;
 use engine::{Failed, NoListener, Options, Prepare};
-use lab::{Done, Error, Order, RecordPlace, Stage};
+use lab::{Error, Order, RecordPlace, RunResult, Stage};
 use record::EndKind;
 
 use crate::support::{Place, plan, read};
@@ -27,7 +27,7 @@ fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> 
 }
 
 /// Runs a workload on a stage.
-fn run_on(stage: &Stage, order: Order) -> Result<Done, Error> {
+fn run_on(stage: &Stage, order: Order) -> Result<RunResult, Error> {
     lab::run_on(stage, order, Arc::new(NoListener), |_| {})
 }
 

@@ -176,7 +176,7 @@ impl DialectSampler {
                 sizes::read_mysql(session, sampler.is_mariadb(), sample).await
             }
             DialectSampler::Sqlite(sampler) => {
-                sizes::tell_sqlite(sampler.file(), sample);
+                sizes::report_sqlite(sampler.file(), sample);
                 Ok(())
             }
         }
@@ -250,7 +250,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 }
                 End::Broken(why) => {
                     self.sample.missing(DATABASE, format!("for a while: {why}"));
-                    self.tell_missing();
+                    self.report_missing();
                     if self.rt.now().since(begun) > LONGEST_PAUSE {
                         pause = FIRST_PAUSE;
                     }
@@ -259,7 +259,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 }
             }
         }
-        self.tell_missing();
+        self.report_missing();
     }
 
     /// Runs one session from beginning to end.
@@ -318,7 +318,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                     let metric = format!("sqlite3_stmt_status.{name}");
                     self.sample.read_named(&Part::Statistics, &metric, "", sum as f64);
                 }
-                self.tell_all();
+                self.report_all();
                 if let Err(failure) = read {
                     return failure.into();
                 }
@@ -341,25 +341,25 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     }
 
     /// Reports everything that was counted and read.
-    fn tell_all(&mut self) {
+    fn report_all(&mut self) {
         let at = self.rt.now().since(self.zero);
         let begun = self.tally.begun();
         if !begun.readings.is_empty() {
             (self.on_sample)(self.reported_at, begun);
         }
         self.tally.write(&mut self.sample);
-        self.tell_at(at);
+        self.report_at(at);
         self.reported_at = at;
     }
 
     /// Reports the missing components.
-    fn tell_missing(&mut self) {
+    fn report_missing(&mut self) {
         if !self.sample.missing.is_empty() {
-            self.tell_at(self.rt.now().since(self.zero));
+            self.report_at(self.rt.now().since(self.zero));
         }
     }
 
-    fn tell_at(&mut self, at: Nanos) {
+    fn report_at(&mut self, at: Nanos) {
         let mut sample = std::mem::take(&mut self.sample);
         self.known.keep_new(&mut sample);
         (self.on_sample)(at, sample);

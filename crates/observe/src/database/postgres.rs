@@ -222,7 +222,7 @@ impl Postgres {
             return Ok(());
         };
         let known = recognition.look(|| ports(&activity));
-        let Seen { look, theirs, hidden } = seen(&activity, known);
+        let SampledSessions { look, theirs, hidden } = seen(&activity, known);
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
@@ -298,7 +298,7 @@ fn statements(version: u64, schema: &str) -> Option<String> {
 
 /// Observations of our sessions and of those of others, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Seen {
+struct SampledSessions {
     look: SessionObservation,
     theirs: SessionObservation,
     hidden: u64,
@@ -311,8 +311,8 @@ fn ports(activity: &Table) -> Vec<u16> {
 }
 
 /// Reads the answer to [`ACTIVITY`] with the knowledge about its sessions.
-fn seen(activity: &Table, known: Known<'_>) -> Seen {
-    let mut seen = Seen::default();
+fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
+    let mut seen = SampledSessions::default();
     let names = [
         "backend_type",
         "state",
@@ -546,7 +546,7 @@ mod tests {
         }
     }
 
-    fn seen_without_sockets(activity: &Table) -> Seen {
+    fn seen_without_sockets(activity: &Table) -> SampledSessions {
         seen(activity, Known::Names)
     }
 
@@ -575,7 +575,7 @@ mod tests {
             "client backend|active|-|-|f|-|f|1|40003|-",
         ]);
         table.columns.extend(["port".to_owned(), "rests".to_owned()]);
-        let Seen { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
+        let SampledSessions { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
         assert_eq!((look.active, look.idle), (1, 1));
         assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
     }
@@ -589,7 +589,7 @@ mod tests {
 
     #[test]
     fn sessions_are_counted_by_activity() {
-        let Seen { look, theirs, hidden } = seen_without_sockets(&activity(&[
+        let SampledSessions { look, theirs, hidden } = seen_without_sockets(&activity(&[
             "client backend|active|-|-|f|-|f|2",
             "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
             "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
@@ -627,7 +627,7 @@ mod tests {
         let _open = [11, 12].map(|pid| ids.add(SessionId(pid)));
         let own = OwnSessions::of([ids]);
         let active_and_idle = |known: Known<'_>| {
-            let Seen { look, theirs, .. } = seen(&table, known);
+            let SampledSessions { look, theirs, .. } = seen(&table, known);
             [look, theirs].map(|it| (it.active, it.idle))
         };
         assert_eq!(active_and_idle(Known::Ids(&own)), [(2, 1), (2, 1)]);
@@ -636,7 +636,7 @@ mod tests {
 
     #[test]
     fn checkpoint_and_backup_are_background_work() {
-        let Seen { look, .. } = seen_without_sockets(&activity(&[
+        let SampledSessions { look, .. } = seen_without_sockets(&activity(&[
             "checkpointer|-|Timeout|CheckpointWriteDelay|t|-|f|1",
             "walsender|active|-|-|t|BASE_BACKUP ( LABEL 'x' )|f|1",
             "walsender|active|-|-|t|START_REPLICATION 0/1|f|1",
@@ -646,11 +646,11 @@ mod tests {
 
     #[test]
     fn malformed_answer_is_ignored() {
-        assert_eq!(seen_without_sockets(&Table::default()), Seen::default());
+        assert_eq!(seen_without_sockets(&Table::default()), SampledSessions::default());
         let mut short = activity(&["client backend|active"]);
         assert_eq!(seen_without_sockets(&short).look.active, 0);
         short.columns.pop();
-        assert_eq!(seen_without_sockets(&short), Seen::default());
+        assert_eq!(seen_without_sockets(&short), SampledSessions::default());
     }
 
     #[test]

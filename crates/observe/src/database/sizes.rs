@@ -162,7 +162,7 @@ pub(super) async fn read_mysql<C: Connection>(
 }
 
 /// Reports the size of an SQLite database: of its file and of the files next to it.
-pub(super) fn tell_sqlite(file: &Path, sample: &mut Sample) {
+pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
     let mut extent = Extent::default();
     if extent.add(file).is_none() {
         return;
@@ -269,7 +269,7 @@ mod tests {
         let file = place.sparse("a.db");
         fs::write(place.0.join("a.db-wal"), [1; 8_192]).unwrap();
         let mut sample = Sample::default();
-        tell_sqlite(&file, &mut sample);
+        report_sqlite(&file, &mut sample);
         let values: Vec<f64> = sample.readings.iter().map(|reading| reading.value).collect();
         assert_eq!(values[0], f64::from((1 << 20) + 4_096));
         assert!(values[1] >= 8_192.0 && values[1] < values[0], "{values:?}");

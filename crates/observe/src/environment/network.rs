@@ -66,7 +66,7 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
 }
 
 /// Returns the locations of a target's processes.
-pub fn whereabouts(target: &Target) -> Vec<ServerLocation> {
+pub fn server_locations(target: &Target) -> Vec<ServerLocation> {
     let Some(usual) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
     if let Some(socket) = target.option("socket") {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn server_processes_are_searched_at_its_listening_socket() {
-        let found = |url: &str| whereabouts(&Target::parse(url).unwrap());
+        let found = |url: &str| server_locations(&Target::parse(url).unwrap());
         assert_eq!(found("postgres://127.0.0.1/d"), [ServerLocation::Port(5_432)]);
         assert_eq!(found("mysql://[::1]:33/d"), [ServerLocation::Port(33)]);
         let socket = ServerLocation::Socket("/run/s".into());

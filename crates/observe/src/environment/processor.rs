@@ -54,11 +54,11 @@ pub(super) fn facts(root: &Root) -> [Fact; 12] {
 
 /// Returns the number of processors that are online.
 pub(super) fn logical(root: &Root) -> Option<u64> {
-    in_list(&root.line(&format!("{CPU}/online"))?)
+    count_in_list(&root.line(&format!("{CPU}/online"))?)
 }
 
 fn counted(root: &Root, path: &str) -> Option<String> {
-    in_list(&root.line(path)?).map(|count| count.to_string())
+    count_in_list(&root.line(path)?).map(|count| count.to_string())
 }
 
 /// Returns `off` or `on` for a file that holds one of two numbers.
@@ -94,7 +94,7 @@ fn distinct(root: &Root, paths: impl Iterator<Item = String>) -> BTreeSet<String
 }
 
 /// Counts the numbers in a list such as `0-3,8`.
-fn in_list(list: &str) -> Option<u64> {
+fn count_in_list(list: &str) -> Option<u64> {
     let mut count: u64 = 0;
     for part in list.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn lists_of_processors_are_counted_or_unknown() {
         for (list, expected) in [("0", 1), ("0-3", 4), ("0-3,8,10-11", 7)] {
-            assert_eq!(in_list(list), Some(expected), "{list}");
+            assert_eq!(count_in_list(list), Some(expected), "{list}");
         }
         for odd in ["", "a", "3-1", "0-", "-", "0-4294967295", "0-99999999999", "0,,1"] {
-            assert_eq!(in_list(odd), None, "{odd}");
+            assert_eq!(count_in_list(odd), None, "{odd}");
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Group {
     pub(super) roles: BTreeMap<&'static str, ResourceUse>,
     /// Processor time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
-    reaped: Reaped,
+    reaped: EndedProcesses,
     turn: usize,
 }
 
@@ -94,7 +94,7 @@ impl Group {
         let mut moment = GroupSample::default();
         let (mut busiest, mut has_threads, mut place) = (Pair::default(), false, 0);
         let (mut reaped, mut gone) = (Pair::default(), 0_u64);
-        self.note_parents();
+        self.mark_parents();
         for number in due {
             let Some(process) = self.processes.get_mut(&number) else { continue };
             let Some(seen) = process.look(files, &mut place, detail) else {
@@ -121,7 +121,7 @@ impl Group {
 
     /// Marks the processes that have children. A process stays marked, because it reports the use
     /// of its last child after that has ended.
-    fn note_parents(&mut self) {
+    fn mark_parents(&mut self) {
         let parents: BTreeSet<u32> = self.processes.values().map(|p| p.stat.parent).collect();
         for (number, process) in &mut self.processes {
             process.is_parent |= parents.contains(number);
@@ -169,13 +169,13 @@ impl Group {
 
 /// Use of processes that ended, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Reaped {
+struct EndedProcesses {
     /// Ticks counted for the processes found gone at the last sample that no parent has reported
     /// yet.
     owed: u64,
 }
 
-impl Reaped {
+impl EndedProcesses {
     /// Returns the ticks that parents report beyond those counted for the processes that are gone.
     /// A parent may be read before its child is found gone, or after, and then it reports the child
     /// at the next sample; a parent that does not wait for its children never reports them.
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn late_reaped_usage_counts_once() {
-        let mut reaped = Reaped::default();
+        let mut reaped = EndedProcesses::default();
         assert_eq!(reaped.beyond(0, 7), 0);
         assert_eq!(reaped.beyond(9, 0), 2);
         assert_eq!(reaped.beyond(4, 0), 4);

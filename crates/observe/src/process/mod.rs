@@ -32,7 +32,7 @@ use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, GroupSample};
 pub(crate) use self::holder::Holder;
-use self::others::{Others, Sides};
+use self::others::{OtherPrograms, Sides};
 use self::thread::CountedFrom;
 use self::units::ids;
 use self::used::{Pair, ResourceUse};
@@ -52,7 +52,7 @@ const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel doe
 /// A location of the database, and the processes found there.
 #[derive(Debug)]
 struct LocatedServer {
-    whereabouts: ServerLocation,
+    location: ServerLocation,
     found: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Processes {
     /// This process, if another one is observed.
     observer: Group,
     census: ProcessTree,
-    others: Others,
+    others: OtherPrograms,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
     /// Samples until the next search for servers, and until the one after it.
@@ -88,7 +88,7 @@ impl Processes {
         });
         let place = |place: &ServerLocation| match place {
             ServerLocation::Port(_) | ServerLocation::Socket(_) | ServerLocation::Process(_) => {
-                Some(LocatedServer { whereabouts: place.clone(), found: Vec::new() })
+                Some(LocatedServer { location: place.clone(), found: Vec::new() })
             }
             ServerLocation::Elsewhere(_) | ServerLocation::Threads(_) => None,
         };
@@ -100,7 +100,7 @@ impl Processes {
             server: Group::default(),
             observer: Group::default(),
             census: ProcessTree::default(),
-            others: Others::default(),
+            others: OtherPrograms::default(),
             cgroups: Side::ALL.map(Cgroup::of),
             last: None,
             search: (0, 1),
@@ -124,18 +124,18 @@ impl Source for Processes {
             0 => sample.missing("generator", self.no_generator()),
             _ => usage.report(&files, &moment, sample),
         }
-        self.tell_observing(&mut files, sample);
+        self.report_observing(&mut files, sample);
         if self.threads.is_some() && moment.busiest.is_none() {
             let why = format!("its threads are not read one by one {TOO_MANY}");
             sample.missing("server", why);
         } else if self.threads.is_some() {
             let usage = SideUsage { side: Side::Server, used: self.generator.apart, since_s };
-            usage.tell_used(true, sample);
-            usage.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
-            usage.tell_io(moment.tells_io, sample);
+            usage.report_used(true, sample);
+            usage.report_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
+            usage.report_io(moment.tells_io, sample);
             // The requesting threads have started its threads, which may run on the same
             // processors.
-            usage.tell_processors(&files, &moment, sample);
+            usage.report_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
             let usage = SideUsage { side: Side::Server, used: self.server.used, since_s };
@@ -150,10 +150,10 @@ impl Source for Processes {
             // Proxies that run next to the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
             usage.read(sample, server::PROXIES, proxies as f64);
-            self.tell_roles(sample);
+            self.report_roles(sample);
         }
-        self.tell_others(&mut files, now, sample);
-        self.tell_cgroups(root, sample);
+        self.report_others(&mut files, now, sample);
+        self.report_cgroups(root, sample);
     }
 }
 
@@ -202,7 +202,7 @@ impl Processes {
         }
         let mut is_new = false;
         for place in self.places.iter_mut().filter(|place| is_lost(place)) {
-            match find::find(files, &place.whereabouts) {
+            match find::find(files, &place.location) {
                 Some(Ok(found)) => {
                     self.server.adopt(files, found.iter().copied(), CountedFrom::Now);
                     place.found = found;
@@ -225,7 +225,7 @@ impl Processes {
     }
 
     /// Reports the cost of observing: the threads of this process that do it.
-    fn tell_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
+    fn report_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let group = match self.observed_root {
             Some(_) => {
                 self.observer.look(files, None);
@@ -239,7 +239,7 @@ impl Processes {
         }
     }
 
-    fn tell_roles(&self, sample: &mut Sample) {
+    fn report_roles(&self, sample: &mut Sample) {
         for (role, used) in &self.server.roles {
             let part = Part::Role((*role).to_owned());
             sample.read(&part, role::USER, seconds(used.user));
@@ -251,7 +251,7 @@ impl Processes {
 
     /// Reports the use of programs of neither side. While a lost server is being searched for,
     /// nothing is reported, because the server would count as one of them.
-    fn tell_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
+    fn report_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.numbers();
         let is_lost = |place: &LocatedServer| {
             !place.found.is_empty() && !place.found.iter().any(|number| here.contains(number))
@@ -267,7 +267,7 @@ impl Processes {
         self.others.look(files, &sides, now, sample);
     }
 
-    fn tell_cgroups(&mut self, root: &Root, sample: &mut Sample) {
+    fn report_cgroups(&mut self, root: &Root, sample: &mut Sample) {
         let [generator, server] = &mut self.cgroups;
         let own = self.observed_root.unwrap_or_else(|| own_number(root));
         generator.look(root, own, sample);
@@ -296,14 +296,14 @@ impl SideUsage {
         self.read(sample, processes::THREADS, moment.threads as f64);
         let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
         self.read(sample, processes::RESIDENT, bytes);
-        self.tell_used(moment.busiest.is_some(), sample);
+        self.report_used(moment.busiest.is_some(), sample);
         self.read(sample, processes::MAJOR_FAULTS, self.used.major_faults as f64);
-        self.tell_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
-        self.tell_io(moment.tells_io, sample);
-        self.tell_processors(files, moment, sample);
+        self.report_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
+        self.report_io(moment.tells_io, sample);
+        self.report_processors(files, moment, sample);
     }
 
-    fn tell_processors(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
+    fn report_processors(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
         match processors(files.root, &moment.allowed) {
             0 => {}
             count => self.read(sample, processes::PROCESSORS, count as f64),
@@ -311,7 +311,7 @@ impl SideUsage {
     }
 
     /// The time waited for a processor is known only if threads are read.
-    fn tell_used(&self, has_threads: bool, sample: &mut Sample) {
+    fn report_used(&self, has_threads: bool, sample: &mut Sample) {
         let ResourceUse { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, processes::USER, seconds(user));
         self.read(sample, processes::SYSTEM, seconds(system));
@@ -323,7 +323,7 @@ impl SideUsage {
     }
 
     /// Reports the share of a processor that the busiest thread used.
-    fn tell_busiest(&self, busiest: Option<u64>, sample: &mut Sample) {
+    fn report_busiest(&self, busiest: Option<u64>, sample: &mut Sample) {
         let Some(since_s) = self.since_s.filter(|since_s| *since_s > 0.0) else { return };
         match busiest {
             Some(nanos) => {
@@ -337,7 +337,7 @@ impl SideUsage {
         }
     }
 
-    fn tell_io(&self, is_known: bool, sample: &mut Sample) {
+    fn report_io(&self, is_known: bool, sample: &mut Sample) {
         if is_known {
             self.read(sample, processes::READ_BYTES, self.used.read as f64);
             self.read(sample, processes::WRITTEN_BYTES, self.used.written as f64);

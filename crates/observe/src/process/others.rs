@@ -51,7 +51,7 @@ pub(super) struct Sides {
 
 /// A process of neither side.
 #[derive(Clone, Debug)]
-struct Other {
+struct OtherProcess {
     name: String,
     stat: Stat,
     /// Ticks counted for it since the first scan.
@@ -70,7 +70,7 @@ struct Scan {
 
 /// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+enum ScanDecision {
     /// Too little processor time was used by processes of neither side.
     Idle,
     /// Enough was used, but the last scan was too recent.
@@ -79,20 +79,20 @@ enum Due {
 }
 
 impl Scan {
-    fn due(&self, now: Stamp, elsewhere_s: f64) -> Due {
+    fn due(&self, now: Stamp, elsewhere_s: f64) -> ScanDecision {
         let spent = self.took.as_secs_f64() / now.since(self.at).as_secs_f64();
         match elsewhere_s - self.elsewhere_s >= SCAN_THRESHOLD_S {
-            false => Due::Idle,
-            true if spent > BUDGET => Due::Early,
-            true => Due::Now,
+            false => ScanDecision::Idle,
+            true if spent > BUDGET => ScanDecision::Early,
+            true => ScanDecision::Now,
         }
     }
 }
 
 /// Programs of neither side.
 #[derive(Debug, Default)]
-pub(super) struct Others {
-    processes: BTreeMap<u32, Other>,
+pub(super) struct OtherPrograms {
+    processes: BTreeMap<u32, OtherProcess>,
     /// Ticks of each program, by name.
     programs: BTreeMap<String, u64>,
     reported: BTreeSet<String>,
@@ -104,7 +104,7 @@ pub(super) struct Others {
     last: Option<Scan>,
 }
 
-impl Others {
+impl OtherPrograms {
     /// Scans if a scan is due, and reports the programs. The sample must already hold the machine's
     /// busy time.
     pub(super) fn look(
@@ -116,14 +116,14 @@ impl Others {
     ) {
         let Some(busy_s) = busy(sample) else { return };
         let elsewhere_s = busy_s - sides.used_s;
-        let due = self.last.map_or(Due::Now, |last| last.due(now, elsewhere_s));
-        if due == Due::Now {
+        let due = self.last.map_or(ScanDecision::Now, |last| last.due(now, elsewhere_s));
+        if due == ScanDecision::Now {
             let begun = own_time(files);
             self.scan(files, sides);
             let took = own_time(files).saturating_sub(begun);
             self.last = Some(Scan { at: now, elsewhere_s, took });
         }
-        if due != Due::Early {
+        if due != ScanDecision::Early {
             self.report(now, sample);
         }
     }
@@ -137,7 +137,7 @@ impl Others {
             let Some(line) = files.read(format_args!("proc/{number}/stat")) else { continue };
             let Some((stat, name)) = Stat::parse(&line).zip(stat::name(&line)) else { continue };
             if stat.parent != KERNEL {
-                found.insert(number, Other { name: plain(name), stat, counted: 0 });
+                found.insert(number, OtherProcess { name: plain(name), stat, counted: 0 });
             }
         }
         let parents: BTreeMap<u32, u32> =
@@ -151,7 +151,7 @@ impl Others {
     }
 
     /// Adds what each process has used since the last scan.
-    fn count(&mut self, mut found: BTreeMap<u32, Other>) {
+    fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>) {
         let gone = self.gone(&found);
         let is_first = self.last.is_none();
         let youngest = self.youngest;
@@ -181,8 +181,8 @@ impl Others {
     /// Returns, by ancestor, the ticks that processes had used by the last scan if they have ended
     /// since. The ancestor is their nearest one that has not ended. Once it waits for them, its own
     /// times include everything that they used.
-    fn gone(&self, found: &BTreeMap<u32, Other>) -> BTreeMap<u32, u64> {
-        let is_there = |number: &u32, other: &Other| {
+    fn gone(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
+        let is_there = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
         };
         let has_ended = self.processes.iter().filter(|(number, other)| !is_there(number, other));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     /// Samples after the given number of seconds, in each of which the machine was fully busy.
-    fn look(others: &mut Others, planted: &Planted, second: u64) -> Sample {
+    fn look(others: &mut OtherPrograms, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&Part::Host, host::BUSY, second as f64);
         let sides = Sides { own: OWN, numbers: [101, 102].into(), used_s: 0.0 };
@@ -301,7 +301,7 @@ mod tests {
     fn programs_are_counted_from_the_first_scan_on() {
         let planted = plant(Planted::new(), 7, "stress", child(1, 5_000));
         let planted = plant(planted, 8, "stress", child(1, 400));
-        let mut others = Others::default();
+        let mut others = OtherPrograms::default();
         let first = look(&mut others, &planted, 0);
         assert_eq!(value(&first, "host", "other-programs"), Some(0.0));
         assert_eq!(value(&first, "program stress", "used"), None);
@@ -323,7 +323,7 @@ mod tests {
             let plant = |p, (n, parent): &(u32, u32)| plant(p, *n, "x", child(*parent, ticks));
             family.iter().fold(Planted::new(), plant)
         };
-        let mut others = Others::default();
+        let mut others = OtherPrograms::default();
         look(&mut others, &plant_all(10), 0);
         let sample = look(&mut others, &plant_all(9_000), 1);
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
@@ -334,7 +334,7 @@ mod tests {
     fn children_that_ended_are_counted_once_and_with_their_parent() {
         let make =
             |planted, reaped_user| plant(planted, 10, "make", Stat { reaped_user, ..child(1, 0) });
-        let mut others = Others::default();
+        let mut others = OtherPrograms::default();
         look(&mut others, &make(Planted::new(), 300), 0);
         let running = plant(make(Planted::new(), 300), 20, "sh", child(10, 0));
         let running = plant(running, 21, "cc1", child(20, 5_000));
@@ -351,7 +351,7 @@ mod tests {
     fn late_discovered_process_counts_from_its_discovery() {
         let old = Stat { started: 3, ..child(1, 700) };
         let planted = plant(Planted::new(), 7, "seen", child(1, 5));
-        let mut others = Others::default();
+        let mut others = OtherPrograms::default();
         look(&mut others, &planted, 0);
         let planted = plant(planted, 9, "late", old);
         let sample = look(&mut others, &planted, 1);
@@ -371,9 +371,9 @@ mod tests {
     fn scans_are_due_when_others_work_and_cost_little() {
         let at = |ms| Stamp::ZERO + Nanos::from_millis(ms);
         let scan = Scan { at: at(0), elsewhere_s: 1.0, took: Nanos::from_millis(6) };
-        assert_eq!(scan.due(at(5_000), 1.04), Due::Idle);
-        assert_eq!(scan.due(at(1_900), 1.2), Due::Early);
-        assert_eq!(scan.due(at(2_100), 1.2), Due::Now);
+        assert_eq!(scan.due(at(5_000), 1.04), ScanDecision::Idle);
+        assert_eq!(scan.due(at(1_900), 1.2), ScanDecision::Early);
+        assert_eq!(scan.due(at(2_100), 1.2), ScanDecision::Now);
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
             let plant = |p, n: u32| plant(p, n, &format!("p{n}"), child(1, ticks(n)));
             (200..260).fold(Planted::new(), plant)
         };
-        let mut others = Others::default();
+        let mut others = OtherPrograms::default();
         look(&mut others, &plant_all(&|_| 0), 0);
         let sample = look(&mut others, &plant_all(&|n| u64::from(n) * 100), 1);
         let names = sample.readings.iter().filter(|it| it.series.metric == "used").count();

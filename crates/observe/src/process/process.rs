@@ -39,7 +39,7 @@ pub(super) struct Detail {
 
 impl Detail {
     /// Returns true if the thread at this position in the order has its status read at this sample.
-    fn is_turn_of(&self, place: usize) -> bool {
+    fn reads_status_of(&self, place: usize) -> bool {
         place.wrapping_add(self.turn).is_multiple_of(self.rounds.max(1))
     }
 }
@@ -137,16 +137,16 @@ impl Process {
         detail: Detail,
     ) -> Option<ProcessSample> {
         let from = *place;
-        if let Some(seen) = self.look_briefly(files, place, detail) {
+        if let Some(seen) = self.sample_briefly(files, place, detail) {
             return Some(seen);
         }
         *place = from;
-        self.look_closely(files, place, detail)
+        self.sample_in_detail(files, place, detail)
     }
 
     /// Reads only the run time of its single thread, if nothing else is due and it is not a parent
     /// (the use of children is in `stat`). `None` if the process must be read in full.
-    fn look_briefly(
+    fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,
         place: &mut usize,
@@ -161,7 +161,7 @@ impl Process {
             return None;
         }
         let mut seen = ProcessSample::default();
-        let ran = self.look_at_threads(files, place, detail, &mut seen);
+        let ran = self.sample_threads(files, place, detail, &mut seen);
         if !seen.has_threads {
             return None;
         }
@@ -172,7 +172,7 @@ impl Process {
         Some(seen)
     }
 
-    fn look_closely(
+    fn sample_in_detail(
         &mut self,
         files: &mut Files<'_>,
         place: &mut usize,
@@ -191,7 +191,7 @@ impl Process {
         };
         let was_alone = self.threads.len() == 1 && before.threads <= 1 && now.threads <= 1;
         self.choose_threads(files, detail);
-        let ran = self.look_at_threads(files, place, detail, &mut seen);
+        let ran = self.sample_threads(files, place, detail, &mut seen);
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
         let grown = grown.saturating_sub(std::mem::take(&mut self.counted_since));
@@ -208,7 +208,7 @@ impl Process {
         let is_due = (self.number as usize).wrapping_add(self.looks as usize);
         let has_to_be = detail.apart.is_some() || self.role.is_some();
         if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
-            self.look_at_io(files, &mut seen);
+            self.sample_io(files, &mut seen);
         }
         Some(seen)
     }
@@ -247,7 +247,7 @@ impl Process {
 
     /// Returns the run time of its threads since the last sample, without those reported apart, in
     /// nanoseconds.
-    fn look_at_threads(
+    fn sample_threads(
         &mut self,
         files: &mut Files<'_>,
         place: &mut usize,
@@ -257,7 +257,7 @@ impl Process {
         let mut all_ran = 0;
         for thread in self.threads.values_mut() {
             *place += 1;
-            let Some(turn) = thread.look(files, detail.is_turn_of(*place)) else { continue };
+            let Some(turn) = thread.look(files, detail.reads_status_of(*place)) else { continue };
             seen.has_threads = true;
             let ran = turn.times.ran;
             // Waiting of an observing thread does not delay requests.
@@ -277,7 +277,7 @@ impl Process {
         all_ran
     }
 
-    fn look_at_io(&mut self, files: &mut Files<'_>, seen: &mut ProcessSample) {
+    fn sample_io(&mut self, files: &mut Files<'_>, seen: &mut ProcessSample) {
         let Some(now) = read_io(files, self.number) else { return };
         let Pair(read, written) = now.since(self.io.unwrap_or(now));
         self.io = Some(now);

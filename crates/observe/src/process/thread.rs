@@ -88,7 +88,7 @@ pub(super) struct Thread {
 
 /// Use of a thread since the last sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct ThreadUse {
     /// Times by the scheduler.
     pub(super) times: Times,
     /// Voluntary and involuntary switches; zero if they were not read.
@@ -111,7 +111,7 @@ impl Thread {
     }
 
     /// Samples the thread; `None` if it has ended or the kernel does not report its times.
-    pub(super) fn look(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<Turn> {
+    pub(super) fn look(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<ThreadUse> {
         let now = read_times(files, self.id)?;
         let times = Times {
             ran: now.ran.saturating_sub(self.times.ran),
@@ -127,11 +127,11 @@ impl Thread {
             }
             self.status = status;
         }
-        Some(Turn { times, switches })
+        Some(ThreadUse { times, switches })
     }
 
     /// Returns its own use, for a thread that is reported apart from its process.
-    pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: Turn) -> ResourceUse {
+    pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: ThreadUse) -> ResourceUse {
         let Id { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));
         let stat = stat.and_then(|line| Stat::parse(&line)).unwrap_or_default();

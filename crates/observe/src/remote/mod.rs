@@ -171,7 +171,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         self.greet()?;
         let echo = self.compare_clocks()?;
         self.connection.ask(RemoteRequest::Begin);
-        self.tell_offset(echo);
+        self.report_offset(echo);
         self.listen(echo)
     }
 
@@ -244,7 +244,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    fn tell_offset(&self, echo: ClockExchange) {
+    fn report_offset(&self, echo: ClockExchange) {
         let offset_s = echo.offset_s(Reference::now());
         let mut sample = Sample::default();
         sample.read(&Part::Host, metric::host::CLOCK_OFFSET, offset_s);
@@ -257,7 +257,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
             );
             sample.missing("clock", why);
         }
-        self.pass_on(echo.back, sample);
+        self.report_sample(echo.back, sample);
     }
 
     /// Reports the samples until the watch is over.
@@ -268,7 +268,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         loop {
             match self.receive(Monotonic.now() + self.bounds.silence)? {
                 Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
-                    self.pass_on(echo.stamp(there, self.zero, at), sample);
+                    self.report_sample(echo.stamp(there, self.zero, at), sample);
                     if at.since(asked.sent) >= CLOCK_PERIOD {
                         asked = ClockRequest { number: asked.number + 1, sent: Monotonic.now() };
                         is_awaited = true;
@@ -280,7 +280,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                     if is_awaited && number == asked.number && newest.delay() <= least * SLOW {
                         least = least.min(newest.delay());
                         echo = newest;
-                        self.tell_offset(echo);
+                        self.report_offset(echo);
                     }
                     is_awaited = false;
                 }
@@ -290,7 +290,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                 Incoming::Other(line) => return Err(RemoteFailure::Malformed(line)),
                 Incoming::Nothing if !was_silent => {
                     was_silent = true;
-                    self.tell_silence();
+                    self.report_silence();
                 }
                 Incoming::Nothing => {}
                 Incoming::Over => {
@@ -301,7 +301,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    fn tell_silence(&self) {
+    fn report_silence(&self) {
         let mut sample = Sample::default();
         let (at, silence) = (Monotonic.now().since(self.zero), self.bounds.silence);
         let why = format!(
@@ -315,12 +315,12 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 
     /// Receives the last sample, which the remote program sends when its input ends.
     fn part(&mut self, echo: ClockExchange) {
-        self.connection.hang_up();
+        self.connection.close_input();
         let until = Monotonic.now() + self.bounds.farewell;
         loop {
             match self.receive(until) {
                 Ok(Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample })) => {
-                    self.pass_on(echo.stamp(there, self.zero, at), sample);
+                    self.report_sample(echo.stamp(there, self.zero, at), sample);
                 }
                 Ok(Incoming::RemoteMessage(..) | Incoming::Other(_) | Incoming::Over) => {}
                 Ok(Incoming::Nothing) | Err(_) => return,
@@ -329,7 +329,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     }
 
     /// Reports a remote sample under the name of the machine.
-    fn pass_on(&self, at: Stamp, mut sample: Sample) {
+    fn report_sample(&self, at: Stamp, mut sample: Sample) {
         for reading in &mut sample.readings {
             if let Some(ObservedComponent { part, .. }) =
                 ObservedComponent::parse(&reading.series.component)

@@ -123,7 +123,7 @@ impl Connection {
         let (sender, complaint) = sync_channel(1);
         let threads = thread::Builder::new()
             .name("watch-ssh".to_owned())
-            .spawn(move || output.map(|output| pass_on(output, &events)))
+            .spawn(move || output.map(|output| forward_lines(output, &events)))
             .and_then(|_| {
                 let thread = thread::Builder::new().name("watch-ssh-errors".to_owned());
                 thread.spawn(move || {
@@ -149,13 +149,13 @@ impl Connection {
     }
 
     /// Closes the input, which ends the program on the other machine.
-    pub(super) fn hang_up(&mut self) {
+    pub(super) fn close_input(&mut self) {
         self.input = None;
     }
 
     /// Ends ssh, if it has not ended, and returns how it ended.
     pub(super) fn close(mut self) -> SshExit {
-        self.hang_up();
+        self.close_input();
         let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
         let code = self.kill();
         SshExit { code, complaint }
@@ -169,7 +169,7 @@ impl Connection {
 }
 
 /// Passes lines on until the output ends or the receiver is gone.
-fn pass_on(output: impl Read, events: &SyncSender<Event>) {
+fn forward_lines(output: impl Read, events: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
@@ -267,7 +267,7 @@ fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> Stri
     let (name, program) = (&host.host, &host.command);
     let quoted = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
     match code {
-        Some(OWN_FAULT) => own_fault(host, complaint),
+        Some(OWN_FAULT) => ssh_problem(host, complaint),
         Some(NOT_FOUND) => format!(
             "`{program}` is not on the PATH of {name}: install this version there, for example in \
              /usr/local/bin"
@@ -282,7 +282,7 @@ fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> Stri
 }
 
 /// Returns the reason why ssh itself failed, from its error output.
-fn own_fault(host: &RemoteHost, complaint: &str) -> String {
+fn ssh_problem(host: &RemoteHost, complaint: &str) -> String {
     let (name, ssh_command) = (&host.host, host.ssh_command());
     let says = |words: &str| complaint.contains(words);
     if says("REMOTE HOST IDENTIFICATION HAS CHANGED") {
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn a_remedy_names_the_port_where_there_is_one() {
         let host = RemoteHost { port: Some(2_222), ..db1() };
-        let why = |complaint: &str| own_fault(&host, complaint);
+        let why = |complaint: &str| ssh_problem(&host, complaint);
         assert!(why("Host key verification failed.").ends_with("`ssh -p 2222 u@db1`"));
         let changed = why("REMOTE HOST IDENTIFICATION HAS CHANGED");
         assert!(changed.ends_with("`ssh-keygen -R '[db1]:2222'`"), "{changed}");
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn endless_line_is_refused() {
         let (events, received) = sync_channel(4);
-        pass_on(io::repeat(b'x'), &events);
+        forward_lines(io::repeat(b'x'), &events);
         assert!(matches!(received.recv(), Ok(Event::TooLong)));
     }
 }

@@ -18,12 +18,12 @@ pub(super) struct Connection {
     pub(super) receive_queue: u32,
     /// Bytes that were not sent yet.
     pub(super) send_queue: u32,
-    pub(super) counted: Counted,
+    pub(super) counted: ConnectionCounters,
 }
 
 /// Counters of a connection; times in microseconds. `None` if this kernel does not report one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct ConnectionCounters {
     pub(super) busy: Option<u64>,
     pub(super) receiver_limited: Option<u64>,
     pub(super) buffer_limited: Option<u64>,
@@ -52,7 +52,7 @@ const LATEST_ACKNOWLEDGEMENT_MS: u32 = 200;
 
 /// Turn of a dialogue: whose data came last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum LastTransfer {
     /// Data was sent last: a request has no answer yet.
     Awaiting,
     /// Data was received last.
@@ -62,22 +62,22 @@ pub(super) enum Turn {
     OneTick,
 }
 
-impl Counted {
+impl ConnectionCounters {
     /// Returns the turn of the dialogue; `None` if unknown.
     ///
     /// Within one tick, a request that has no answer is known by its acknowledgement: there is none
     /// yet, or a segment without data, which came after the last data. An answer acknowledges its
     /// request itself.
-    pub(super) fn turn(&self) -> Option<Turn> {
+    pub(super) fn turn(&self) -> Option<LastTransfer> {
         let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
         let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);
         let after_data = received.saturating_sub(self.since_acknowledged_ms?);
         let is_acknowledged_alone = (1..=LATEST_ACKNOWLEDGEMENT_MS).contains(&after_data);
         Some(match sent.cmp(&received) {
-            Ordering::Less => Turn::Awaiting,
-            Ordering::Greater => Turn::Answered,
-            Ordering::Equal if unacknowledged || is_acknowledged_alone => Turn::Awaiting,
-            Ordering::Equal => Turn::OneTick,
+            Ordering::Less => LastTransfer::Awaiting,
+            Ordering::Greater => LastTransfer::Answered,
+            Ordering::Equal if unacknowledged || is_acknowledged_alone => LastTransfer::Awaiting,
+            Ordering::Equal => LastTransfer::OneTick,
         })
     }
 }
@@ -89,24 +89,24 @@ mod tests {
     #[test]
     fn last_data_tells_whose_turn_it_is() {
         for (sent, received, acknowledged, unacknowledged, expected) in [
-            (5, 900, 5, 1, Turn::Awaiting),
-            (900, 5, 5, 0, Turn::Answered),
+            (5, 900, 5, 1, LastTransfer::Awaiting),
+            (900, 5, 5, 0, LastTransfer::Answered),
             // The next request follows the answer at once.
-            (400, 400, 360, 0, Turn::Awaiting),
-            (20, 20, 20, 1, Turn::Awaiting),
-            (400, 400, 400, 0, Turn::OneTick),
+            (400, 400, 360, 0, LastTransfer::Awaiting),
+            (20, 20, 20, 1, LastTransfer::Awaiting),
+            (400, 400, 400, 0, LastTransfer::OneTick),
             // The acknowledgement of a probe.
-            (90_000, 90_000, 12_000, 0, Turn::OneTick),
+            (90_000, 90_000, 12_000, 0, LastTransfer::OneTick),
         ] {
-            let counted = Counted {
+            let counted = ConnectionCounters {
                 since_sent_ms: Some(sent),
                 since_received_ms: Some(received),
                 since_acknowledged_ms: Some(acknowledged),
                 unacknowledged: Some(unacknowledged),
-                ..Counted::default()
+                ..ConnectionCounters::default()
             };
             assert_eq!(counted.turn(), Some(expected), "{counted:?}");
         }
-        assert_eq!(Counted::default().turn(), None);
+        assert_eq!(ConnectionCounters::default().turn(), None);
     }
 }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use record::metric::sockets;
 use record::{Part, Side};
 
-use self::connection::{Connection, Counted, Turn};
+use self::connection::{Connection, ConnectionCounters, LastTransfer};
 use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use self::netlink::{Diagnostics, DumpLimit};
 pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
@@ -39,9 +39,9 @@ const UNUSED_EVERY: u32 = 8;
 #[derive(Debug, Default)]
 struct End {
     /// Last counters of the open connections.
-    known: HashMap<[u8; 40], Known>,
+    known: HashMap<[u8; 40], OpenConnection>,
     /// Sums over all connections, including those that have ended.
-    sum: Growing,
+    sum: CumulativeCounters,
     round_trip_least: Option<u32>,
     /// State at the last sample.
     now: GroupSample,
@@ -49,16 +49,16 @@ struct End {
 
 /// Counters of an open connection.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct OpenConnection {
     /// Counters at the last sample.
-    last: Growing,
+    last: CumulativeCounters,
     /// Segments with data that it had sent when it was first seen.
     sent_at_first: Option<u64>,
 }
 
 /// Counters that grow during a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Growing {
+struct CumulativeCounters {
     busy: Option<u64>,
     receiver_limited: Option<u64>,
     buffer_limited: Option<u64>,
@@ -96,11 +96,13 @@ impl GroupSample {
     }
 }
 
-impl Growing {
-    fn of(counted: &Counted) -> Growing {
-        let Counted { busy, receiver_limited, buffer_limited, retransmits, .. } = *counted;
-        let Counted { data_sent, data_received, bytes_sent, bytes_received, .. } = *counted;
-        Growing {
+impl CumulativeCounters {
+    fn of(counted: &ConnectionCounters) -> CumulativeCounters {
+        let ConnectionCounters { busy, receiver_limited, buffer_limited, retransmits, .. } =
+            *counted;
+        let ConnectionCounters { data_sent, data_received, bytes_sent, bytes_received, .. } =
+            *counted;
+        CumulativeCounters {
             busy,
             receiver_limited,
             buffer_limited,
@@ -113,7 +115,7 @@ impl Growing {
     }
 
     /// Adds the growth of a connection's counters.
-    fn add(&mut self, now: Growing, before: Growing) {
+    fn add(&mut self, now: CumulativeCounters, before: CumulativeCounters) {
         let add = |sum: &mut Option<u64>, now: Option<u64>, before: Option<u64>| {
             if let Some(now) = now {
                 let grown = now.saturating_sub(before.unwrap_or(0));
@@ -133,34 +135,34 @@ impl Growing {
 
 impl End {
     /// Starts a sample, and returns the counters of the last one.
-    fn begin(&mut self) -> HashMap<[u8; 40], Known> {
+    fn begin(&mut self) -> HashMap<[u8; 40], OpenConnection> {
         self.now = GroupSample { awaiting: Some(0), ..GroupSample::default() };
         std::mem::take(&mut self.known)
     }
 
     /// Adds a connection, given the counters of the last sample.
-    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], Known>) {
+    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], OpenConnection>) {
         let Connection { key, receive_queue, send_queue, counted, .. } = connection;
         self.now.add(*receive_queue, *send_queue);
         let before = before.get(key);
         let sent_at_first = before.map_or(counted.data_sent, |known| known.sent_at_first);
         let turn = counted.turn();
-        let awaits = turn.map(|turn| usize::from(turn == Turn::Awaiting));
+        let awaits = turn.map(|turn| usize::from(turn == LastTransfer::Awaiting));
         self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
         // Of a connection that was not used since it was opened, that says nothing.
         let is_used = counted.data_sent > sent_at_first;
-        self.now.in_one_tick += usize::from(is_used && turn == Some(Turn::OneTick));
+        self.now.in_one_tick += usize::from(is_used && turn == Some(LastTransfer::OneTick));
         self.now.round_trips.extend(counted.round_trip);
         let least = [self.round_trip_least, counted.round_trip_least];
         self.round_trip_least = least.into_iter().flatten().min();
-        let now = Growing::of(counted);
+        let now = CumulativeCounters::of(counted);
         self.sum.add(now, before.map(|known| known.last).unwrap_or_default());
-        self.known.insert(*key, Known { last: now, sent_at_first });
+        self.known.insert(*key, OpenConnection { last: now, sent_at_first });
     }
 
     /// Keeps the counters of connections that an incomplete sample did not reach, so that these are
     /// counted from there the next time.
-    fn keep(&mut self, before: HashMap<[u8; 40], Known>) {
+    fn keep(&mut self, before: HashMap<[u8; 40], OpenConnection>) {
         for (key, known) in before {
             self.known.entry(key).or_insert(known);
         }
@@ -262,7 +264,7 @@ impl Sockets {
         let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
         self.was_held |= held.is_some();
         if let Some(held) = &held {
-            self.look_for_pooler(root, held)?;
+            self.find_pooler(root, held)?;
         }
         let held = held.or_else(|| self.was_held.then(HashSet::new));
         let (generators, servers) = (self.generator.begin(), self.server.begin());
@@ -275,7 +277,7 @@ impl Sockets {
     }
 
     /// Searches for a pooler between the observed program and the target, or reads its connections.
-    fn look_for_pooler(&mut self, root: &Root, held: &HashSet<u32>) -> io::Result<()> {
+    fn find_pooler(&mut self, root: &Root, held: &HashSet<u32>) -> io::Result<()> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
@@ -288,8 +290,8 @@ impl Sockets {
     /// the sockets that it holds count, if these are known.
     fn read_beside(
         &mut self,
-        generators: &HashMap<[u8; 40], Known>,
-        servers: &HashMap<[u8; 40], Known>,
+        generators: &HashMap<[u8; 40], OpenConnection>,
+        servers: &HashMap<[u8; 40], OpenConnection>,
         held: Option<&HashSet<u32>>,
     ) -> io::Result<DumpLimit> {
         let diagnostics = match &mut self.diagnostics {
@@ -429,7 +431,7 @@ mod tests {
             remote_port: 2,
             receive_queue: 0,
             send_queue: 0,
-            counted: Counted { busy: Some(busy), ..Counted::default() },
+            counted: ConnectionCounters { busy: Some(busy), ..ConnectionCounters::default() },
         };
         let mut end = End::default();
         let before = end.begin();

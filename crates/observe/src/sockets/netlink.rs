@@ -99,7 +99,7 @@ impl Diagnostics {
     ///
     /// # Errors
     /// The kernel does not answer in time.
-    pub(super) fn ask_for_one(&mut self, request: &[u8]) -> io::Result<Option<&[u8]>> {
+    pub(super) fn request_one(&mut self, request: &[u8]) -> io::Result<Option<&[u8]>> {
         self.question = self.question.wrapping_add(1);
         let message = framed(self.question, ONE, request);
         rustix::net::send(&self.socket, &message, SendFlags::empty())?;

@@ -187,7 +187,7 @@ impl Pairs {
         for pair in pairs.values_mut().filter(|pair| is_held(pair)) {
             for end in [&mut pair.client, &mut pair.server] {
                 let Some(connection) = end.and_then(|end| end.connection) else { continue };
-                let message = diagnostics.ask_for_one(&tcp::request_for(&connection))?;
+                let message = diagnostics.request_one(&tcp::request_for(&connection))?;
                 let now = message.and_then(tcp::connection).filter(|it| it.is_established);
                 *end = now.as_ref().map(End::of);
             }

@@ -12,7 +12,7 @@ use std::path::Path;
 use record::Part;
 use record::metric::pooler;
 
-use super::connection::{Connection, Turn};
+use super::connection::{Connection, LastTransfer};
 use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use super::netlink::{Diagnostics, DumpLimit};
 use super::tcp::Family;
@@ -177,7 +177,8 @@ impl MachineSockets {
     fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> Outgoing {
         let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local_port != port;
         let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
-        let awaits = tcp.iter().map(|it| Some(usize::from(it.counted.turn()? == Turn::Awaiting)));
+        let awaits =
+            tcp.iter().map(|it| Some(usize::from(it.counted.turn()? == LastTransfer::Awaiting)));
         Outgoing {
             working: awaits.sum(),
             ports: tcp.iter().map(|it| it.remote_port).collect(),
@@ -224,7 +225,7 @@ fn is_of_port(path: &Path, port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sockets::connection::Counted;
+    use crate::sockets::connection::ConnectionCounters;
 
     /// Returns a connection between two ports; `since_ms` are the times since data was sent and
     /// received.
@@ -232,11 +233,11 @@ mod tests {
         let message = tcp::tests::message(ports[0], ports[1], inode, 0);
         let read = tcp::connection(&message).expect("a connection");
         let [sent, received] = since_ms.map(Some);
-        let counted = Counted {
+        let counted = ConnectionCounters {
             since_sent_ms: sent,
             since_received_ms: received,
             since_acknowledged_ms: received,
-            ..Counted::default()
+            ..ConnectionCounters::default()
         };
         Connection { counted, ..read }
     }

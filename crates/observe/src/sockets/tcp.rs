@@ -1,7 +1,7 @@
 //! TCP connections: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
 //! `struct tcp_info` of `linux/tcp.h` (RFC 4898 defines most of its fields).
 
-use super::connection::{Connection, Counted};
+use super::connection::{Connection, ConnectionCounters};
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
 
 /// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
@@ -147,9 +147,9 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
 }
 
 /// Parses the counters of `struct tcp_info`; older kernels have a shorter one.
-fn counted(info: &[u8]) -> Counted {
+fn counted(info: &[u8]) -> ConnectionCounters {
     let micros = |place: usize| u64_at(info, place);
-    Counted {
+    ConnectionCounters {
         busy: micros(168),
         receiver_limited: micros(176),
         buffer_limited: micros(184),
@@ -208,7 +208,7 @@ pub(super) mod tests {
         let found = connection(&message(5_432, 40_000, 9, 30)).unwrap();
         assert_eq!((found.local_port, found.remote_port), (5_432, 40_000));
         assert_eq!((found.receive_queue, found.send_queue), (11, 20));
-        let expected = Counted {
+        let expected = ConnectionCounters {
             busy: Some(30),
             receiver_limited: Some(40),
             buffer_limited: Some(50),
@@ -235,8 +235,9 @@ pub(super) mod tests {
         for length in 0..whole.len() {
             let found = connection(&whole[..length]);
             assert_eq!(found.is_some(), length >= MESSAGE, "{length}");
-            let tells_no_more =
-                |found: Connection| found.counted == Counted::default() && found.send_queue == 22;
+            let tells_no_more = |found: Connection| {
+                found.counted == ConnectionCounters::default() && found.send_queue == 22
+            };
             assert!(found.is_none_or(tells_no_more), "{length}");
         }
         let short = counted(&[1; 104]);
