@@ -1,8 +1,7 @@
 //! Saturation: the load at which the baseline of a comparison is measured, found by steps.
 //!
-//! [`next_saturation_step`] is a pure function of the question and the steps that were made, so
-//! that a resumed experiment continues where it ended, and every reader of its record finds the
-//! same.
+//! [`next_saturation_step`] is a pure function of the question and the steps that were made: a
+//! resumed experiment continues where it ended, and every reader of its record finds the same.
 
 use workload::question::{SaturateQuestion, Saturated};
 
@@ -46,7 +45,7 @@ pub enum SaturationKind {
     Reached,
     /// The smallest load already meets the condition.
     AtFirst,
-    /// The next load exceeds the capacity. There the backlog grows, so that figures depend on the
+    /// The next load exceeds the capacity. There the backlog grows, and figures depend on the
     /// length of the run.
     Overloaded,
     /// The smallest load already exceeds the capacity.

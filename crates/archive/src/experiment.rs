@@ -17,11 +17,10 @@ use crate::{v1, v2};
 
 /// The record of an experiment that is being written.
 ///
-/// Everything is written between runs. A transaction is on the disk when it has ended, so that the
-/// record holds every run that had ended before the process was killed or the machine failed.
+/// Everything is written between runs. A transaction is on the disk when it has ended: the record
+/// holds every run that had ended before the process was killed or the machine failed.
 ///
-/// The file is locked, so that no other process continues the same experiment; reading it is not
-/// affected.
+/// The file is locked: no other process continues the same experiment; reading it is not affected.
 #[derive(Debug)]
 pub struct ExperimentWriter {
     path: PathBuf,

@@ -1,8 +1,8 @@
 //! The rows of observations beside the requests, during a run and during the loads before it.
 //!
 //! Every sample of the first two hours has a row. Later ones are merged ([`Thinning`]) and written
-//! when their bin has ended, so that the memory and the rows of a long run are bounded. A killed
-//! run lacks the samples of the bins that were open.
+//! when their bin has ended, so the memory and the rows of a long run are bounded. A killed run
+//! lacks the samples of the bins that were open.
 
 use std::collections::BTreeMap;
 

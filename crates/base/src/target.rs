@@ -32,8 +32,8 @@ impl TargetKind {
         ("testbed", TargetKind::Testbed),
     ];
 
-    /// Returns the SQL dialect as far as it follows from the kind alone; see [`Target::dialect`].
-    /// The simulated server has none and gets SQLite's.
+    /// Returns the SQL dialect, if it follows from the kind alone; see [`Target::dialect`]. The
+    /// simulated server has none and gets SQLite's.
     pub fn dialect(self) -> Dialect {
         match self {
             TargetKind::Sqlite | TargetKind::Sim => Dialect::Sqlite,
@@ -88,13 +88,13 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// Returns true if the host is this machine, as far as its name shows.
+    /// Returns true if the host is this machine, by its name alone.
     pub fn is_local(&self) -> bool {
         is_local_host(&self.host)
     }
 }
 
-/// Returns true if a host, given by name or IP address, is this machine, as far as its name shows.
+/// Returns true if a host, given by name or IP address, is this machine, by that name alone.
 pub fn is_local_host(host: &str) -> bool {
     match host.parse::<IpAddr>() {
         Ok(ip) => ip.is_loopback(),

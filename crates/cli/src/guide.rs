@@ -1,5 +1,5 @@
 //! The parts of the guide that explain a check, a limiter, a metric or an exit code. They are read
-//! from the pages of the guide themselves, so that there is one text.
+//! from the pages of the guide: there is only one text.
 
 use workload::question::RunMetric;
 

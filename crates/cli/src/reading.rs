@@ -218,7 +218,7 @@ fn remedy(kind: ErrorKind, path: &Path) -> String {
     }
 }
 
-/// Converts a file that is not a text for display, as far as possible.
+/// Converts a file that is not a text for display; bytes that are not UTF-8 are replaced.
 fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 /// Longest index that is read, in bytes: enough for some 100,000 records.
 const LONGEST: u64 = 64 << 20;
 
-/// The identity of a file's content, as far as its metadata show it.
+/// The metadata of a file by which a change of its content is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileKey {
     size: u64,

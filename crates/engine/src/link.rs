@@ -3,9 +3,9 @@
 //!
 //! At most [`SIMULTANEOUS_ATTEMPTS`] connections of a lane are opened at the same time. An attempt
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
-//! dropped, starting up, shutting down), or hangs up before the statements are prepared. Clients
-//! had been accepted before time zero, so each of these is an outage of that server. A server that
-//! is full is not an outage; it limits the job.
+//! dropped, starting up, shutting down), or closes the connection before the statements are
+//! prepared. Clients had been accepted before time zero, so each of these is an outage of that
+//! server. A server that is full is not an outage; it limits the job.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -198,7 +198,7 @@ impl Link {
             Ok(()) => (Ok(connection), self.reached(server, rt.now())),
             Err((_, error)) => {
                 let change = match error.class() {
-                    // A pooler without a server accepts clients and hangs up then.
+                    // A pooler without a server accepts clients and then closes the connection.
                     Class::Disconnect => self.refused(server, began, rt.now()),
                     Class::TooManyConnections => LinkChange::None,
                     _ => self.reached(server, rt.now()),

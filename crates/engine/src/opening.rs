@@ -174,7 +174,7 @@ pub(crate) async fn open<D: Driver>(
                 Location::of_statement(plan.account(text.account).requests(), text.statement);
             Some(Failed::Statement { place, error })
         }
-        // A server that hangs up or does not answer has rejected no statement.
+        // A server that closes the connection or does not answer has rejected no statement.
         Some((id, _, error)) => Some(unreachable(plan, plan.job(id).target, error)),
     };
     match failed {

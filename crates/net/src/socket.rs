@@ -18,8 +18,8 @@ pub type Socket = Source<OwnedFd>;
 /// The hosts to try among those that a name resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// The first one that answers. `within` is divided equally among all of them, so that one host
-    /// without an answer does not keep the others from being tried.
+    /// The first one that answers. `within` is divided equally among all of them: a host that does
+    /// not answer leaves time to try the others.
     Any {
         /// The time for all of them.
         within: Nanos,

@@ -27,8 +27,8 @@ const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
 /// The division of the time after [`EVERY_SAMPLE`] into bins.
 ///
 /// A bin ends at a whole multiple of its length, which belongs to it. None extends across the
-/// beginning of the window or the planned end of the run, so that the samples of the window are
-/// merged with no others.
+/// beginning of the window or the planned end of the run: samples of the window are merged with no
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBins {
     length: Nanos,

@@ -1,4 +1,4 @@
-//! The head of a request, as far as it decides about the answer.
+//! The fields in the head of a request that decide about the answer.
 
 use httparse::{Error, Header, Request, Status as Parsed};
 

@@ -22,7 +22,7 @@ pub enum Status {
     MethodNotAllowed,
     /// The request did not arrive in time.
     RequestTimeout,
-    /// The page cannot be made of the things that the request names.
+    /// The page cannot be made from the records that the request names.
     Conflict,
     /// The body has no declared length.
     LengthRequired,
@@ -102,7 +102,7 @@ pub struct Response {
     referrer: &'static str,
 }
 
-/// The usual policy: the address with its token is sent to nobody.
+/// The usual policy: the address with its token is sent to no other server.
 const NO_REFERRER: &str = "no-referrer";
 
 impl Response {

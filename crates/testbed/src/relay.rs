@@ -122,7 +122,7 @@ impl Relay {
         self.shared.counter(direction).load(Relaxed)
     }
 
-    /// Delays bytes by `span`. Further bytes wait meanwhile, so that at most 64 KiB are in transit.
+    /// Delays bytes by `span`. Further bytes wait meanwhile: at most 64 KiB are in transit.
     pub fn delay(&self, span: Nanos) {
         self.shared.faults().delay = span;
     }

@@ -189,10 +189,9 @@ impl Replies {
     /// Reads bytes and passes their contents to `sink`. Returns the number of bytes consumed: all,
     /// unless the server requests a file, or ends the session after the last expected reply.
     ///
-    /// # Errors
-    /// The bytes are not replies to the expected commands. The offset is that within `bytes`; for a
-    /// payload that began in an earlier call it is that of the payload's last byte. After an error
-    /// the session is unusable.
+    /// # Errors The bytes are not replies to the expected commands. The offset counts from the
+    /// start of `bytes`; for a payload that began in an earlier call, it is the offset of its last
+    /// byte. After an error the session is unusable.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;

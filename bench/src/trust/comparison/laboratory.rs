@@ -43,9 +43,9 @@ pub(super) const ORDINARY: Laboratory = Laboratory {
 /// The order of the arms in a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// That of an experiment which reads: a random one for each round.
+    /// The order of an experiment that only reads: random in each round.
     Random,
-    /// That of an experiment which may change data: a random one for every two rounds, once in each
+    /// The order of an experiment that may change data: random for every two rounds, once in each
     /// direction, with the order effect fitted.
     Counterbalanced,
     /// The mistake: always the same.

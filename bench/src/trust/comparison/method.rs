@@ -44,7 +44,7 @@ pub(super) enum WarmupRule {
 /// The looks of an experiment that is resumed after every round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LookState {
-    /// Those of the record.
+    /// Looks continue from the recorded ones.
     Recorded,
     /// The mistake: each resumption looks again.
     Forgotten,

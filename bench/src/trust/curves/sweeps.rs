@@ -110,7 +110,8 @@ fn sweeps<T: Send>(
 pub(super) struct FitRates {
     /// The interval holds the true λ, σ, κ and N*.
     pub(super) holds: [ComparisonRate; 4],
-    /// That of σ, if the points are measured in ascending order on a machine that slows down.
+    /// The interval of σ, if the points are measured in ascending order on a machine that slows
+    /// down.
     pub(super) holds_if_slowing: ComparisonRate,
 }
 

@@ -39,7 +39,7 @@ const AIMED: f64 = 0.85;
 /// bound, and the largest factor after a value that the generator cannot produce.
 const STEP_FROM_CLIFF: f64 = 0.92;
 
-/// Fraction of the load that an overloaded server still carried that a step down aims at.
+/// Aim of a step down after an overload, as a fraction of the load that the server still carried.
 const BELOW_CARRIED: f64 = 0.98;
 const LARGEST_RETREAT: f64 = 0.85;
 

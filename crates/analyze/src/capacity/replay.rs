@@ -18,7 +18,7 @@ pub(super) enum Pause {
     Irregular(Irregular),
 }
 
-/// The recorded trials, as far as the search has consumed them.
+/// The recorded trials that the search has consumed.
 pub(super) struct Replay<'a> {
     pub(super) order: &'a CapacityOrder,
     trials: &'a [Trial],

@@ -24,8 +24,8 @@ impl FalsePositives {
     /// Divides the pairs of an experiment that compares an arm with itself into blocks of at least
     /// 6 consecutive rounds, and counts the comparisons of the blocks.
     ///
-    /// Blocks share no run, so that their comparisons are independent; other metrics of the same
-    /// runs would not be.
+    /// Blocks share no run, so their comparisons are independent; other metrics of the same runs
+    /// would not be.
     pub fn of_blocks(pairs: &[Pair], scale: Scale, model: OrderModel) -> FalsePositives {
         let least = Rounds::LEAST as usize;
         let blocks = pairs.len() / least;

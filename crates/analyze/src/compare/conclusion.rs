@@ -141,7 +141,8 @@ mod tests {
     }
 
     /// With a spread of 2 % and a change of 3 %, the interval clears 1 % when t · 2 % / √n is below
-    /// 1.96 %: for n = 7, of which 8 have run, so one more; at 2 % for n = 18.
+    /// 1.96 %: 7 pairs are enough. As 8 have run, the answer is one more. With a change of 2 %, 18
+    /// pairs are needed.
     #[test]
     fn further_pairs_follow_from_the_spread() {
         assert_eq!(pairs_to_conclude(&paired(0.03, 0.02), 0.01, 0.05), Some(1));

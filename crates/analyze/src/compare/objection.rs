@@ -108,8 +108,8 @@ pub struct RunConditions {
 pub struct GroupConditions<'a> {
     /// The runs, at least one.
     pub runs: Vec<&'a RunConditions>,
-    /// The reason why the experiment of the group has no answer, if it is an arm of one without its
-    /// last look.
+    /// The reason why the experiment of the group has no answer yet, if the group is an arm of one
+    /// that has not taken its last look.
     pub unfinished: Option<Unfinished>,
     /// Validity of the runs.
     pub validity: &'a ArmValidity,

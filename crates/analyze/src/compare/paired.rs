@@ -1,8 +1,8 @@
 //! The change of a metric over pairs of runs.
 //!
-//! The two runs of a pair follow each other, so that slow drift of the machine is the same for both
-//! and cancels in their difference. Differences of logarithms make a change a factor: it is the
-//! same whichever arm is the baseline, and its spread does not grow with the values. Their mean has
+//! The two runs of a pair follow each other: slow drift of the machine is the same for both and
+//! cancels in their difference. Differences of logarithms make a change a factor: it is the same
+//! whichever arm is the baseline, and its spread does not grow with the values. Their mean has
 //! Student's t distribution under normal errors.
 //!
 //! With counterbalanced rounds (AB·BA by coin) the effect of the order is fitted as well: each

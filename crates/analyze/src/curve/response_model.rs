@@ -63,7 +63,7 @@ pub enum NoResponseModel {
     NoSingleClient,
     /// The point with one client, or all others, cannot be used.
     Unusable(Unusable),
-    /// No rate exceeds the capacity, so that the plateau is unknown.
+    /// No rate exceeds the capacity, so the plateau is unknown.
     NoOverload,
     /// No rate below the plateau has a response time.
     NoLowRate,
@@ -289,7 +289,7 @@ mod tests {
         response_model_of_rates(&points(&runs), "read")
     }
 
-    /// X = 500/s: P = 2 ms. At 100/s U = 0.2 and Q = 0.5 ms, so that T = 3.5 − 0.5 = 3 ms.
+    /// X = 500/s: P = 2 ms. At 100/s U = 0.2 and Q = 0.5 ms, so T = 3.5 − 0.5 = 3 ms.
     #[test]
     fn rates_beyond_the_capacity_give_the_plateau() {
         let found =

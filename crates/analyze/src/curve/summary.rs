@@ -19,7 +19,7 @@ pub const ALPHA: f64 = 0.05;
 const QUANTILES: [TimeStatistic; 4] =
     [TimeStatistic::Mean, TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
-/// The thing that a sweep varies, as far as models know it.
+/// The kind of key that a sweep varies, for the models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Varied {
     /// The number of clients of a job.

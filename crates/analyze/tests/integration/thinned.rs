@@ -12,7 +12,7 @@ const WORKLOAD: &str = "duration = 3h\nwarmup = 10s\n[read]\nquery = select 1\nc
 const SECONDS: u64 = 10_800;
 
 /// Returns a closed job of two clients with a database whose processors work for a part of the time
-/// that grows, so that every mean depends on how much each hour weighs.
+/// that grows: every mean depends on how much each hour weighs.
 fn long() -> Evidence {
     let mut evidence = nothing(WORKLOAD);
     evidence.surroundings = Surroundings::default();

@@ -3,7 +3,7 @@
 //! It has the tables of version 1, with the number of the run as an additional column, and the
 //! tables of the experiment. A run in progress writes a version 1 record of its own; when it has
 //! ended, its rows are moved in. A single run is read through temporary views that have the names
-//! and columns of version 1, so that one reader serves both versions.
+//! and columns of version 1: one reader serves both versions.
 
 mod rows;
 mod schema;

@@ -2,7 +2,7 @@
 //!
 //! An experiment in real time that compares an arm with itself adds its comparisons to those of the
 //! machine, next to the calibration. Later experiments note the rate in their records when they
-//! begin, so that a record has one answer on every machine.
+//! begin: a record has one answer on every machine.
 
 use analyze::Status;
 use analyze::compare::{Comparison, Design, FalsePositives};

@@ -1,4 +1,4 @@
-//! The state of a run, as far as a display needs it.
+//! The state of a run that a display needs.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) enum Reports {
     Never,
 }
 
-/// The state of the run, as far as the display needs it.
+/// The state of the run that the display needs.
 #[derive(Clone)]
 pub(super) struct State {
     /// The workload and the target.

@@ -22,8 +22,8 @@ const POLLS: u32 = 100;
 /// waits twice, and both waits together must fit into the caller's time limit.
 const SETTLING_POLLS: usize = 25;
 
-/// Query that returns 1 if, with our thread id appended, the server session with that id is the one
-/// that runs this query.
+/// Query that returns 1 if the server session with our thread id, which is appended, runs this
+/// query.
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
 

@@ -255,7 +255,8 @@ impl MysqlConnection {
     }
 }
 
-/// Prefers the error that a server sends just before it hangs up over the loss itself.
+/// Returns the error that a server sent just before it closed the connection, or else the loss
+/// itself.
 #[cold]
 fn server_error_or(said: Option<Box<Refusal>>, lost: Error) -> Error {
     said.map_or(lost, |refusal| faults::fault(&refusal).as_disconnect())

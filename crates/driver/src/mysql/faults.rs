@@ -103,7 +103,8 @@ fn of_number(refusal: &Refusal) -> Option<Class> {
         1226 if mentions(refusal, "connections") => Class::TooManyConnections,
         1226 => Class::Server,
         // Shutdown; host blocked; forced close; aborted; killed; packet too large, after which the
-        // server hangs up; client-side errors, as sent by proxies; killed; offline; idle.
+        // server closes the connection; client-side errors, as sent by proxies; killed; offline;
+        // idle.
         1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 => Class::Disconnect,
         2006 | 2013 | 3032 | 3169 | 4031 => Class::Disconnect,
         // No disk, memory or file; not a node of the cluster; full; crashed; limits.

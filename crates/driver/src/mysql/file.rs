@@ -45,7 +45,7 @@ impl AllowedFiles<'_> {
     }
 }
 
-/// The pieces of a file in order, read by a separate thread so that a slow disk delays nothing
+/// The pieces of a file in order, read by a separate thread, because a slow disk must delay nothing
 /// else.
 pub(super) struct Pieces {
     name: String,

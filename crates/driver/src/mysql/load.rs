@@ -130,7 +130,7 @@ impl MysqlConnection {
         Ok(())
     }
 
-    /// Returns the character set in which to send rows so that they arrive unchanged.
+    /// Returns the character set with which rows arrive unchanged.
     ///
     /// It is `binary` if the columns store the bytes as sent: the server then skips validation,
     /// which takes up to a third of its time for a row.

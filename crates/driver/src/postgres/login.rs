@@ -175,7 +175,7 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
 /// Time to wait for the end of a session before its cancellation is repeated. Doubles each time.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// Time limit for a server to read a cancellation and hang up.
+/// Time limit for a server to read a cancellation and close the connection.
 const READING: Nanos = Nanos::from_millis(100);
 
 /// Maximum number of cancellations per session. Together they take about a second.
@@ -239,7 +239,8 @@ async fn send_cancel(
     let (mut channel, _) = open(rt, service, node, peer).await?;
     frontend::cancel_request(channel.out(), key);
     channel.flush().await;
-    // The server hangs up when it has read the request; pgpool a second later, and others wait.
+    // The server closes the connection when it has read the request; pgpool a second later, and
+    // others wait.
     let _ = within(rt, READING, pin!(channel.receive())).await;
     Ok(())
 }

@@ -414,7 +414,8 @@ fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize
 }
 
-/// Prefers the error that a server sends just before it hangs up over the loss itself.
+/// Returns the error that a server sent just before it closed the connection, or else the loss
+/// itself.
 #[cold]
 fn server_error_or(outcome: &mut Outcome, lost: net::Error) -> Error {
     match outcome.error.take() {

@@ -12,8 +12,8 @@
 //!
 //! A program is the leader of a process group. When its request is given up, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
-//! done, so that no abandoned program outlives the run. A [`guardian`] does the same when this
-//! process is killed. Background processes of a program that ends by itself are left alone.
+//! done: no abandoned program outlives the run. A [`guardian`] does the same when this process is
+//! killed. Background processes of a program that ends by itself are left alone.
 
 mod child;
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-/// Sends a piece repeatedly until the other side hangs up.
+/// Sends a piece repeatedly until the other side closes the connection.
 fn say_for_ever(scene: &mut ScriptedConnection, piece: &[u8]) {
     while scene.says(piece) {}
 }

@@ -20,7 +20,7 @@ pub(crate) enum ScriptStep {
     Receive,
     /// Sends these bytes.
     Say(Vec<u8>),
-    /// Sends nothing until the client hangs up.
+    /// Sends nothing until the client closes the connection.
     Wait,
     /// Reads until the input ends with these bytes.
     HearTo(&'static [u8]),
@@ -29,7 +29,7 @@ pub(crate) enum ScriptStep {
 }
 
 impl ScriptedServer {
-    /// Starts a server that plays the acts in order and then hangs up.
+    /// Starts a server that plays the acts in order and then closes the connection.
     pub(crate) fn new(acts: Vec<ScriptStep>) -> ScriptedServer {
         ScriptedServer::playing(|scene| {
             for act in acts {
@@ -45,7 +45,7 @@ impl ScriptedServer {
         })
     }
 
-    /// Starts a server that runs `play` and then hangs up.
+    /// Starts a server that runs `play` and then closes the connection.
     pub(crate) fn playing(
         play: impl FnOnce(&mut ScriptedConnection) + Send + 'static,
     ) -> ScriptedServer {
@@ -78,7 +78,7 @@ impl Drop for ScriptedServer {
     }
 }
 
-/// The server's end of a connection. The client may hang up at any time.
+/// The server's end of a connection. The client may close it at any time.
 pub(crate) struct ScriptedConnection {
     /// The connection; `None` only while TLS starts.
     line: Option<Line>,
@@ -98,7 +98,7 @@ impl ScriptedConnection {
         received
     }
 
-    /// Reads exactly `count` bytes; fewer if the client hangs up.
+    /// Reads exactly `count` bytes; fewer if the client closes the connection.
     pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
         let mut received = Vec::new();
         // Bytes read before an error are kept.
@@ -106,7 +106,7 @@ impl ScriptedConnection {
         received
     }
 
-    /// Reads until the input ends with these bytes, or the client hangs up.
+    /// Reads until the input ends with these bytes, or the client closes the connection.
     fn hear_to(&mut self, end: &[u8]) {
         let mut last = Vec::new();
         while !last.ends_with(end) {

@@ -42,8 +42,8 @@ impl SeriesKey {
         }
     }
 
-    /// Returns the first thing in which the work differs: its name, and both values, which are
-    /// `None` where there is no such thing.
+    /// Returns the first difference of the work: its name, and both values; `None` for a value that
+    /// does not exist.
     pub fn difference<'k>(
         &'k self,
         other: &'k SeriesKey,

@@ -18,8 +18,8 @@ use super::recorded::{INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
 use super::warm_up::figures_of_round;
 
-/// Number of rounds of a sweep from which the number of its repeated rounds is computed at least,
-/// so that a short sweep may repeat a round too.
+/// Least number of rounds of a sweep for the computation of the rounds that it may repeat: a short
+/// sweep may repeat one, too.
 const FEWEST_OF_SWEEP: u32 = 4;
 
 /// Runs an experiment, or continues an interrupted one, and records it.

@@ -35,7 +35,7 @@ pub struct ExperimentOrder<'a> {
 /// The plan of an order has the seed of schedule and values; its `record` and `stop` are replaced.
 pub trait RunMaker {
     /// Returns the order of a run of an arm, with this seed of schedule and values; `None` if the
-    /// files of the workload have changed so that there is no plan any more.
+    /// files of the workload have changed and no longer give a plan.
     fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
 }
 

@@ -17,7 +17,7 @@ const SETTING: &str = "server.";
 /// The servers and drivers of an experiment's arms.
 ///
 /// Arms with the same target share a stage. Arms whose targets differ in options of the client, or
-/// in settings that arms change, share the server behind them, so that they find the same data.
+/// in settings that arms change, share the server behind them and find the same data.
 pub(super) struct Servers {
     stages: ById<StageId, OpenStage>,
     /// The stage of each arm.

@@ -1,7 +1,7 @@
 //! Settings of private servers that arms change.
 //!
-//! The server reports the value that a setting got and where it came from, so that no spelling of a
-//! value (`64MB`, `65536kB`) has to be understood here.
+//! The server reports the value that a setting got and its source: no spelling of a value (`64MB`,
+//! `65536kB`) has to be understood here.
 
 use std::fmt;
 

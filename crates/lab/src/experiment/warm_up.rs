@@ -2,8 +2,8 @@
 //!
 //! With `warmup = auto` each run has an end of its warm-up. If each run were cut at its own, a slow
 //! start would be left out of one arm and counted in another. So the latest cut of a round holds
-//! for all of its runs. It follows from the records of these runs alone, so that every reader finds
-//! the same.
+//! for all of its runs. It follows from the records of these runs alone, so every reader finds the
+//! same one.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use workload::Warmup;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
-/// Returns true if two runs are of one round and attempt, so that one warm-up holds for both. The
-/// steps and trials of a search are numbered as rounds are, and have a warm-up of their own.
+/// Returns true if two runs are of one round and attempt: they share a warm-up. The steps and
+/// trials of a search are numbered as rounds are, and have a warm-up of their own.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;
     let round = |row: &RunRow| (row.phase.name(), row.round, row.attempt, is_abandoned(row));

@@ -20,7 +20,7 @@ struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::Begin>,
     machines: Option<MachineObservers>,
-    /// The observer of the database. It ends with the measured phase, so that its own queries fall
+    /// The observer of the database. It ends with the measured phase: its own queries then fall
     /// between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }

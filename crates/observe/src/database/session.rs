@@ -13,7 +13,7 @@ use rt::{Rt, unless_fired};
 use crate::sample::Sample;
 
 /// Time between two checks for the end of the watch during a wait: longer than the time between two
-/// samples, so that no wake-up is needed between them.
+/// samples, so no wake-up is needed between them.
 const POLL: Nanos = Nanos::from_millis(200);
 
 /// Longest time for an answer during the watch.

@@ -260,7 +260,7 @@ pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
 }
 
 /// Returns a count from a row; 0 if the row does not hold one. The count is capped far above any
-/// real one, so that adding up the counts of many rows cannot overflow, whatever a server reports.
+/// real one: adding up the counts of many rows cannot overflow, whatever a server reports.
 pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
     number(row, place).min(1 << 40)
 }

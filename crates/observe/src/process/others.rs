@@ -36,7 +36,7 @@ const MOST: usize = 16;
 /// Process id of `kthreadd`, the parent of all kernel threads.
 const KERNEL: u32 = 2;
 
-/// Maximum number of ancestors of a process that are followed, so that a cycle ends.
+/// Maximum number of ancestors of a process that are followed, which ends a cycle.
 const GENERATIONS: usize = 64;
 
 /// Processes of both sides, and the processor time that they have used.

@@ -38,8 +38,8 @@ fn of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
     let title = title.split_once(": ").map_or(title, |(_, behind)| behind);
     let whole = WHOLE.iter().find(|(text, _)| *text == title);
-    // The title of a session begins with its user and ends with its activity: no user name contains
-    // a space and is followed by a database so that it matches by accident.
+    // The title of a session begins with its user and ends with its activity. Only a user name with
+    // a space, followed by a suitable database, could match by accident.
     let found = whole.or_else(|| BEGINNINGS.iter().find(|(text, _)| title.starts_with(text)));
     found.map(|(_, role)| *role)
 }

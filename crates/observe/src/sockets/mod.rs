@@ -160,8 +160,8 @@ impl End {
         self.known.insert(*key, OpenConnection { last: now, sent_at_first });
     }
 
-    /// Keeps the counters of connections that an incomplete sample did not reach, so that these are
-    /// counted from there the next time.
+    /// Keeps the counters of connections that an incomplete sample did not reach. The next sample
+    /// counts from there.
     fn keep(&mut self, before: HashMap<[u8; 40], OpenConnection>) {
         for (key, known) in before {
             self.known.entry(key).or_insert(known);

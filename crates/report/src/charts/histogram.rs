@@ -70,7 +70,7 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
     if times.is_empty() {
         return Vec::new();
     }
-    // A few short times share the first bar, so that they take no room from the others.
+    // A few short times share the first bar and take no room from the others.
     let first = number(times.lowest_equivalent(times.value_at_quantile(SHORTEST)));
     let first = first.floor() as i64;
     let last = number(times.max()).floor() as i64;

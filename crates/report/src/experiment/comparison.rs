@@ -110,8 +110,8 @@ impl ComparisonView {
     }
 
     /// Returns the verdict: INVALID if the comparison was refused or has no conclusion; SUSPECT if
-    /// a run is, an objection was accepted, the runs of an experiment differ in more than was
-    /// declared, or a change of the machine may explain the change of an arm.
+    /// a run is SUSPECT, an objection was accepted, the runs of an experiment differ in more than
+    /// was declared, or a change of the machine may explain the change of an arm.
     pub fn verdict(&self) -> Status {
         if self.is_refused() || self.is_without_conclusion() {
             return Status::Invalid;

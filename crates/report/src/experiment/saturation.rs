@@ -45,7 +45,7 @@ pub struct SaturationStepView {
 }
 
 impl SaturationStepView {
-    /// Returns true if the condition was judged by it.
+    /// Returns true if the condition was judged by this step.
     fn is_judged(&self) -> bool {
         self.state == "counts" && self.verdict.instrument != Status::Invalid
     }

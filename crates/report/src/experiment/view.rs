@@ -284,9 +284,9 @@ impl ExperimentView {
         ExcerptSection::of(&self.excerpts, &remarks.collect())
     }
 
-    /// Returns the verdict on the whole experiment: INVALID if it is not complete, or the runs of
-    /// an arm are, or no point of a sweep is usable; SUSPECT if a run or a point is, if the runs
-    /// differ in more than was declared, or if a change of the machine may explain theirs.
+    /// Returns the verdict on the whole experiment: INVALID if it is incomplete, the runs of an arm
+    /// are INVALID, or no point of a sweep is usable; SUSPECT if a run or a point is SUSPECT, if
+    /// the runs differ in more than was declared, or if a change of the machine may explain theirs.
     pub fn verdict(&self) -> Status {
         let of_arms = match (&self.capacity, &self.sweep) {
             (Some(search), _) => Some(search.verdict()),

@@ -110,7 +110,7 @@ fn file_name(text: &str) -> String {
     if name.is_empty() { "table".to_owned() } else { name.to_owned() }
 }
 
-/// Encodes a text for a URL (RFC 3986, section 2), so that it has no meaning in markup either.
+/// Encodes a text for a URL (RFC 3986, section 2). It has no meaning in markup either.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 5 / 4);
     for byte in text.bytes() {

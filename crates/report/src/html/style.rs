@@ -2,7 +2,7 @@
 //!
 //! The scripts are built from `web/`, where a test compares them with their source.
 
-/// The style: one element, so that a page needs no other file.
+/// The style: one element, and a page needs no other file.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.

@@ -1,5 +1,5 @@
-//! The painter of figures: SVG with presentation attributes only, so that a page may forbid styles
-//! and scripts.
+//! The painter of figures: SVG with presentation attributes only: a page may forbid styles and
+//! scripts.
 //!
 //! Within a page, attributes say what the parts of a figure are, for the script of the page
 //! ([`data`]).

@@ -5,8 +5,8 @@ use super::ClosedForm;
 /// Evenly spaced arrivals at a server with constant service that stops during the first `stall_s`
 /// seconds of each `period_s` seconds; the fluid limit of many arrivals per stall.
 ///
-/// Work that queued during the stall drains afterwards at the spare rate, so that response time
-/// falls linearly from stall + service to service during stall / (1 − ρ) seconds.
+/// Work that queued during the stall drains afterwards at the spare rate, so response time falls
+/// linearly from stall + service to service during stall / (1 − ρ) seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Stall {
     /// Service time in seconds.

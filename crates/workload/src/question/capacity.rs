@@ -71,8 +71,8 @@ impl CapacityQuestion {
     /// and drains.
     const TRIALS_OF_BUDGET: u64 = 60;
 
-    /// Returns the default of [`trial`](Self::trial): a short budget has short trials, so that it
-    /// covers enough of them.
+    /// Returns the default of [`trial`](Self::trial): a short budget has short trials, so it covers
+    /// enough of them.
     pub fn default_trial(budget: Nanos) -> Nanos {
         let [shortest, longest] = Self::TRIALS;
         let millis = budget.0 / Self::TRIALS_OF_BUDGET / 1_000_000;

@@ -58,7 +58,7 @@ pub fn experiment_in(
 }
 
 impl Experiment {
-    /// Returns true if the workload may change data, so that the order of runs may matter.
+    /// Returns true if the workload may change data; the order of runs may then matter.
     pub fn writes(&self) -> bool {
         self.arm_points().iter().any(|arm| judge::writes(&arm.plan))
     }
@@ -66,7 +66,7 @@ impl Experiment {
     /// Returns the plan of a run of an arm; `seed` replaces the seed of the workload file.
     ///
     /// The overrides and the folder are those with which the experiment was checked. `None` if the
-    /// workload's files have changed meanwhile so that the plan is wrong.
+    /// workload's files have changed meanwhile and the plan is wrong.
     pub fn plan(
         &self,
         arm: &Arm,

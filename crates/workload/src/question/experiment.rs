@@ -151,7 +151,7 @@ impl Experiment {
         self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.arm_points)
     }
 
-    /// Returns true if an arm changes a setting of a private server, so that the servers restart
+    /// Returns true if an arm changes a setting of a private server; the servers then restart
     /// before each run.
     pub fn restarts(&self) -> bool {
         let differences = self.arm_points().iter().flat_map(|arm| &arm.differences);

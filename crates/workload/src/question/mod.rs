@@ -2,9 +2,9 @@
 //! that matter, limits of regressions, and experiment files, which combine them with the arms that
 //! are compared.
 //!
-//! Metrics, bets and limits depend on [`crate::read`] and the messages only, so that both the
-//! checks of files and the command line can use them; they are judged by `analyze`. An experiment
-//! file is checked with its workload file, once for each arm.
+//! Metrics, bets and limits depend on [`crate::read`] and the messages only: both the checks of
+//! files and the command line use them; they are judged by `analyze`. An experiment file is checked
+//! with its workload file, once for each arm.
 
 mod arm;
 mod beside;

@@ -21,7 +21,7 @@ const MOST_PAIRS: usize = 8;
 /// range of the declared intervals.
 const WIDEST: f64 = 1.5;
 
-/// Maximum number of things beyond the axis that the caption names.
+/// Maximum number of metrics beyond the axis that the caption names.
 const MOST_BEYOND: usize = 4;
 
 /// Response times that are shown beside declared metrics of the same job.
@@ -169,7 +169,7 @@ fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
 }
 
 /// Returns the range of the axis: the declared intervals, limits, the smallest changes that matter
-/// and zero, and all else as far as it leaves room.
+/// and zero, and all else for which there is room.
 fn range(shown: &[Effect<'_>]) -> [f64; 2] {
     let declared = shown.iter().filter(|effect| !effect.is_exploratory());
     let ends = declared.flat_map(|effect| {

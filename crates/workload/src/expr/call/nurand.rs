@@ -19,8 +19,8 @@ pub(super) static SPEC: Spec = Spec {
     stage: Stage::Anywhere,
     build,
     doc: "NURand of TPC-C (clause 2.1.6): ((uniform(0, a) | uniform(lo, hi)) + C) mod \
-          (hi - lo + 1) + lo; C is drawn from 0 to a by the seed and a alone, so that it is the \
-          same in all places of a file",
+          (hi - lo + 1) + lo; C is drawn from 0 to a by the seed and a alone, and is the same \
+          in all places of a file",
     example: "nurand(255, 0, 999)",
 };
 
