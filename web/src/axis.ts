@@ -15,6 +15,7 @@ export interface Axis {
 
 export interface Tick {
   readonly at: number;
+  /** Empty between labelled ticks of a logarithmic axis. */
   readonly label: string;
 }
 
@@ -68,10 +69,15 @@ export function linear(unit: Unit, low: number, high: number): Axis {
   };
 }
 
+/** Returns the exponents of the powers of ten that enclose a range of positive numbers. */
+function powersAround(low: number, high: number): [number, number] {
+  const first = Math.floor(Math.log10(low) + 1e-9);
+  return [first, Math.max(Math.ceil(Math.log10(high) - 1e-9), first + 1)];
+}
+
 /** Returns 1, 2 and 5 times the powers of ten around a range of positive numbers. */
 function steps(low: number, high: number): number[] {
-  const first = Math.floor(Math.log10(low) + 1e-9);
-  const last = Math.max(Math.ceil(Math.log10(high) - 1e-9), first + 1);
+  const [first, last] = powersAround(low, high);
   const powers = Array.from({ length: last - first + 1 }, (_, place) => first + place);
   const all = powers.flatMap((power) => [1, 2, 5].map((factor) => factor * 10 ** power));
   const from = Math.max(
@@ -125,18 +131,36 @@ function sizeOf(unit: Unit, highest: number): [number, string] {
   return highest >= 1e5 ? [1e3, " k"] : [1, ""];
 }
 
+/** Powers of ten with a tick each. */
+const MOST_POWERS = 7;
+
+/** Returns the factors of powers of ten that have a tick, each with true if it has a label. */
+function factors(decades: number, stride: number): [number, boolean][] {
+  const few: [number, boolean][] = [[1, true], [2, true], [5, true]]; // biome-ignore format: short
+  const some: [number, boolean][] = [[1, true], [2, false], [3, true], [5, false]]; // biome-ignore format: short
+  if (decades <= 2.5) return few;
+  if (decades <= 4.2) return some;
+  return stride === 1 ? few.map(([factor]) => [factor, factor === 1]) : [[1, true]];
+}
+
 function ticksOfLogarithm(axis: Axis): Tick[] {
-  const all = steps(axis.from, axis.to);
-  const powers = all.filter((at) => Math.abs(Math.log10(at) - Math.round(Math.log10(at))) < 1e-9);
-  const stride = Math.floor(powers.length / 9) + 1;
-  const shown = all.length <= 7 ? all : powers.filter((_, place) => place % stride === 0);
+  const [first, last] = powersAround(axis.from, axis.to);
+  const stride = Math.floor((last - first) / (MOST_POWERS + 1)) + 1;
+  const chosen = factors(Math.log10(axis.to / axis.from), stride);
   const label = (at: number) =>
     axis.unit === "ns"
       ? time(at)
           .replace(/(\.\d*?)0+ /, "$1 ")
           .replace(". ", " ")
       : labels(axis.unit, at, Math.min(at, 1e4))(at);
-  return shown.map((at) => ({ at, label: label(at) }));
+  return Array.from({ length: last - first + 1 }, (_, place) => place)
+    .flatMap((place) =>
+      chosen.map(([factor, hasLabel]) => {
+        const at = factor * 10 ** (first + place);
+        return { at, label: hasLabel && place % stride === 0 ? label(at) : "" };
+      }),
+    )
+    .filter(({ at }) => at >= axis.from * (1 - 1e-9) && at <= axis.to * (1 + 1e-9));
 }
 
 function ticksOfTime(axis: Axis): Tick[] {

@@ -13,6 +13,9 @@ const MOVABLE = ["line", "steps", "spread", "dots", "symbols", "error-bars", "ru
 /** Kinds of marks that may be beyond the axis where they touch its end. */
 const CUT = ["symbols", "error-bars", "dots"];
 
+/** Length of a tick without a label, in pixels. */
+const MINOR = 4;
+
 /** How the vertical axis is drawn. */
 export type AxisMode = "zero" | "fit" | "log";
 
@@ -226,6 +229,10 @@ export class Plot {
       const place = placeOf(axis, at);
       const x = this.left + place * (this.right - this.left);
       const y = this.bottom - place * (this.bottom - this.top);
+      if (label === "") {
+        const minor = isX ? `M${x} ${this.bottom}v-${MINOR}` : `M${this.left} ${y}h${MINOR}`;
+        return [made("path", { d: minor, stroke: "currentColor", "stroke-opacity": 0.4 })];
+      }
       const path = isX ? `M${x} ${this.top}V${this.bottom}` : `M${this.left} ${y}H${this.right}`;
       const text = isX
         ? made("text", { x, y: this.bottom + 16, "text-anchor": "middle" })

@@ -8,7 +8,10 @@ import { clock, shown, significant, time } from "../src/number.js";
 import { drawPath, readPath } from "../src/path.js";
 import { heightAt, heights, spacing } from "../src/reading.js";
 
-const labels = (axis: Axis): string[] => ticks(axis).map(({ label }) => label);
+const labels = (axis: Axis): string[] =>
+  ticks(axis)
+    .map(({ label }) => label)
+    .filter((label) => label !== "");
 
 test("numbers have three digits and the unit that suits them", () => {
   assert.deepEqual([0, 7, 945_400, 1_399_999, 999_500_000, 3.6e12].map(time), [
@@ -45,12 +48,32 @@ test("axes have the ticks of the painter", () => {
   assert.deepEqual(labels(linear("number", 0, 2_345)), ["0", "500", "1,000", "1,500", "2,000", "2,500"]);
   assert.deepEqual(labels(linear("ns", 0, 4.1e6)), ["0 ms", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms"]);
   assert.deepEqual(labels(linear("share", 0, 0.011)), ["0.0 %", "0.2 %", "0.4 %", "0.6 %", "0.8 %", "1.0 %", "1.2 %"]);
-  assert.deepEqual(labels(logarithmic("ns", 120e3, 80e6)), ["100 µs", "1 ms", "10 ms", "100 ms"]);
-  const close = ["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"];
-  assert.deepEqual(labels(logarithmic("ns", 4.1e6, 66.9e6)), close);
   const hour = readAxis("time number 0 3600");
   assert.deepEqual(labels(hour), ["0:00", "10:00", "20:00", "30:00", "40:00", "50:00", "60:00"]);
   assert.deepEqual(labels({ ...hour, from: 1_805, to: 1_920 }), ["30:20", "30:40", "31:00", "31:20", "31:40", "32:00"]);
+});
+
+test("a logarithmic axis has the labels of the painter between powers of ten", () => {
+  const check = (low: number, high: number, expected: string) =>
+    assert.equal(labels(logarithmic("ns", low, high)).join(", "), expected);
+  check(4.1e6, 66.9e6, "2 ms, 5 ms, 10 ms, 20 ms, 50 ms, 100 ms");
+  check(220e3, 48e6, "200 µs, 500 µs, 1 ms, 2 ms, 5 ms, 10 ms, 20 ms, 50 ms");
+  check(120e3, 80e6, "100 µs, 300 µs, 1 ms, 3 ms, 10 ms, 30 ms, 100 ms");
+  check(1e3, 1e9, "1 µs, 10 µs, 100 µs, 1 ms, 10 ms, 100 ms, 1 s");
+  check(1.1e6, 6e6, "1 ms, 2 ms, 5 ms, 10 ms");
+  assert.equal(ticks(logarithmic("ns", 1e3, 1e9)).length, 7 + 6 * 2);
+  const wide = logarithmic("number", 1, 1e10);
+  assert.deepEqual([labels(wide).length, ticks(wide).length], [6, 11]);
+  assert.deepEqual(labels(logarithmic("share", 0.002, 0.3)), [
+    "0.2 %",
+    "0.5 %",
+    "1 %",
+    "2 %",
+    "5 %",
+    "10 %",
+    "20 %",
+    "50 %",
+  ]);
 });
 
 test("a path is read as the points that were written", () => {

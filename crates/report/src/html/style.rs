@@ -6,13 +6,13 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-4lUHFnaWz1vUb2J/1RiYXTpb4FSSZSoIlw2aE1RZCw0='";
+pub const STYLE_SOURCE: &str = "'sha256-zTKdlqjhIFbKJLeo4gUOJqX9x5KoQF1frbikMNol3I4='";
 
 /// The script of pages with figures: cursor, zoom, hiding of series, and other axes.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
-pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-0Dm0tRn5IN5V1zNcDAzdNKuFraibbKKnOTiH1f7o79M='";
+pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-MB48vXZBAEDzH0rFjE3MMFEwZgLXu6IWfIQ66yx3deI='";
 
 /// The script of the page of a run in progress.
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
