@@ -403,7 +403,7 @@ pub(super) mod tests {
         let design = design(&["throughput(read) -10% .. -25%"]);
         let comparison = compare(&design, &counted(&rounds), 8);
         let (bet, outcome) = &comparison.arms[0].changes[0].bets[0];
-        assert_eq!(bet.range, ChangeRange { low: -0.25, high: -0.1 });
+        assert_eq!(bet.range, ChangeRange { first: -0.1, last: -0.25 });
         assert!(matches!(outcome, Some(BetOutcome::Undecided { .. })), "{outcome:?}");
         assert!(!comparison.is_decided());
     }

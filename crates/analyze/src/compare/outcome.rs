@@ -25,13 +25,13 @@ pub fn judge_bet(range: ChangeRange, paired: &Paired, alpha: f64) -> BetOutcome 
     let Some(ChangeInterval { low, high }) = paired.interval(alpha) else {
         return BetOutcome::Undecided { more_pairs: None };
     };
-    if low >= range.low && high <= range.high {
+    if low >= range.low() && high <= range.high() {
         return BetOutcome::Held;
     }
-    if high < range.low || low > range.high {
+    if high < range.low() || low > range.high() {
         return BetOutcome::Failed;
     }
-    let total = paired.pairs_to_clear(&[range.low, range.high], alpha);
+    let total = paired.pairs_to_clear(&[range.low(), range.high()], alpha);
     let more_pairs = total.map(|total| total.saturating_sub(paired.pairs()).max(1));
     BetOutcome::Undecided { more_pairs }
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     fn check(mean: f64, expected: &str) {
-        let range = ChangeRange { low: -0.25, high: -0.05 };
+        let range = ChangeRange { first: -0.05, last: -0.25 };
         let outcome = judge_bet(range, &paired(mean, 0.02), 0.05);
         assert_eq!(outcome.name(), expected, "{mean}: {outcome:?}");
     }
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn bet_on_pairs_without_scatter_is_undecided() {
-        let range = ChangeRange { low: -0.25, high: -0.05 };
+        let range = ChangeRange { first: -0.05, last: -0.25 };
         let outcome = judge_bet(range, &paired(-0.1, 0.0), 0.05);
         assert_eq!(outcome, BetOutcome::Undecided { more_pairs: None });
     }
 
     #[test]
     fn undecided_bet_says_how_many_pairs_it_needs() {
-        let range = ChangeRange { low: -0.25, high: -0.05 };
+        let range = ChangeRange { first: -0.05, last: -0.25 };
         // 1 % away from the end: the half-width must shrink from 1.7 to 1 %.
         let BetOutcome::Undecided { more_pairs: Some(more) } =
             judge_bet(range, &paired((-0.06f64).ln_1p(), 0.02), 0.05)

@@ -18,14 +18,14 @@ pub struct Bet {
     pub range: ChangeRange,
 }
 
-/// A range of changes as fractions, such as -0.25 … -0.05: of the baseline, or in points of a share
+/// A range of changes as fractions, such as -0.05 .. -0.25: of the baseline, or in points of a share
 /// for metrics that are compared by difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeRange {
-    /// Lowest change.
-    pub low: f64,
-    /// Highest change, above `low`.
-    pub high: f64,
+    /// Change that is written first.
+    pub first: f64,
+    /// Change that is written last: another one, lower or higher.
+    pub last: f64,
 }
 
 const HELP: &str = "write for example `throughput -5% .. -25%`";
@@ -41,6 +41,18 @@ impl Bet {
     }
 }
 
+impl ChangeRange {
+    /// Returns the lowest change.
+    pub fn low(self) -> f64 {
+        self.first.min(self.last)
+    }
+
+    /// Returns the highest change.
+    pub fn high(self) -> f64 {
+        self.first.max(self.last)
+    }
+}
+
 impl fmt::Display for Bet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.metric, self.range)
@@ -48,13 +60,9 @@ impl fmt::Display for Bet {
 }
 
 impl fmt::Display for ChangeRange {
-    /// Writes the change that is nearer to zero first: `-5% .. -25%`.
+    /// Writes the changes in the order in which they were written: `-5% .. -25%`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, last) = match self.low.abs() > self.high.abs() && self.high <= 0.0 {
-            true => (self.high, self.low),
-            false => (self.low, self.high),
-        };
-        write!(f, "{} .. {}", percent::printed(first), percent::printed(last))
+        write!(f, "{} .. {}", percent::printed(self.first), percent::printed(self.last))
     }
 }
 
@@ -94,7 +102,7 @@ fn change_range(
         let message = format!("{} is a range without width", quoted(text));
         return Err(range.error(message).help("no measurement is exact enough to confirm it"));
     }
-    Ok(ChangeRange { low: first.min(last), high: first.max(last) })
+    Ok(ChangeRange { first, last })
 }
 
 #[cfg(test)]
@@ -104,7 +112,8 @@ mod tests {
 
     fn check(text: &str, metric: RunMetric, low: f64, high: f64) {
         let bet = Bet::parse(text).expect(text);
-        assert_eq!(bet, Bet { metric, range: ChangeRange { low, high } }, "{text}");
+        assert_eq!((bet.range.low(), bet.range.high()), (low, high), "{text}");
+        assert_eq!(bet.metric, metric, "{text}");
         assert_eq!(Bet::parse(&bet.to_string()), Ok(bet), "{text}");
     }
 
@@ -121,12 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn bet_is_printed_from_the_smaller_change_to_the_larger() {
+    fn bet_is_printed_in_the_order_in_which_it_was_written() {
         let printed = |text: &str| Bet::parse(text).unwrap().to_string();
-        assert_eq!(printed("throughput -25% .. -5%"), "throughput -5% .. -25%");
-        assert_eq!(printed("response.p95 +40% .. 0%"), "response.p95 +0% .. +40%");
+        for text in ["throughput -25% .. -5%", "throughput -5% .. -25%", "load(t) -10% .. +0%"] {
+            assert_eq!(printed(text), text);
+        }
+        assert_eq!(printed("response.p95 +40%..0%"), "response.p95 +40% .. +0%");
         assert_eq!(printed("service.max -10% .. +7.5%"), "service.max -10% .. +7.5%");
-        assert_eq!(printed("load(t) -10% .. 0%"), "load(t) +0% .. -10%");
     }
 
     fn refused(text: &str, message: &str, place: &str) {

@@ -182,7 +182,7 @@ fn range(shown: &[Effect<'_>]) -> [f64; 2] {
     let low = ends.iter().copied().fold(0.0, f64::min);
     let high = ends.iter().copied().fold(0.0, f64::max);
     let room = WIDEST * (high - low).max(0.01);
-    let bets = shown.iter().flat_map(Effect::bets).map(|bet| [bet.range.low, bet.range.high]);
+    let bets = shown.iter().flat_map(Effect::bets).map(|bet| [bet.range.low(), bet.range.high()]);
     let exploratory = shown.iter().filter(|effect| effect.is_exploratory()).map(Effect::ends);
     let others: Vec<[f64; 2]> = bets.chain(exploratory).collect();
     let lowest = others.iter().map(|it| it[0]).fold(low, f64::min).max(low - room);
@@ -197,7 +197,7 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
         Extent { at, low: -delta, high: delta }
     });
     let bets = places().flat_map(|(at, effect)| {
-        effect.bets().map(move |bet| Extent { at, low: bet.range.low, high: bet.range.high })
+        effect.bets().map(move |bet| Extent { at, low: bet.range.low(), high: bet.range.high() })
     });
     let limits = places().flat_map(|(at, effect)| {
         effect.limits.iter().map(move |limit| Extent { at, low: limit.change, high: limit.change })
@@ -238,7 +238,7 @@ fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
     };
     let bets = effect
         .bets()
-        .map(|bet| label(Ink::Series(2), bet.range.low, false, format!("bet {}", bet.range)));
+        .map(|bet| label(Ink::Series(2), bet.range.low(), false, format!("bet {}", bet.range)));
     let limits = effect
         .limits
         .iter()
@@ -300,7 +300,7 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
 fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
     let goes_on = |[low, high]: [f64; 2]| !x.has(low) || !x.has(high);
     let bets = shown.iter().flat_map(|effect| {
-        let cut = effect.bets().filter(move |bet| goes_on([bet.range.low, bet.range.high]));
+        let cut = effect.bets().filter(move |bet| goes_on([bet.range.low(), bet.range.high()]));
         cut.map(|_| format!("the bet on {}", effect.change.metric))
     });
     let cut = shown.iter().filter(|effect| goes_on(effect.ends()));
