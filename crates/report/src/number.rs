@@ -88,9 +88,10 @@ pub(crate) fn significant(number: f64) -> String {
     if !number.is_finite() {
         return if number.is_nan() { "unknown" } else { "∞" }.to_owned();
     }
-    match magnitude(number) {
-        3.. => grouped(number.round() as u64),
-        below => format!("{number:.*}", (2 - below) as usize),
+    let (sign, size) = (if number < 0.0 { "−" } else { "" }, number.abs());
+    match magnitude(size) {
+        3.. => format!("{sign}{}", grouped(size.round() as u64)),
+        below => format!("{sign}{size:.*}", (2 - below) as usize),
     }
 }
 
@@ -187,6 +188,13 @@ mod tests {
         assert_eq!(significant(f64::INFINITY), "∞");
         assert_eq!(significant(f64::NAN), "unknown");
         assert_eq!(significant(0.0), "0.00");
+    }
+
+    #[test]
+    fn negative_number_has_a_minus_sign() {
+        assert_eq!(significant(-4.1), "−4.10");
+        assert_eq!(significant(-1_234.4), "−1,234");
+        assert_eq!(percent(-0.052), "−5.2 %");
     }
 
     #[test]

@@ -157,13 +157,25 @@ pub(super) fn usl(fit: &Result<Usl, NoUsl>) -> Vec<String> {
 fn fitted(fitted: Fitted) -> String {
     let number = |number: f64| match number.abs() {
         0.0 => "0".to_owned(),
-        small if small < 0.01 => format!("{number:.2e}"),
+        small if small < 1e-4 => scientific(number),
         _ => significant(number),
     };
     match fitted.interval {
         Some(interval) => format!("{} ({})", number(fitted.estimate), ends(interval, number)),
         None => number(fitted.estimate),
     }
+}
+
+/// Formats a small number as a multiple of a power of ten: `1.20 × 10⁻⁵`.
+fn scientific(number: f64) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = format!("{number:.2e}");
+    let Some((digits, power)) = text.split_once('e') else { return text };
+    let raised = power.chars().map(|digit| match digit.to_digit(10) {
+        Some(digit) => RAISED[digit as usize],
+        None => '⁻',
+    });
+    format!("{} × 10{}", digits.replace('-', "−"), raised.collect::<String>())
 }
 
 fn peak(usl: &Usl) -> String {
@@ -387,7 +399,9 @@ mod tests {
         };
         let shown = super::usl(&Ok(usl(88.0)));
         assert_eq!(shown[..2], ["one client λ 500 requests/s", "contention σ 0.0200"]);
-        assert_eq!(shown[2], "coherency κ 1.20e-4");
+        assert_eq!(shown[2], "coherency κ 0.000120");
+        assert_eq!(super::fitted(fitted(0.000_012)), "1.20 × 10⁻⁵");
+        assert_eq!(super::fitted(fitted(-3.456e-12)), "−3.46 × 10⁻¹²");
         assert!(shown[3].ends_with("an extrapolation"), "{shown:?}");
         assert_eq!(peak(&usl(50.0)), "peak 1,850 requests/s at 50.0 clients");
     }

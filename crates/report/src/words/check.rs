@@ -11,7 +11,7 @@ use base::Nanos;
 use base::units::grouped;
 
 use super::counters::comparison;
-use super::digits::percent_or_less;
+use super::digits::{percent_or_less, signed};
 use super::obstacle;
 use super::programs::other_programs;
 
@@ -32,9 +32,9 @@ pub(crate) fn sentence_of(check: &Check) -> String {
             grouped(it.unsent),
         ),
         Finding::Rate(it) => format!(
-            "the number of due requests of [{}] differs by {:+.2} % from its schedule",
+            "the number of due requests of [{}] differs by {} from its schedule",
             it.job,
-            it.by * 100.0
+            signed(it.by, 2)
         ),
         Finding::EachSecond(finding) => each_second(finding),
         Finding::Achieved(finding) => achieved(finding),
@@ -157,9 +157,9 @@ fn each_second(finding: &Seconds) -> String {
             "the number of due requests per second matches the schedules".to_owned()
         }
         Seconds::Odd { job, begin, by } => format!(
-            "in the second from {begin}, the number of due requests of [{job}] differs by {:+.0} % \
-             from its schedule",
-            by * 100.0
+            "in the second from {begin}, the number of due requests of [{job}] differs by {} from \
+             its schedule",
+            signed(*by, 0)
         ),
     }
 }
@@ -374,8 +374,8 @@ fn warm_up(finding: WarmUp) -> String {
         }
         WarmUp::NeverSteady { by } => format!(
             "there was no steady state: the second half of the run differs from the first by \
-             {:+.1} %",
-            by * 100.0
+             {}",
+            signed(by, 1)
         ),
         WarmUp::SteadyAtOnce => format!("the run was steady at once: {measured}"),
         WarmUp::Found { length } => {
@@ -388,13 +388,13 @@ fn median_change(change: &MedianChange) -> String {
     match change {
         MedianChange::None => "the median response time did not change".to_owned(),
         MedianChange::Gradual { job, by } => format!(
-            "the median response time of [{job}] changed by {:+.1} % from the beginning to the end \
-             of the window",
-            by * 100.0
+            "the median response time of [{job}] changed by {} from the beginning to the end of \
+             the window",
+            signed(*by, 1)
         ),
         MedianChange::Abrupt { job, by, at_s } => format!(
-            "the median response time of [{job}] changed by {:+.1} %, {at_s:.0} s after time zero",
-            by * 100.0
+            "the median response time of [{job}] changed by {}, {at_s:.0} s after time zero",
+            signed(*by, 1)
         ),
     }
 }

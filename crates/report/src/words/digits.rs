@@ -15,6 +15,12 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// Formats a change in percent, with its sign and this number of decimals: `−5.0 %`.
+pub(super) fn signed(by: f64, decimals: usize) -> String {
+    let sign = if by < 0.0 { "−" } else { "+" };
+    format!("{sign}{:.decimals$} %", by.abs() * 100.0)
+}
+
 /// Formats a share in percent; a small one is not rounded to zero.
 pub(super) fn percent_or_less(share: f64) -> String {
     match share * 100.0 {

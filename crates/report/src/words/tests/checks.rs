@@ -290,7 +290,7 @@ fn of_schedules() -> Vec<Said> {
         (
             Finding::Rate(RateDifference { job: read(), by: -0.02 }),
             SUSPECT,
-            "the number of due requests of [read] differs by -2.00 % from its schedule",
+            "the number of due requests of [read] differs by −2.00 % from its schedule",
         ),
         (
             Finding::EachSecond(Seconds::AsScheduled),
@@ -560,7 +560,7 @@ fn of_steady_state() -> Vec<Said> {
         (
             Finding::WarmUp(WarmUp::NeverSteady { by: -0.07 }),
             Status::Invalid,
-            "there was no steady state: the second half of the run differs from the first by -7.0 \
+            "there was no steady state: the second half of the run differs from the first by −7.0 \
              %",
         ),
         (
@@ -583,7 +583,7 @@ fn of_steady_state() -> Vec<Said> {
         (
             Finding::Step(abrupt),
             SUSPECT,
-            "the median response time of [read] changed by -5.0 %, 40 s after time zero",
+            "the median response time of [read] changed by −5.0 %, 40 s after time zero",
         ),
         (
             Finding::Little(BusyClients { job: read(), busy: 7.216, clients: 8.0 }),
