@@ -47,9 +47,10 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         let Rates { points, extents, .. } = rates;
         Series { name, ink: Ink::Series(number), stroke, points, extents }
     });
-    let most = draw(lines, &mut marks, &mut legend);
+    let time = run.time();
+    let most = draw(lines, time.to, &mut marks, &mut legend);
     let y = Axis::from_zero("processors", Unit::Number, most);
-    words.with([run.time(), y], marks, legend)
+    words.with([time, y], marks, legend)
 }
 
 fn all(run: &Run<'_>) -> Vec<Usage> {

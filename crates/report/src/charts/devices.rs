@@ -151,8 +151,9 @@ fn figure(
     });
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
-    let most = draw(series, &mut marks, &mut legend);
-    Some(words.with([run.time(), Axis::from_zero(scale.title, scale.unit, most)], marks, legend))
+    let time = run.time();
+    let most = draw(series, time.to, &mut marks, &mut legend);
+    Some(words.with([time, Axis::from_zero(scale.title, scale.unit, most)], marks, legend))
 }
 
 fn device<'a>(name: &'a str, series: &[&Observed], quantity: &Quantity) -> Option<Device<'a>> {

@@ -7,6 +7,7 @@ mod cpu;
 mod curve;
 mod devices;
 mod errors;
+mod evidence;
 mod heat;
 mod histogram;
 mod loads;
@@ -23,6 +24,7 @@ mod waits;
 
 use analyze::TimeCourse;
 
+pub(crate) use evidence::figures_with_evidence;
 use subject::{Job, Run};
 
 use crate::figure::{Figure, Scale};

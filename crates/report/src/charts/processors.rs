@@ -45,7 +45,7 @@ fn figure(
 ) -> Option<Figure> {
     let of_number = |(number, series): (u32, Vec<&Observed>)| Some((number, readings(&series)?));
     let read: Vec<(u32, Vec<Reading>)> = of_place.into_iter().filter_map(of_number).collect();
-    let periods = periods(&read);
+    let periods = periods(&read, run.view.evidence.end());
     let all: Vec<Processor> = read
         .iter()
         .filter_map(|(number, readings)| Processor::of(*number, readings, &periods))
@@ -104,8 +104,8 @@ fn readings(series: &[&Observed]) -> Option<Vec<Reading>> {
 }
 
 /// Returns the start and the end of each column: they are the same for all processors of a place,
-/// even if one of them lacks readings.
-fn periods(read: &[(u32, Vec<Reading>)]) -> Vec<[Nanos; 2]> {
+/// even if one of them lacks readings. All begin before the end of the schedule.
+fn periods(read: &[(u32, Vec<Reading>)], end: Nanos) -> Vec<[Nanos; 2]> {
     let mut times: Vec<Nanos> = Vec::new();
     for (_, readings) in read {
         let own = readings.iter().map(|reading| reading.at);
@@ -116,7 +116,9 @@ fn periods(read: &[(u32, Vec<Reading>)]) -> Vec<[Nanos; 2]> {
             times.dedup();
         }
     }
-    ends(&times, MOST_COLUMNS, |at| *at).windows(2).map(|pair| [pair[0], pair[1]]).collect()
+    let ends = ends(&times, MOST_COLUMNS, |at| *at);
+    let periods = ends.windows(2).map(|pair| [pair[0], pair[1]]);
+    periods.filter(|[from, _]| *from < end).collect()
 }
 
 /// The use of a processor.
@@ -233,7 +235,7 @@ mod tests {
             .zip(readings)
             .map(|(number, readings)| (number, readings.iter().map(reading).collect()))
             .collect();
-        let periods = periods(&read);
+        let periods = periods(&read, Nanos::MAX);
         let of_number =
             |(number, readings): &(u32, Vec<Reading>)| Processor::of(*number, readings, &periods);
         let shared: Vec<Processor> = read.iter().filter_map(of_number).collect();

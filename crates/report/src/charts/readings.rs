@@ -174,14 +174,18 @@ pub(super) struct Series {
     pub(super) extents: Vec<Extent>,
 }
 
-/// Adds lines with their spreads to a figure, and returns the highest value.
+/// Adds lines with their spreads to a figure, and returns the highest value. Observation goes on
+/// until the last request is answered: what is beyond the end of the axis is left out.
 pub(super) fn draw(
     series: impl IntoIterator<Item = Series>,
+    end: f64,
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
 ) -> f64 {
     let mut most = 0.0f64;
-    for Series { name, ink, stroke, points, extents } in series {
+    for Series { name, ink, stroke, mut points, mut extents } in series {
+        points.retain(|point| point.x <= end);
+        extents.retain(|extent| extent.at <= end);
         let highs = extents.iter().map(|extent| extent.high);
         most = most.max(highest(points.iter().map(|point| point.y).chain(highs)));
         let Thinned { means, spread } = thinned_to(&points, &extents, MOST_POINTS);
@@ -197,6 +201,23 @@ mod tests {
     use record::SampleRange;
 
     use super::*;
+
+    #[test]
+    fn readings_beyond_the_axis_are_not_drawn() {
+        let point = |x: f64| Point { x, y: x };
+        let series = Series {
+            name: "disk".to_owned(),
+            ink: Ink::Series(0),
+            stroke: Stroke::Solid,
+            points: vec![point(1.0), point(2.0), point(3.5), point(9.0)],
+            extents: Vec::new(),
+        };
+        let (mut marks, mut legend) = (Vec::new(), Vec::new());
+        let most = draw([series], 3.0, &mut marks, &mut legend);
+        assert_eq!(most, 2.0);
+        let Some(Mark::Line { points, .. }) = marks.last() else { panic!("{marks:?}") };
+        assert_eq!(points, &[point(1.0), point(2.0)]);
+    }
 
     #[test]
     fn main_place_is_shown_beside_many_others() {

@@ -42,7 +42,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
 }
 
 fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observed]) -> Figure {
-    let periods = Periods::of(looks);
+    let periods = Periods::of(looks, run.view.evidence.end());
     let kinds = ranked(&periods, waits);
     let words = words("waits", "Waits of the database by kind", place, caption(&periods, &kinds));
     let mut marks = timeline::marks(run);
@@ -70,10 +70,12 @@ struct Periods {
 }
 
 impl Periods {
-    fn of(looks: &Observed) -> Periods {
+    /// Returns the periods that begin before the end of the schedule.
+    fn of(looks: &Observed, end: Nanos) -> Periods {
         let ends = ends(&looks.points, MOST_PERIODS, |(at, _)| *at);
         let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
-        Periods { between: ends.windows(2).map(period).collect() }
+        let periods = ends.windows(2).map(period).filter(|(from, ..)| *from < end);
+        Periods { between: periods.collect() }
     }
 
     fn middle(&self, period: usize) -> f64 {

@@ -1,5 +1,7 @@
 //! The parts of a page that a sweep has.
 
+use std::iter::{once, repeat};
+
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners,
@@ -22,8 +24,8 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
         let of_arm = of(view, arm);
         let mut entries: Vec<Line> = Vec::new();
         let mut add = |label: &str, sentences: Vec<String>| {
-            entries
-                .extend(sentences.into_iter().map(|it| Line::new(format!("{label}{of_arm}"), it)));
+            let labels = once(format!("{label}{of_arm}")).chain(repeat(String::new()));
+            entries.extend(labels.zip(sentences).map(|(label, it)| Line::new(label, it)));
         };
         add("not best", sweep::excluded(sweep, curve));
         curve.usl.iter().for_each(|usl| add("USL", sweep::usl(usl)));

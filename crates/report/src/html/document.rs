@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv_of_page, link};
+use super::prose::prose;
 use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
 use crate::number::count;
@@ -105,7 +106,7 @@ impl Document {
             "<p><strong class=\"badge{}\">{}</strong> {}</p>",
             class(badge.tone),
             escaped(badge.word),
-            shown(sentence)
+            prose(sentence)
         );
     }
 
@@ -120,12 +121,12 @@ impl Document {
             "" => String::new(),
             label => format!("<strong><bdi>{}</bdi></strong> ", shown(label)),
         };
-        let _ = writeln!(self.out, "<p class=\"answer\">{label}{}</p>", shown(text));
+        let _ = writeln!(self.out, "<p class=\"answer\">{label}{}</p>", prose(text));
     }
 
     /// Writes a sentence.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.out, "<p>{}</p>", shown(text));
+        let _ = writeln!(self.out, "<p>{}</p>", prose(text));
     }
 
     /// Writes remarks, each a paragraph.
@@ -134,11 +135,11 @@ impl Document {
             let _ = match remark {
                 Remark::Sentence { tone, lead, rest } => {
                     let class = class(*tone);
-                    let (lead, rest) = (shown(lead), shown(rest));
+                    let (lead, rest) = (prose(lead), prose(rest));
                     writeln!(self.out, "<p><strong class=\"lead{class}\">{lead}</strong>{rest}</p>")
                 }
                 Remark::Note(text) => {
-                    writeln!(self.out, "<p class=\"note\">{}</p>", shown(text))
+                    writeln!(self.out, "<p class=\"note\">{}</p>", prose(text))
                 }
             };
         }
@@ -146,13 +147,22 @@ impl Document {
 
     /// Writes labelled lines as a list of descriptions.
     pub(crate) fn lines(&mut self, lines: &[Line]) {
+        self.descriptions(lines, prose);
+    }
+
+    /// Writes labelled lines whose texts are quotations, in which a backtick is a backtick.
+    pub(super) fn quotations(&mut self, lines: &[Line]) {
+        self.descriptions(lines, shown);
+    }
+
+    fn descriptions(&mut self, lines: &[Line], painted: fn(&str) -> String) {
         if lines.is_empty() {
             return;
         }
         self.out.push_str("<dl>\n");
         for line in lines {
             let Line { label, tone, text, tone_of_text } = line;
-            let (label, text) = (shown(label.trim()), shown(text));
+            let (label, text) = (shown(label.trim()), painted(text));
             let _ = writeln!(
                 self.out,
                 "<dt class=\"label{}\"><bdi>{label}</bdi></dt><dd class=\"text{}\"><bdi>{text}\
@@ -171,7 +181,7 @@ impl Document {
         }
         self.out.push_str("<ul>\n");
         for item in items {
-            let _ = writeln!(self.out, "<li>{}</li>", shown(item));
+            let _ = writeln!(self.out, "<li>{}</li>", prose(item));
         }
         self.out.push_str("</ul>\n");
     }
@@ -189,8 +199,28 @@ impl Document {
         self.rows(caption, &columns, &rows.collect::<Vec<_>>());
     }
 
-    /// Writes rows of texts below titles; nothing if there are none.
+    /// Writes rows of texts below titles, as they are; nothing if there are none.
     pub(crate) fn rows(&mut self, caption: &str, columns: &[(&str, Align)], rows: &[Vec<String>]) {
+        self.rows_with(caption, columns, rows, shown);
+    }
+
+    /// Writes rows with sentences, whose code is painted as code.
+    pub(crate) fn rows_of_prose(
+        &mut self,
+        caption: &str,
+        columns: &[(&str, Align)],
+        rows: &[Vec<String>],
+    ) {
+        self.rows_with(caption, columns, rows, prose);
+    }
+
+    fn rows_with(
+        &mut self,
+        caption: &str,
+        columns: &[(&str, Align)],
+        rows: &[Vec<String>],
+        painted: fn(&str) -> String,
+    ) {
         if rows.is_empty() {
             return;
         }
@@ -215,7 +245,7 @@ impl Document {
         }
         self.out.push_str("</tr></thead>\n<tbody>\n");
         for row in rows.iter().take(MOST_ROWS) {
-            self.row(columns, row);
+            self.row(columns, row, painted);
         }
         self.out.push_str("</tbody>\n</table>\n</div>\n");
         if let Some(more) = rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
@@ -224,10 +254,10 @@ impl Document {
         }
     }
 
-    fn row(&mut self, columns: &[(&str, Align)], row: &[String]) {
+    fn row(&mut self, columns: &[(&str, Align)], row: &[String], painted: fn(&str) -> String) {
         self.out.push_str("<tr>");
         for (place, (cell, (_, align))) in row.iter().zip(columns).enumerate() {
-            let (cell, class) = (shown(cell), class_of_cell(*align));
+            let (cell, class) = (painted(cell), class_of_cell(*align));
             let is_name = place == 0 && *align == Align::Left;
             let _ = match is_name {
                 true => write!(self.out, "<th scope=\"row\"{class}><bdi>{cell}</bdi></th>"),
@@ -241,9 +271,9 @@ impl Document {
     pub(crate) fn figures<'f>(&mut self, figures: impl IntoIterator<Item = &'f Figure>) {
         self.out.push_str("<div class=\"figures\">\n");
         for figure in figures {
+            let id = figure_id(self.figures);
             self.figures += 1;
-            let id = format!("figure-{}", self.figures);
-            let (title, caption) = (shown(&figure.title), shown(&figure.caption));
+            let (title, caption) = (shown(&figure.title), prose(&figure.caption));
             let (caption, file) = match figure.missing.is_some() {
                 true => (String::new(), String::new()),
                 false => (caption, link("SVG", &figure.name, "image/svg+xml", &svg(figure))),
@@ -258,6 +288,18 @@ impl Document {
         self.out.push_str("</div>\n");
     }
 
+    /// Writes links to figures, each with its place among all figures of the document, from 0.
+    pub(crate) fn links_to_figures(&mut self, figures: &[(usize, &Figure)]) {
+        if figures.is_empty() {
+            return;
+        }
+        let link = |(place, figure): &(usize, &Figure)| {
+            format!("<a href=\"#{}\">{}</a>", figure_id(*place), shown(&figure.title))
+        };
+        let links: Vec<String> = figures.iter().map(link).collect();
+        let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
+    }
+
     /// Writes markup, of which every text from outside is [`shown`].
     pub(super) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
@@ -268,6 +310,10 @@ impl Document {
         let lines: Vec<String> = text.lines().map(shown).collect();
         let _ = writeln!(self.out, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
     }
+}
+
+fn figure_id(place: usize) -> String {
+    format!("figure-{}", place + 1)
 }
 
 /// Returns a text escaped for HTML, shortened if it is very long.

@@ -11,6 +11,7 @@ mod file;
 mod folder;
 mod live;
 mod notes;
+mod prose;
 mod run;
 mod style;
 

@@ -95,6 +95,9 @@ mod tests {
         let refused = NoteForm::Refused { reason: "`<b>` is read-only".to_owned() };
         let page = notes_html(&view("r.assay", refused));
         assert!(!page.contains("<form") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("No note can be added: `&lt;b&gt;` is read-only."), "{page}");
+        assert!(
+            page.contains("No note can be added: <code>&lt;b&gt;</code> is read-only."),
+            "{page}"
+        );
     }
 }

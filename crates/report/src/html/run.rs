@@ -36,9 +36,11 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
     let about = &page.run.about;
     let sections = BEFORE.into_iter().chain(sections_of_excerpts(&page.excerpts)).chain(AFTER);
     let mut out = Document::new(&about.title(), &sections.collect::<Vec<_>>());
-    let (first, others) = divided(figures);
+    let evidence = if page.is_limiter_shown { page.limiter.figures } else { &[] };
+    let (first, others) = divided(figures, evidence);
+    let drawn: Vec<&Figure> = first.iter().chain(&others).copied().collect();
     out.section("answer", |out| {
-        answer(out, page);
+        answer(out, page, &drawn);
         out.figures(first);
     });
     out.section("figures", |out| {
@@ -53,21 +55,31 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
     out.into_text(&format!("Made by assay {} from {}.", about.version, about.file()))
 }
 
-/// Returns the figures beside the answer, which are not empty, and all others.
-fn divided(figures: &[Figure]) -> (Vec<&Figure>, Vec<&Figure>) {
-    let place = |beginning: &str| {
-        let is_it = |figure: &Figure| figure.name.split('.').next() == Some(beginning);
-        let is_empty = |figure: &Figure| figure.missing.is_some();
-        figures.iter().position(|figure| is_it(figure) && !is_empty(figure))
+/// Returns the figures beside the answer, which are not empty, and all others, the empty ones
+/// last. The last of those beside the answer shows the evidence for the limiter.
+fn divided<'f>(figures: &'f [Figure], evidence: &[&str]) -> (Vec<&'f Figure>, Vec<&'f Figure>) {
+    let place = |beginning: &&str| figures.iter().position(|figure| is_drawn(figure, beginning));
+    let evidence = evidence.iter().find_map(place);
+    let usual: Vec<usize> = FIRST.iter().filter_map(place).take(MOST_FIRST).collect();
+    let first = match evidence {
+        Some(shown) if !usual.contains(&shown) => {
+            [&usual[..usual.len().min(MOST_FIRST - 1)], &[shown]].concat()
+        }
+        Some(_) | None => usual,
     };
-    let first: Vec<usize> = FIRST.into_iter().filter_map(place).take(MOST_FIRST).collect();
     let is_first = |place: &usize| first.contains(place);
-    let (first, others): (Vec<usize>, Vec<usize>) = (0..figures.len()).partition(is_first);
+    let (first, mut others): (Vec<usize>, Vec<usize>) = (0..figures.len()).partition(is_first);
+    others.sort_by_key(|place| figures[*place].missing.is_some());
     let figures = |places: Vec<usize>| places.into_iter().map(|place| &figures[place]).collect();
     (figures(first), figures(others))
 }
 
-fn answer(out: &mut Document, page: &Page) {
+/// Returns true if the name of a figure begins like this, and it is not empty.
+fn is_drawn(figure: &Figure, beginning: &str) -> bool {
+    figure.name.split('.').next() == Some(beginning) && figure.missing.is_none()
+}
+
+fn answer(out: &mut Document, page: &Page, figures: &[&Figure]) {
     match page.verdict_position {
         VerdictPosition::First => {
             verdict(out, page);
@@ -81,6 +93,11 @@ fn answer(out: &mut Document, page: &Page) {
     }
     if page.is_limiter_shown {
         out.remarks(&page.limiter.remarks);
+        let shown = page.limiter.figures.iter().filter_map(|beginning| {
+            let mut figures = (0..).zip(figures.iter().copied());
+            figures.find(|(_, figure)| is_drawn(figure, beginning))
+        });
+        out.links_to_figures(&shown.collect::<Vec<_>>());
         out.remarks(&page.changes);
     }
     out.lines(&page.run.reviews);
@@ -127,7 +144,7 @@ fn job(out: &mut Document, job: &JobSection) {
     out.remarks(&job.notes_on_times);
     out.remarks(&job.notes);
     out.table(&format!("Errors of {name}"), &job.errors);
-    out.lines(&job.error_texts);
+    out.quotations(&job.error_texts);
     out.table(&format!("Statements of {name}"), &job.statements);
     out.table(&format!("Servers of {name}"), &job.servers);
     out.remarks(&job.notes_on_service);
@@ -147,7 +164,7 @@ fn checks(out: &mut Document, page: &Page) {
         ("what to do", Align::Left),
     ];
     out.paragraph(&page.verdict.tally);
-    out.rows("Checks of the measurement", &columns, &rows);
+    out.rows_of_prose("Checks of the measurement", &columns, &rows);
     if page.is_limiter_shown {
         limiter(out, &page.limiter);
     }
@@ -165,7 +182,7 @@ fn limiter(out: &mut Document, limiter: &LimiterSection) {
     let rows: Vec<Vec<String>> = [named].into_iter().chain(others).collect();
     let columns =
         [("limiter", Align::Left), ("finding", Align::Left), ("what would help", Align::Left)];
-    out.rows("Limiter, and other suspects", &columns, &rows);
+    out.rows_of_prose("Limiter, and other suspects", &columns, &rows);
 }
 
 fn environment(out: &mut Document, page: &Page) {

@@ -4,6 +4,7 @@ use analyze::limiting::Unseen;
 use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
+use crate::charts::figures_with_evidence;
 use crate::number::percent;
 use crate::view::View;
 use crate::words;
@@ -25,6 +26,8 @@ pub struct LimiterSection {
     pub because: String,
     /// Numbers behind it: names and values.
     pub evidence: Vec<EvidenceNumber>,
+    /// Beginnings of the names of the figures that show the reason, the best first.
+    pub figures: &'static [&'static str],
     /// Measure that would move the limit.
     pub relief: Option<&'static str>,
     /// All suspects, the likeliest first.
@@ -72,6 +75,7 @@ impl LimiterSection {
             lead: words::lead(limiter.component),
             because: words::because(&limiter.finding),
             evidence: limiter.evidence.clone(),
+            figures: figures_with_evidence(limiter.component),
             relief: view.relief(limiter.component),
             ranked: limiter.ranked.iter().map(|it| SuspectRow::of(it, view)).collect(),
             seen: limiter.seen.clone(),

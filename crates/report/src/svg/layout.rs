@@ -29,6 +29,9 @@ pub(super) const WIDEST: f64 = 170.0;
 /// sans-serif fonts, capitals more.
 const COLUMN: f64 = 0.58;
 
+/// Width of the widest letters, as a fraction of their height.
+const WIDE: f64 = 0.95;
+
 /// Maximum number of lines of a caption in a figure that is a file.
 const MOST_LINES: usize = 5;
 
@@ -130,6 +133,8 @@ fn width_of(character: char, height: f64) -> f64 {
     match character {
         // Shown as a code of eight characters.
         code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
+        // Wide letters of labels: a label that is cut at the edge is read as another one.
+        '%' | '+' | '−' | 'm' | 'M' | 'W' => WIDE * height,
         other => other.width().unwrap_or(0) as f64 * COLUMN * height,
     }
 }
@@ -177,6 +182,7 @@ mod tests {
         let short = cut(&long, TEXT, 100.0);
         assert!(short.ends_with('…') && width(&short, TEXT) <= 100.0, "{short}");
         assert_eq!(cut("short", TEXT, 100.0), "short");
+        assert!(width("+40 %", TEXT) > width("140 k", TEXT));
         let lines = wrapped("one two three four", TEXT, 85.0);
         assert_eq!(lines, ["one two", "three four"]);
     }

@@ -45,7 +45,7 @@ fn html(view: &View) -> String {
 
 /// Returns the tags of a page that no page has, and texts that pass for one.
 fn foreign_tags(page: &str) -> Vec<&str> {
-    const TAGS: [&str; 41] = [
+    const TAGS: [&str; 42] = [
         "!doctype",
         "html",
         "head",
@@ -87,6 +87,7 @@ fn foreign_tags(page: &str) -> Vec<&str> {
         "rect",
         "pre",
         "footer",
+        "code",
     ];
     let tags = page.split('<').skip(1).map(|tag| tag.strip_prefix('/').unwrap_or(tag));
     let names = tags.map(|tag| tag.split([' ', '>', '\n', '/']).next().unwrap_or_default());

@@ -1,9 +1,10 @@
 //! Figures of the observations other than the requests: each is drawn if its series are in the
 //! record, and missing without them.
 
-use analyze::{Observed, TimeCourse};
+use analyze::{Component, Observed, TimeCourse};
 use base::Nanos;
 use record::{Event, EventKind};
+use report::Page;
 use report::figure::{Figure, Mark};
 
 use crate::cases;
@@ -235,4 +236,40 @@ fn caption_counts_what_is_not_drawn() {
     let (drawn, note) = caption(41, 36);
     assert_eq!(note, format!("{} events and 41 checkpoints.", 36 - drawn));
     assert!((20..=24).contains(&drawn), "{drawn}");
+}
+
+#[test]
+fn page_links_the_limiter_to_the_figure_with_its_evidence() {
+    let mut view = observed().view();
+    view.summary.limiter.component = Component::DatabaseLocks;
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    let page = report::html(&Page::of(&view), &report::figures(&view, &courses));
+    let heading = page.find("<h3><bdi>Waits of the database by kind</bdi></h3>").unwrap();
+    let (_, figure) = page[..heading].rsplit_once("<figure id=\"").unwrap();
+    let (id, _) = figure.split_once('"').unwrap();
+    let link = format!("Shown by: <a href=\"#{id}\">Waits of the database by kind</a></p>");
+    assert!(page.contains(&link), "{link}: {page}");
+    let others = page.find("<section id=\"figures\"").unwrap();
+    assert!(heading < others, "it is beside the answer");
+    view.summary.limiter.component = Component::DatabaseMemory;
+    view.evidence.observed.clear();
+    let page = report::html(&Page::of(&view), &report::figures(&view, &courses));
+    assert!(!page.contains("Shown by"), "no figure is drawn that shows it");
+}
+
+#[test]
+fn empty_figures_of_a_page_are_the_last() {
+    let view = observed().view();
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    let figures = report::figures(&view, &courses);
+    let page = report::html(&Page::of(&view), &figures);
+    let (_, page) = page.split_once("<section id=\"figures\"").unwrap();
+    let place = |figure: &&Figure| page.find(&format!("<h3><bdi>{}</bdi></h3>", figure.title));
+    let (empty, drawn): (Vec<&Figure>, Vec<&Figure>) =
+        figures.iter().partition(|figure| figure.missing.is_some());
+    let [first, last] = [
+        empty.iter().filter_map(place).min().unwrap(),
+        drawn.iter().filter_map(place).max().unwrap(),
+    ];
+    assert!(last < first, "{page}");
 }

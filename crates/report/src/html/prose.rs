@@ -1,0 +1,54 @@
+//! Sentences as HTML: commands, options and other code between backticks become elements.
+
+use super::cut::cut;
+use crate::svg::escaped;
+
+/// Returns a sentence for HTML: escaped, shortened if it is very long, and with an element in place
+/// of each pair of backticks. A backtick without a partner stays.
+pub(super) fn prose(text: &str) -> String {
+    let text = cut(text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest: &str = &text;
+    while let Some((before, code, after)) = code_span(rest) {
+        out.push_str(&escaped(before));
+        out.push_str("<code>");
+        out.push_str(&escaped(code));
+        out.push_str("</code>");
+        rest = after;
+    }
+    out.push_str(&escaped(rest));
+    out
+}
+
+/// Returns the text before the first code span, its code, and the text after it.
+fn code_span(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('`')?;
+    let (code, after) = rest.split_once('`')?;
+    (!code.is_empty()).then_some((before, code, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_between_backticks_is_an_element() {
+        for (text, expected) in [
+            ("run `assay doctor`", "run <code>assay doctor</code>"),
+            ("`a` or `b < 1`, then", "<code>a</code> or <code>b &lt; 1</code>, then"),
+            ("`<b>`", "<code>&lt;b&gt;</code>"),
+            ("a lone ` stays", "a lone ` stays"),
+            ("`a` and `", "<code>a</code> and `"),
+            ("`` is not a percentage", "`` is not a percentage"),
+            ("<code>x</code>", "&lt;code&gt;x&lt;/code&gt;"),
+        ] {
+            assert_eq!(prose(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn span_that_is_cut_is_no_element() {
+        let text = format!("`{}`", "x".repeat(10_000));
+        assert!(!prose(&text).contains("<code>"));
+    }
+}
