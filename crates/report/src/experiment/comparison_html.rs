@@ -1,18 +1,20 @@
 //! The page of a comparison of recorded groups.
 
 use super::charts::comparison_figures;
-use super::comparison::ComparisonView;
+use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
 use super::{html, lines, objection};
 use crate::html::{Document, Section};
 use crate::page::{Line, Tone};
 
-/// The sections, in their order.
+/// The sections, in their order; a comparison that is refused has no metrics.
 const SECTIONS: [Section; 3] = [
     Section { id: "answer", title: "Answer" },
     Section { id: "groups", title: "Groups and their differences" },
-    Section { id: "numbers", title: "Metrics" },
+    METRICS,
 ];
+
+const METRICS: Section = Section { id: "numbers", title: "Metrics" };
 
 /// Remark on the figures of two single runs.
 const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures show what happened \
@@ -21,18 +23,24 @@ const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures s
 /// Formats a comparison as one file of HTML.
 pub fn comparison_html(view: &ComparisonView) -> String {
     let names: Vec<&str> = view.groups.iter().map(|group| group.name.as_str()).collect();
-    let mut out = Document::new(&format!("Comparison of {}", names.join(", ")), &SECTIONS);
+    let has_metrics = view.comparison.is_some();
+    let sections = SECTIONS.into_iter().filter(|section| has_metrics || *section != METRICS);
+    let sections: Vec<Section> = sections.collect();
+    let mut out = Document::new(&format!("Comparison of {}", names.join(", ")), &sections);
     out.section("answer", |out| {
         sentences(out, view);
-        out.figures(&comparison_figures(view));
+        let figures = comparison_figures(view);
+        out.figures(figures.iter().filter(|figure| has_metrics || figure.missing.is_none()));
     });
     out.section("groups", |out| groups(out, view));
-    out.section("numbers", |out| {
-        for arm in view.arms() {
-            html::metrics(out, &view.groups, arm);
-            html::pairs(out, &view.groups, arm);
-        }
-    });
+    if has_metrics {
+        out.section(METRICS.id, |out| {
+            for arm in view.arms() {
+                html::metrics(out, &view.groups, arm);
+                html::pairs(out, &view.groups, arm);
+            }
+        });
+    }
     out.into_text("Made by assay from the records of the groups.")
 }
 
@@ -48,15 +56,7 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
     out.badge(html::badge(view.verdict()), &html::judged(view.verdict(), runs));
     let mut rows: Vec<Line> = Vec::new();
     rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
-    rows.extend(view.objections.iter().map(|one| {
-        let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
-        let (tone, rest) = match one.is_accepted {
-            true => (Tone::Doubtful, "accepted".to_owned()),
-            false => (Tone::Bad, objection::remedy(&one.objection.problem).to_owned()),
-        };
-        let text = format!("{reason}. {rest}");
-        Line { tone, ..Line::new(one.objection.kind().name(), text) }
-    }));
+    rows.extend(objections(view));
     rows.extend(view.limits.iter().map(|one| Line::new("limit", limit(view, one))));
     for arm in view.arms() {
         rows.extend(lines::bets(arm).map(|bet| Line::new("bet", bet)));
@@ -66,6 +66,28 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
     let found = lines::effects(&view.groups).into_iter().chain(undeclared);
     out.list(&found.chain(view.machine_lines()).collect::<Vec<String>>());
+}
+
+/// Returns the objections: those that were accepted with their reasons, and the others with their
+/// remedies, each once, because the answer has their reasons.
+fn objections(view: &ComparisonView) -> Vec<Line> {
+    let line = |one: &ObjectionView| {
+        let kind = one.objection.kind().name();
+        if one.is_accepted {
+            let group = &view.groups[one.objection.group].name;
+            let reason = objection::reason(&one.objection, group);
+            return Line::new(kind, format!("accepted: {reason}")).in_tone(Tone::Doubtful);
+        }
+        let remedy = objection::remedy_or_consent(&one.objection);
+        Line::new(kind, format!("What to do: {remedy}")).in_tone(Tone::Bad)
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    for line in view.objections.iter().map(line) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn groups(out: &mut Document, view: &ComparisonView) {
@@ -80,4 +102,68 @@ fn groups(out: &mut Document, view: &ComparisonView) {
     out.lines(&view.groups.iter().enumerate().map(line).collect::<Vec<Line>>());
     let differs = view.differences.iter().map(|one| lines::difference(&view.groups, one));
     out.lines(&differs.map(|text| Line::new("differs", text)).collect::<Vec<Line>>());
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::CheckKind;
+    use analyze::compare::{Objection, Problem};
+
+    use super::super::fixtures::{comparison, experiment};
+    use super::*;
+
+    fn view(objections: &[(Problem, bool)]) -> ComparisonView {
+        let view = experiment();
+        let is_refused = objections.iter().any(|(_, is_accepted)| !is_accepted);
+        let objection = |(problem, is_accepted): &(Problem, bool)| {
+            let objection = Objection { group: 1, problem: problem.clone() };
+            ObjectionView { objection, is_accepted: *is_accepted }
+        };
+        ComparisonView {
+            groups: view.arms,
+            baselines: vec![0, 0],
+            objections: objections.iter().map(objection).collect(),
+            comparison: (!is_refused).then(|| comparison(-0.1)),
+            repetitions: Vec::new(),
+            limits: Vec::new(),
+            machine: Vec::new(),
+            undeclared: Vec::new(),
+            differences: Vec::new(),
+            overlay: Vec::new(),
+        }
+    }
+
+    fn invalid() -> Problem {
+        Problem::Invalid { runs: 2, checks: vec![CheckKind::Drift] }
+    }
+
+    #[test]
+    fn refused_comparison_has_reasons_and_remedies_and_nothing_else() {
+        let ended = |run: &str| Problem::RunEnded { run: run.to_owned(), ended: None };
+        let refused = [(ended("a.assay"), false), (ended("b.assay"), false), (invalid(), false)];
+        let page = comparison_html(&view(&refused));
+        for expected in [
+            "Not compared: the run a.assay was killed, or still runs",
+            "Not compared: the run b.assay was killed, or still runs",
+            "Not compared: 2 runs of tls INVALID (drift)",
+            "What to do: repeat the run, or leave it out, or accept it with \
+             <code>--despite incomplete</code>",
+            "<code>assay report</code> prints the remedy of each check",
+            "<code>--despite invalid</code>",
+        ] {
+            assert_eq!(page.matches(expected).count(), 1, "{expected}: {page}");
+        }
+        for missing in ["<figure", "The comparison is refused", ">Metrics<"] {
+            assert!(!page.contains(missing), "{missing}: {page}");
+        }
+    }
+
+    #[test]
+    fn accepted_objection_has_its_reason_beside_the_metrics() {
+        let page = comparison_html(&view(&[(invalid(), true)]));
+        for expected in ["accepted: 2 runs of tls INVALID (drift)", "<figure", ">Metrics<"] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        assert!(!page.contains("--despite"), "{page}");
+    }
 }

@@ -9,10 +9,10 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::appendix::Appendix;
 use super::capacity::CapacityView;
-use super::charts::experiment_figures;
+use super::charts::{experiment_figures, figure_with_evidence};
 use super::saturation::SaturationView;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{appendix_html, lines, sentence, sweep, sweep_html};
+use super::{appendix_html, lines, repeated, sentence, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
@@ -28,6 +28,7 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         answer(out, view);
         let (empty, drawn): (Vec<&Figure>, Vec<&Figure>) =
             figures.iter().partition(|figure| figure.missing.is_some());
+        out.links_to_figures(&evidence(view, &drawn));
         out.figures(drawn.into_iter().chain(empty));
     });
     out.section("question", |out| question(out, view));
@@ -51,6 +52,15 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         out.lines(&[Line::new("record", view.file())]);
     });
     out.into_text("Made by assay from the record of an experiment.")
+}
+
+/// Returns the figures of a sweep that show why its points are limited, each with its place.
+fn evidence<'f>(view: &ExperimentView, drawn: &[&'f Figure]) -> Vec<(usize, &'f Figure)> {
+    let limiters = view.sweep.iter().flat_map(|sweep| view.limiters_of_sweep(sweep));
+    let names = limiters.filter_map(|(_, limiter)| figure_with_evidence(limiter.component));
+    let names: Vec<&str> = names.collect();
+    let figures = drawn.iter().copied().enumerate();
+    figures.filter(|(_, figure)| names.contains(&figure.name.as_str())).collect()
 }
 
 /// Returns the sections, in their order.
@@ -217,6 +227,9 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
     out.paragraph(&format!("The {}.", lines::MEANS));
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
+    }
+    if arm.changes.iter().any(|change| repeated::is_repeated(arm, change)) {
+        out.paragraph(&format!("{}.", repeated::NOTE));
     }
 }
 

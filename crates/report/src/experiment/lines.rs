@@ -6,6 +6,7 @@ use analyze::CheckKind;
 use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
 use workload::question::Scale;
 
+use super::repeated;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
@@ -337,11 +338,12 @@ pub(super) const SEVERAL_DIFFERENCES: &str =
 /// Note on the metrics that are marked with a star.
 pub(super) const EXPLORATORY: &str = "exploratory: not declared before; no claim follows from it";
 
-/// Returns the changes in the tables of text and Markdown: without those of an exploratory metric
-/// that some runs did not measure.
+/// Returns the changes in the tables of text, Markdown and page: without those of an exploratory
+/// metric that some runs did not measure, or that repeats another one.
 pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
-    arm.changes.iter().filter(move |change| !change.is_exploratory || change.compared != missing)
+    let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;
+    arm.changes.iter().filter(is_measured).filter(move |it| !repeated::is_repeated(arm, it))
 }
 
 /// Note on the values of a table of metrics.

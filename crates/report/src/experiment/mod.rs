@@ -31,6 +31,7 @@ mod markdown;
 mod objection;
 mod remarks;
 mod repeat;
+mod repeated;
 mod repetition;
 mod saturation;
 mod saturation_json;

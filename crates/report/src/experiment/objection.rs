@@ -72,6 +72,12 @@ fn end(ended: EndKind) -> &'static str {
     }
 }
 
+/// Returns the remedy of an objection, and the option that accepts it.
+pub(super) fn remedy_or_consent(objection: &Objection) -> String {
+    let accept = format!("or accept it with `--despite {}`", objection.kind().name());
+    format!("{}, {accept}", remedy(&objection.problem))
+}
+
 /// Returns the remedy.
 pub(super) fn remedy(problem: &Problem) -> &'static str {
     match problem {

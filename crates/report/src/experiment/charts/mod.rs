@@ -12,6 +12,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+use analyze::Component;
 use effects::Subject;
 
 use super::comparison::ComparisonView;
@@ -34,6 +35,29 @@ pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
             limits: &[],
             missing: "There is no comparison yet: too few rounds are complete.",
         }),
+    }
+}
+
+/// Returns the name of the figure of a sweep that shows why a component limits; `None` if no figure
+/// does.
+pub(super) fn figure_with_evidence(component: Component) -> Option<&'static str> {
+    match component {
+        Component::DatabaseCpu | Component::DatabaseSingleCore => Some("cpu.database"),
+        Component::GeneratorCpu | Component::GeneratorThread => Some("cpu.generator"),
+        Component::Proxy => Some("cpu.proxy"),
+        Component::NotSaturated | Component::Concurrency => Some("throughput"),
+        Component::Connections
+        | Component::GeneratorInput
+        | Component::NetworkBandwidth
+        | Component::NetworkLatency
+        | Component::DatabaseLocks
+        | Component::DatabaseFlush
+        | Component::DatabaseDisk
+        | Component::DatabaseMemory
+        | Component::BackgroundTask
+        | Component::OtherPrograms
+        | Component::Cgroup
+        | Component::Unknown => None,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Tests of the figures of experiments.
 
-use analyze::Status;
 use analyze::compare::{CpuShare, Missing};
 use analyze::curve::{
     ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, OtherPoint, Peak, PointMean, PointSummary,
     Ranking, Unusable, Usl,
 };
+use analyze::{Component, Status};
 use workload::question::{BestRule, CpuOwner, Direction, RunMetric, TimeStatistic};
 
 use super::super::sweep::SweepView;
@@ -292,4 +292,16 @@ fn sweep_without_results_says_why_its_figures_are_empty() {
     }
     let figures = drawn(&sweep);
     assert!(figures.iter().all(|figure| figure.missing.is_some()), "{figures:?}");
+}
+
+#[test]
+fn limiters_of_a_sweep_are_shown_by_the_processor_time_of_their_component() {
+    for (component, owner) in [
+        (Component::DatabaseCpu, CpuOwner::Database),
+        (Component::Proxy, CpuOwner::Proxy),
+        (Component::GeneratorThread, CpuOwner::Generator),
+    ] {
+        let name = format!("cpu.{}", owner.name());
+        assert_eq!(super::figure_with_evidence(component), Some(name.as_str()));
+    }
 }

@@ -1,0 +1,80 @@
+//! Metrics of a comparison that repeat another one: the service times of a job without a queue.
+
+use analyze::compare::{ArmComparison, MetricChange};
+use workload::question::{Quantity, RunMetric};
+
+use super::lines;
+
+/// Note on a table that leaves such metrics out.
+pub(super) const NOTE: &str = "Service times that equal the response times are left out: no \
+                               request waited for a client";
+
+/// Returns true if an exploratory service time has the values and the change of the response time
+/// of the same job, with all digits that are shown.
+pub(super) fn is_repeated(arm: &ArmComparison, change: &MetricChange) -> bool {
+    let Quantity::Service(statistic) = change.metric.quantity else { return false };
+    let of = change.metric.of.clone();
+    let response = RunMetric { quantity: Quantity::Response(statistic), of };
+    let other = arm.changes.iter().find(|it| it.metric == response && it.compared.is_ok());
+    let is_compared = change.is_exploratory && change.compared.is_ok();
+    let values = |it: &MetricChange| lines::row(it)[1..4].to_vec();
+    is_compared && other.is_some_and(|other| values(change) == values(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::{Pair, PairOrder, SampleValues};
+
+    use super::super::fixtures::{comparison, experiment};
+    use super::super::html::experiment_html;
+    use super::super::view::ExperimentView;
+    use super::*;
+
+    /// Returns a comparison with the metrics of these names, each with the factor of its values.
+    fn arm_with(metrics: &[(&str, f64, bool)]) -> ArmComparison {
+        let arm = comparison(-0.1).arms.remove(0);
+        let changes = metrics.iter().map(|(metric, factor, is_exploratory)| {
+            let mut compared = arm.changes[0].compared.clone().unwrap();
+            let pair = |baseline: f64| Pair {
+                baseline: baseline * factor,
+                arm: 0.9 * baseline * factor,
+                order: PairOrder::ArmFirst,
+            };
+            compared.values = SampleValues::Pairs([10.0, 11.0].map(pair).to_vec());
+            let metric = RunMetric::parse(metric).unwrap();
+            let is_exploratory = *is_exploratory;
+            let compared = Ok(compared);
+            MetricChange { metric, is_exploratory, compared, ..arm.changes[0].clone() }
+        });
+        ArmComparison { changes: changes.collect(), ..arm }
+    }
+
+    #[test]
+    fn service_times_that_equal_response_times_are_repeated() {
+        let arm = arm_with(&[
+            ("response.p50(read)", 1.0, true),
+            ("response.p99(read)", 1.0, true),
+            ("response.p95(write)", 1.0, true),
+            ("service.p50(read)", 1.000_01, true),
+            ("service.p95(read)", 1.0, true),
+            ("service.p99(read)", 0.9, true),
+            ("service.p50(write)", 1.0, true),
+            ("service.p95(write)", 1.0, false),
+        ]);
+        let repeated = arm.changes.iter().filter(|change| is_repeated(&arm, change));
+        let names: Vec<String> = repeated.map(|change| change.metric.to_string()).collect();
+        assert_eq!(names, ["service.p50(read)"], "others have other values, or are declared");
+    }
+
+    #[test]
+    fn page_leaves_repeated_metrics_out_and_says_so() {
+        let page = |factor: f64| {
+            let metrics = [("response.p50(read)", 1.0, true), ("service.p50(read)", factor, true)];
+            let comparison = analyze::compare::Comparison { arms: vec![arm_with(&metrics)] };
+            experiment_html(&ExperimentView { comparison: Some(comparison), ..experiment() })
+        };
+        let (same, other) = (page(1.0), page(0.5));
+        assert!(same.contains(NOTE) && !same.contains("service.p50(read)"), "{same}");
+        assert!(!other.contains(NOTE) && other.contains("service.p50(read)"), "{other}");
+    }
+}
