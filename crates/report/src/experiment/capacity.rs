@@ -474,9 +474,13 @@ fn during(phase: &Phase) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use analyze::capacity::{Boundary, Counted, Interval, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Side, Slo, Statistic};
 
+    use super::super::fixtures::{experiment, text_of};
+    use super::super::view::ExperimentView;
+    use super::super::{experiment_html, experiment_markdown};
     use super::*;
 
     /// Returns the order of a search for the rate with a p99 of 20 ms.
@@ -501,6 +505,70 @@ pub(super) mod tests {
             confirmations: 6,
             seed: Seed(1),
         }
+    }
+
+    /// Returns a trial with this number of 10,000 requests beyond the bound.
+    pub(in crate::experiment) fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
+        let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
+        let trial = Trial {
+            value,
+            phase,
+            window: Nanos::from_secs(10),
+            took: Nanos::from_secs(10),
+            measures: vec![Measure::Count(counted)],
+            offered_per_s: Some(value),
+            achieved_per_s: value,
+            exceeds_capacity: false,
+            backlog_t: None,
+            errors: 0,
+            rejected: 0,
+            invalid: Vec::new(),
+            own_limit: None,
+            service: None,
+            relaxation: None,
+        };
+        TrialView {
+            run: 1,
+            outcome: judge_trial(&order(), &trial),
+            trial,
+            verdict: RunVerdict::new([]),
+            limiter: Component::Unknown,
+        }
+    }
+
+    /// Returns a search that confirmed 740/s, with the runs 1 to 5.
+    pub(in crate::experiment) fn search() -> CapacityView {
+        let mut overloaded = trial(1_600.0, Phase::Bracket, 0);
+        overloaded.trial.measures = vec![Measure::Missing];
+        overloaded.outcome = TrialOutcome::Fail(FailReason::Backlog);
+        let mut trials = vec![
+            trial(100.0, Phase::Bracket, 0),
+            overloaded,
+            trial(820.0, Phase::Round(1), 400),
+            trial(770.0, Phase::Round(1), 105),
+            trial(740.0, Phase::Confirm(1), 20),
+        ];
+        (1..).zip(&mut trials).for_each(|(run, trial)| trial.run = run);
+        let found = Capacity {
+            slo: "p99(read) < 20ms".to_owned(),
+            sustained: Some(740.0),
+            fails: Some(820.0),
+            estimate: Some(770.0),
+            interval: Some(Interval { low: 755.0, high: 785.0 }),
+            slope: Some(15.0),
+            confirmations: 6,
+            binding: Some(0),
+            boundary: Boundary::Smooth,
+            irregular: Vec::new(),
+            trials: Vec::new(),
+            isotonic: None,
+            took: Nanos::from_secs(50),
+        };
+        CapacityView { order: order(), trials, found: Some(found) }
+    }
+
+    fn with_search(search: CapacityView) -> ExperimentView {
+        ExperimentView { capacity: Some(search), ..experiment() }
     }
 
     /// Returns the kinds of irregularities; a new one does not compile without a place here.
@@ -555,5 +623,67 @@ pub(super) mod tests {
             assert!(!seen.contains(&words), "{words}");
             seen.push(words);
         }
+    }
+
+    #[test]
+    fn requests_of_all_valid_trials_together_confirm_a_value() {
+        let mut view = search();
+        // 1.5 % of a short trial are beyond the bound.
+        let mut short = trial(740.0, Phase::Confirm(1), 30);
+        let counted = Counted { exceeded: 30, total: 2_000, dispersion: Some(1.0) };
+        short.trial.measures = vec![Measure::Count(counted)];
+        let mut invalid = trial(740.0, Phase::Confirm(1), 900);
+        invalid.trial.invalid = vec!["stall".to_owned()];
+        let higher = trial(760.0, Phase::Confirm(1), 900);
+        let held = trial(740.0, Phase::Hold, 900);
+        view.trials.extend([short, invalid, higher, held]);
+        let words = "2 trials together: 0.417 % of 12,000 requests at or beyond 20ms, 1 % allowed: \
+                     pass";
+        assert_eq!(view.confirmation().as_deref(), Some(words));
+        let text = text_of(&with_search(view));
+        assert!(text.contains(&format!("\nconfirmed  {words}\n")), "{text}");
+    }
+
+    #[test]
+    fn loss_inversion_is_in_the_answer_and_replaces_the_interval() {
+        let mut view = search();
+        let found = view.found.as_mut().unwrap();
+        found.irregular = vec![Irregular::LossInversion { fails: 700.0, passes: 800.0 }];
+        found.boundary = Boundary::NonMonotone;
+        let answers = [
+            "The server sustains 740 requests per second with p99(read) < 20ms (confirmed 6 \
+             times); the boundary is irregular up to 800/s",
+            "Irregular: 700/s fails although 800/s passes. Something disturbs the server at times: \
+             use a longer `trial`, and look at the trials",
+        ];
+        assert_eq!(view.answers(), answers);
+        let view = with_search(view);
+        let text = text_of(&view);
+        assert!(text.starts_with(&format!("{}\n{}\n", answers[0], answers[1])), "{text}");
+        for line in [
+            "\nestimate   about 770/s, without an interval: irregular up to 800/s\n",
+            "\nboundary   non-monotone\n",
+            "\nSUSPECT: the search is irregular\n",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        let [page, markdown] = [experiment_html(&view), experiment_markdown(&view)];
+        for words in ["irregular up to 800/s", "700/s fails although 800/s passes"] {
+            assert!(page.contains(words) && markdown.contains(words), "{words}: {page} {markdown}");
+        }
+    }
+
+    #[test]
+    fn most_frequent_limiter_of_the_confirming_trials_is_that_of_the_search() {
+        let mut view = search();
+        let limited = |limiter| TrialView { limiter, ..trial(740.0, Phase::Confirm(1), 20) };
+        let others = [Component::DatabaseCpu, Component::DatabaseLocks, Component::DatabaseCpu];
+        view.trials.extend(others.map(limited));
+        view.trials[2].limiter = Component::DatabaseFlush;
+        let elsewhere = TrialView { limiter: Component::DatabaseFlush, ..view.trials[3].clone() };
+        view.trials.extend(vec![elsewhere; 4]);
+        assert_eq!(view.limiter(), Some(Component::DatabaseCpu));
+        let text = text_of(&with_search(view));
+        assert!(text.contains("\nlimiter    database-cpu\n"), "{text}");
     }
 }

@@ -219,12 +219,18 @@ fn accepted(check: &Check) -> String {
 
 #[cfg(test)]
 mod tests {
+    use analyze::capacity::Phase;
     use analyze::finding::Backlog;
-    use analyze::{Finding, Unit};
+    use analyze::limiting::{Inconclusive, LimiterFinding, Saturation};
+    use analyze::{Component, Finding, Unit};
 
-    use super::super::fixtures::{experiment, run_of, text_of};
+    use super::super::capacity::TrialView;
+    use super::super::capacity::tests::{search, trial};
+    use super::super::fixtures::{experiment, run_of, sweep, text_of};
     use super::super::html::experiment_html;
+    use super::super::lines;
     use super::super::markdown::experiment_markdown;
+    use super::super::sweep_json;
     use super::*;
 
     fn stolen(number: u32, percent: f64) -> RunView {
@@ -294,5 +300,111 @@ mod tests {
         let markdown = experiment_markdown(&view);
         assert!(markdown.contains(&format!("`{command} r.assay`")), "{markdown}");
         assert!(!markdown.contains("/home/ann"), "{markdown}");
+    }
+
+    /// Returns a run with the limiter of a satisfied, an overloaded or a short one.
+    fn limited(number: u32, by: Limited) -> RunView {
+        let (limiter, limiter_finding) = match by {
+            Limited::Satisfied => (Component::NotSaturated, LimiterFinding::Satisfied),
+            Limited::Overloaded => {
+                let why = Saturation::Overload;
+                let full = Vec::new();
+                let finding = LimiterFinding::NothingFull { why, sees_server: true, full };
+                (Component::Unknown, finding)
+            }
+            Limited::Short => {
+                let reason = Inconclusive::ShortWindow;
+                (Component::GeneratorInput, LimiterFinding::Inconclusive(reason))
+            }
+        };
+        RunView { number, limiter, limiter_finding, ..run_of(0, Vec::new()) }
+    }
+
+    #[derive(Clone, Copy)]
+    enum Limited {
+        Satisfied,
+        Overloaded,
+        Short,
+    }
+
+    const SATISFIED: &str =
+        "Not saturated: every open job was answered at the rate at which requests arrived";
+    const OVERLOADED: &str = "The limiter is unknown: requests arrive faster than they are \
+                              answered, and no observed component is saturated";
+
+    /// Checks that the text has these lines after its line of limiters, and page and summary too.
+    #[track_caller]
+    fn check(view: &ExperimentView, expected: &[String]) {
+        assert_eq!(lines::limiter_evidence(view), expected);
+        let [text, page, markdown] =
+            [text_of(view), experiment_html(view), experiment_markdown(view)];
+        for line in expected {
+            assert!(text.contains(&format!(" {line}\n")), "{line}: {text}");
+            assert!(page.contains(line) && markdown.contains(line), "{line}: {page} {markdown}");
+        }
+    }
+
+    /// Run 5 confirmed 740/s; 820/s fails in run 3, and in three more.
+    #[test]
+    fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
+        let mut search = search();
+        let more = [6, 7, 8].map(|run| TrialView { run, ..trial(820.0, Phase::Round(2), 400) });
+        search.trials.extend(more);
+        let mut view = ExperimentView { capacity: Some(search), ..experiment() };
+        let by = |number: u32| match number {
+            5 => Limited::Satisfied,
+            3 | 6 | 8 => Limited::Overloaded,
+            _ => Limited::Short,
+        };
+        view.runs = (1..=8).map(|number| limited(number, by(number))).collect();
+        let fails = format!("at 820/s (fails): {OVERLOADED} (in 3 of 4 runs)");
+        check(&view, &[format!("at 740/s (confirmed): {SATISFIED}"), fails]);
+    }
+
+    #[test]
+    fn search_without_a_value_names_the_limiter_of_the_lowest_trial_that_fails() {
+        let mut search = search();
+        search.found.as_mut().unwrap().sustained = None;
+        search.trials[0].outcome = search.trials[2].outcome.clone();
+        let mut view = ExperimentView { capacity: Some(search), ..experiment() };
+        view.runs = vec![limited(1, Limited::Overloaded), limited(3, Limited::Short)];
+        check(&view, &[format!("at 100/s (fails): {OVERLOADED}")]);
+    }
+
+    /// The second of three points is the best. A repeated run and one of [saturate] say nothing.
+    #[test]
+    fn best_and_last_point_of_a_sweep_name_the_limiter_of_their_runs() {
+        let mut sweep = sweep(&[("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)], 1);
+        sweep.curves[0].points[0].limiters = vec![Component::GeneratorInput];
+        sweep.curves[0].points[1].limiters = vec![Component::NotSaturated];
+        sweep.curves[0].points[2].limiters = vec![Component::Unknown, Component::NotSaturated];
+        let mut view = ExperimentView { sweep: Some(sweep), ..experiment() };
+        view.arms.truncate(1);
+        let run = |number: u32, point: &str, by: Limited| RunView {
+            point: Some(point.to_owned()),
+            phase: RunPhase::Sweep,
+            ..limited(number, by)
+        };
+        let repeated = RunView { state: "repeated", ..run(6, "2", Limited::Short) };
+        let step = RunView { phase: RunPhase::Saturate, ..run(7, "4", Limited::Short) };
+        view.runs = vec![
+            run(1, "1", Limited::Short),
+            run(2, "2", Limited::Satisfied),
+            run(3, "4", Limited::Overloaded),
+            run(4, "4", Limited::Satisfied),
+            run(5, "4", Limited::Overloaded),
+            repeated,
+            step,
+        ];
+        let at_last = format!("at 4: {OVERLOADED} (in 2 of 3 runs)");
+        check(&view, &[format!("at 2: {SATISFIED}"), at_last]);
+        let page = experiment_html(&view);
+        assert!(page.contains("not-saturated at 2; unknown, not-saturated at 4"), "{page}");
+        let text = text_of(&view);
+        let rows = text.lines().filter(|line| line.starts_with("  4 "));
+        assert!(rows.clone().any(|row| row.ends_with("  unknown, not-saturated")), "{text}");
+        let points = &sweep_json::fields(&view)["sweep"];
+        assert_eq!(points[0]["limiter"], "generator-input");
+        assert_eq!(points[2]["limiter"], "unknown, not-saturated");
     }
 }

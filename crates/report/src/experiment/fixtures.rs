@@ -4,14 +4,21 @@ use analyze::compare::{
     ArmComparison, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
     MetricChange, Pair, PairOrder, RunVerdict, SampleSize, SampleValues,
 };
+use analyze::curve::{
+    ArmCurve, BestPoint, Interval, JobAtPoint, OtherPoint, PointMean, PointSummary, Ranking,
+};
 use analyze::limiting::LimiterFinding;
 use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
 use analyze::{CheckKind, Component, Status};
-use workload::question::{CpuOwner, RunMetric, SaturateQuestion, Saturated, VariedLoad};
+use workload::question::{
+    BestRule, CpuOwner, Direction, RunMetric, SaturateQuestion, Saturated, TimeStatistic,
+    VariedLoad,
+};
 
 use super::arm_facts::{ArmFacts, PlanTexts};
 use super::remarks::JobRemarks;
 use super::saturation::{SaturationStepView, SaturationView};
+use super::sweep::SweepView;
 use super::text::experiment_text;
 use super::view::{ArmView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView};
 use crate::text::Style;
@@ -142,5 +149,62 @@ pub(super) fn search(until: Saturated, kind: SaturationKind, measured: f64) -> S
         question: SaturateQuestion { vary, values: vec![8.0, 16.0], until },
         steps: vec![step((0, 8.0)), step((1, 16.0))],
         next: NextSaturationStep::Found(Saturation { value: 16.0, kind, measured }),
+    }
+}
+
+fn mean(mean: f64) -> PointMean {
+    let interval = Some(Interval { low: mean * 0.9, high: mean * 1.1 });
+    PointMean { values: vec![mean * 0.95, mean * 1.05], mean, interval }
+}
+
+fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
+    let quantiles = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
+    let response = |statistic| (statistic, Ok(mean(p99)));
+    let share = CpuShare { owner: CpuOwner::Database, user: 0.5, system: 0.25, processors: 2.0 };
+    PointSummary {
+        value: value.to_owned(),
+        x: value.parse().ok(),
+        runs: 2,
+        verdict: Status::Pass,
+        objections: Vec::new(),
+        limiters: Vec::new(),
+        jobs: vec![JobAtPoint {
+            job: "read".to_owned(),
+            completed_per_s: Ok(mean(per_s)),
+            over_time_per_s: vec![vec![per_s]; 2],
+            offered_per_s: None,
+            response_ms: quantiles.map(response).to_vec(),
+        }],
+        cpu: vec![share],
+    }
+}
+
+fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
+    let other = |point, standing| OtherPoint { point, change: None, interval: None, standing };
+    ArmCurve {
+        points: points.iter().copied().map(point).collect(),
+        best: Some(BestPoint {
+            best: Some(1),
+            others: vec![other(0, Ranking::Worse), other(2, Ranking::NotWorse)],
+            unusable: Vec::new(),
+        }),
+        judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),
+        usl: None,
+        model: None,
+    }
+}
+
+/// Returns a sweep over numbers of clients with these values, throughputs and p99s, of which the
+/// second point is the best.
+pub(super) fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
+    let metric = RunMetric::parse("throughput(read)").unwrap();
+    SweepView {
+        vary: "concurrency(read)".to_owned(),
+        values: points.iter().map(|(value, ..)| (*value).to_owned()).collect(),
+        repeats: 2,
+        best: Some(BestRule { better: Direction::Higher, metric }),
+        job: Some("read".to_owned()),
+        curves: vec![curve(points); arms],
+        comparisons: Vec::new(),
     }
 }

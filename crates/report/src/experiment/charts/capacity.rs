@@ -305,71 +305,11 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Component;
-    use analyze::capacity::{Boundary, Counted, FailReason, Interval, Measure, Trial, judge_trial};
-    use analyze::compare::RunVerdict;
-    use base::Nanos;
+    use analyze::capacity::Measure;
     use workload::{Metric, Side, Slo};
 
     use super::*;
-    use crate::experiment::capacity::tests::order;
-
-    fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
-        let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
-        let trial = Trial {
-            value,
-            phase,
-            window: Nanos::from_secs(10),
-            took: Nanos::from_secs(10),
-            measures: vec![Measure::Count(counted)],
-            offered_per_s: Some(value),
-            achieved_per_s: value,
-            exceeds_capacity: false,
-            backlog_t: None,
-            errors: 0,
-            rejected: 0,
-            invalid: Vec::new(),
-            own_limit: None,
-            service: None,
-            relaxation: None,
-        };
-        TrialView {
-            run: 1,
-            outcome: judge_trial(&order(), &trial),
-            trial,
-            verdict: RunVerdict::new([]),
-            limiter: Component::Unknown,
-        }
-    }
-
-    fn search() -> CapacityView {
-        let mut overloaded = trial(1_600.0, Phase::Bracket, 0);
-        overloaded.trial.measures = vec![Measure::Missing];
-        overloaded.outcome = TrialOutcome::Fail(FailReason::Backlog);
-        let trials = vec![
-            trial(100.0, Phase::Bracket, 0),
-            overloaded,
-            trial(820.0, Phase::Round(1), 400),
-            trial(770.0, Phase::Round(1), 105),
-            trial(740.0, Phase::Confirm(1), 20),
-        ];
-        let found = Capacity {
-            slo: "p99(read) < 20ms".to_owned(),
-            sustained: Some(740.0),
-            fails: Some(820.0),
-            estimate: Some(770.0),
-            interval: Some(Interval { low: 755.0, high: 785.0 }),
-            slope: Some(15.0),
-            confirmations: 6,
-            binding: Some(0),
-            boundary: Boundary::Smooth,
-            irregular: Vec::new(),
-            trials: Vec::new(),
-            isotonic: None,
-            took: Nanos::from_secs(50),
-        };
-        CapacityView { order: order(), trials, found: Some(found) }
-    }
+    use crate::experiment::capacity::tests::search;
 
     fn symbols(figure: &Figure) -> Vec<(Symbol, usize)> {
         let of = |mark: &Mark| match mark {

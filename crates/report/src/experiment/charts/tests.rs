@@ -1,72 +1,14 @@
 //! Tests of the figures of experiments.
 
-use analyze::compare::{CpuShare, Missing};
-use analyze::curve::{
-    ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, OtherPoint, Peak, PointMean, PointSummary,
-    Ranking, Unusable, Usl,
-};
-use analyze::{Component, Status};
-use workload::question::{BestRule, CpuOwner, Direction, RunMetric, TimeStatistic};
+use analyze::Status;
+use analyze::compare::Missing;
+use analyze::curve::{Fitted, Peak, PointSummary, Ranking, Unusable, Usl};
 
+use super::super::fixtures::sweep;
 use super::super::sweep::SweepView;
 use super::subject::Subject;
 use super::sweep::figures_of;
 use crate::figure::{Figure, Mark, Point, Symbol};
-
-fn mean(mean: f64) -> PointMean {
-    let interval = Some(Interval { low: mean * 0.9, high: mean * 1.1 });
-    PointMean { values: vec![mean * 0.95, mean * 1.05], mean, interval }
-}
-
-fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
-    let quantiles = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
-    let response = |statistic| (statistic, Ok(mean(p99)));
-    let share = CpuShare { owner: CpuOwner::Database, user: 0.5, system: 0.25, processors: 2.0 };
-    PointSummary {
-        value: value.to_owned(),
-        x: value.parse().ok(),
-        runs: 2,
-        verdict: Status::Pass,
-        objections: Vec::new(),
-        limiters: Vec::new(),
-        jobs: vec![JobAtPoint {
-            job: "read".to_owned(),
-            completed_per_s: Ok(mean(per_s)),
-            over_time_per_s: vec![vec![per_s]; 2],
-            offered_per_s: None,
-            response_ms: quantiles.map(response).to_vec(),
-        }],
-        cpu: vec![share],
-    }
-}
-
-fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
-    let other = |point, standing| OtherPoint { point, change: None, interval: None, standing };
-    ArmCurve {
-        points: points.iter().copied().map(point).collect(),
-        best: Some(BestPoint {
-            best: Some(1),
-            others: vec![other(0, Ranking::Worse), other(2, Ranking::NotWorse)],
-            unusable: Vec::new(),
-        }),
-        judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),
-        usl: None,
-        model: None,
-    }
-}
-
-fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
-    let metric = RunMetric::parse("throughput(read)").unwrap();
-    SweepView {
-        vary: "concurrency(read)".to_owned(),
-        values: points.iter().map(|(value, ..)| (*value).to_owned()).collect(),
-        repeats: 2,
-        best: Some(BestRule { better: Direction::Higher, metric }),
-        job: Some("read".to_owned()),
-        curves: vec![curve(points); arms],
-        comparisons: Vec::new(),
-    }
-}
 
 const POINTS: [(&str, f64, f64); 3] = [("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)];
 
