@@ -433,6 +433,9 @@ pub(crate) struct RepeatArgs {
     pub(crate) allow_files: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the full answer of an experiment, and not only what fits a screen.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) full: bool,
     /// Show no progress.
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -22,7 +22,7 @@ use crate::{memory, outputs};
 /// and tables need no more.
 const WIDTH: usize = 100;
 
-/// The width of the short answer of a run outside a terminal, in columns: a screen's.
+/// The width of a short answer outside a terminal, in columns: a screen's.
 const SHORT_WIDTH: usize = 80;
 
 /// The form of the answer of a run as text.
@@ -114,7 +114,7 @@ pub(crate) fn give(view: &View, args: &AnswerArgs, form: TextForm) -> Result<(),
         (true, _) => print_document(&report::json(&page)),
         (false, true) => print(&report::markdown(&page)),
         (false, false) => match form {
-            TextForm::Short => print(&report::text(&page, &style_or(SHORT_WIDTH))),
+            TextForm::Short => print(&report::text(&page, &short_style())),
             TextForm::Full => print(&report::full_text(&page, &style())),
         },
     }
@@ -160,6 +160,12 @@ fn cause_of(error: &RecordError) -> String {
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].
 pub(crate) fn style() -> Style {
     style_or(WIDTH)
+}
+
+/// Returns the layout of a short answer on stdout: the width of the terminal, up to [`WIDTH`], or
+/// that of a screen.
+pub(crate) fn short_style() -> Style {
+    style_or(SHORT_WIDTH)
 }
 
 /// Returns the layout of an answer whose sentences are broken at the width of the terminal, and not

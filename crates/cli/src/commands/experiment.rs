@@ -179,7 +179,7 @@ pub(crate) fn give(
         (true, _) => answer::print_document(&report::experiment_json(view)),
         (false, true) => answer::print(&report::experiment_markdown(view)),
         (false, false) => answer::print(&match form {
-            TextForm::Short => report::experiment_text(view, &answer::unbroken()),
+            TextForm::Short => report::experiment_text(view, &answer::short_style()),
             TextForm::Full => report::experiment_full_text(view, &answer::unbroken()),
         }),
     }

@@ -48,7 +48,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let mut second = executed.view(&run, &file)?;
     if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
         // Its answer is a curve, which is not judged as holding or not.
-        experiment::give(&second, &args.answer, TextForm::Short)?;
+        experiment::give(&second, &args.answer, TextForm::of(args.full))?;
         return Ok(executed.exit(&second, &args.answer));
     }
     let deltas = &file.experiment.deltas;
@@ -56,7 +56,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let outcome = repetition.outcome();
     // What is INVALID neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
-    experiment::give(&second, &args.answer, TextForm::Short)?;
+    experiment::give(&second, &args.answer, TextForm::of(args.full))?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {
         (Exit::Success, RepetitionOutcome::Contradicts) => Exit::Missed,
         (exit, _) => exit,

@@ -115,9 +115,9 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
     assert_eq!(tls_of(&place, "tls"), ["client_tls_version TLSv1.3", "ssl_version empty"]);
     assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
-    let words = "\n  undeclared fact: the client's connection of tls uses TLSv1.3, and the server \
-                 reports one without TLS (ssl_version is `empty`): TLS ends between them\n";
-    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let words = " undeclared fact: the client's connection of tls uses TLSv1.3, and the server \
+                 reports one without TLS (ssl_version is `empty`): TLS ends between them ";
+    assert!(ran.said().contains(words), "{}", ran.stdout);
     assert!(!ran.stdout.contains("is not in effect"), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
@@ -200,10 +200,10 @@ fn arms_whose_urls_reach_one_server_are_named() {
         let document = place.assay(&["report", "r.assay", "--json"]).json();
         assert_keeps_to("schemas/experiment.schema.json", &document);
         assert!(!ran.stdout.contains("not read back"), "{}", ran.stdout);
-        (ran.stdout, document["arms"][1]["shares_server"] == true)
+        (ran.said(), document["arms"][1]["shares_server"] == true)
     };
     let (text, shares_server) = answer(&url("localhost", "assay"));
-    let words = "\n  new: its `url` reached the same database of the same server";
+    let words = " new: its `url` reached the same database of the same server";
     assert!(text.contains(words) && shares_server, "{text}");
     let (text, shares_server) = answer(&url("localhost", "postgres"));
     assert!(!text.contains("same server") && !shares_server, "{text}");

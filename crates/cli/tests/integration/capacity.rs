@@ -4,6 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
+use crate::experiment_faults::without_notes;
 use crate::support::Place;
 
 /// A search of ten lines, with its workload.
@@ -23,6 +24,7 @@ query = select 1
 const TRUTH: f64 = 769.7415;
 
 const RUN: [&str; 5] = ["run", "search.ini", "--virtual", "--out", "r.assay"];
+const FULL: [&str; 6] = ["run", "search.ini", "--virtual", "--out", "r.assay", "--full"];
 
 fn place(text: &str) -> Place {
     let place = Place::new();
@@ -88,9 +90,9 @@ fn search_of_another_version_is_told_from_a_damaged_one() {
 }
 
 #[test]
-fn answer_comes_first_and_report_gives_the_same() {
+fn full_answer_begins_with_the_sentence_and_report_gives_the_same() {
     let place = place(SEARCH);
-    let ran = place.assay(&RUN).expect(0);
+    let ran = place.assay(&FULL).expect(0);
     for words in [
         "search     highest rate(read) with p99(read) < 20ms; trials of 10s or longer, budget 15m",
         "workload   in the experiment file\n",
@@ -109,10 +111,14 @@ fn answer_comes_first_and_report_gives_the_same() {
         "{}",
         ran.stderr
     );
-    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    assert_eq!(place.assay(&["report", "r.assay", "--full"]).expect(0).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
     assert!(markdown.starts_with("The server sustains"), "{markdown}");
-    assert!(markdown.lines().count() <= 100 && markdown.contains("Trials"), "{markdown}");
+    assert!(markdown.lines().count() <= 26, "{markdown}");
+    for words in ["with p99(read) < 20ms", "<summary>8 of ", "| fail |", "\n- confirmed: 6 trials"]
+    {
+        assert!(markdown.contains(words), "{words}: {markdown}");
+    }
     place.assay(&["report", "r.assay", "--junit", "cases.xml"]).expect(0);
     place.assay(&["report", "r.assay", "--run", "3"]);
     let figures = place.assay(&["report", "r.assay", "--figures"]).expect(0).stdout;
@@ -317,30 +323,22 @@ fn connections_of_the_generator_are_no_capacity() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
-/// Returns an answer without its only note, which says that the search was continued.
-fn without_note(answer: &str) -> String {
-    let (before, note) = answer.split_once("\nnote  ").expect(answer);
-    let (note, after) = note.split_once('\n').expect(answer);
-    assert!(note.contains("resumed after "), "{note}");
-    format!("{before}{after}")
-}
-
 #[test]
 fn killed_search_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
-    let expected = place.assay(&RUN).expect(0).stdout;
+    let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
     let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
     running.says("trial 6:");
     running.signal(Signal::SIGKILL);
     running.ends();
-    let unfinished = place.assay(&["report", "cut.assay"]).expect(3);
+    let unfinished = place.assay(&["report", "cut.assay", "--full"]).expect(3);
     assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
     assert!(unfinished.stdout.contains("\ntrials\n"), "{}", unfinished.stdout);
     let resumed = ["run", "search.ini", "--virtual", "--resume", "cut.assay"];
     let ran = place.assay(&[&resumed[..], &["--seed", "9"]].concat()).expect(2);
     assert!(ran.stderr.contains("have changed"), "{}", ran.stderr);
-    let ran = place.assay(&resumed).expect(0);
-    assert_eq!(without_note(&ran.stdout).replace("cut.assay", "r.assay"), expected);
+    let ran = place.assay(&[&resumed[..], &["--full"]].concat()).expect(0);
+    assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
     assert!(!ran.stderr.contains("trial 1:"), "{}", ran.stderr);
     assert_eq!(place.names(), ["cut.assay", "r.assay", "search.ini"]);
     let ran = place.assay(&resumed).expect(2);
@@ -350,14 +348,17 @@ fn killed_search_is_resumed_to_the_same_answer() {
 #[test]
 fn interrupted_search_is_resumed() {
     let place = place(SEARCH);
-    let expected = place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0).stdout;
+    let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
+    let expected = without_notes(&expected);
     let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
     running.says("trial 4:");
     running.signal(Signal::SIGINT);
     let ran = running.ends().expect(130);
-    assert!(ran.stdout.starts_with("No answer: the experiment was interrupted"), "{}", ran.stdout);
-    let ran = place.assay(&["run", "search.ini", "--virtual", "--resume", "cut.assay"]).expect(0);
-    assert_eq!(without_note(&ran.stdout).replace("cut.assay", "r.assay"), expected);
+    let words = "\nNo answer: the experiment was interrupted";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let resume = ["run", "search.ini", "--virtual", "--full", "--resume", "cut.assay"];
+    let ran = place.assay(&resume).expect(0);
+    assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
 }
 
 #[test]

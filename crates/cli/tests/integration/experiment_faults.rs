@@ -50,8 +50,10 @@ const RUN: [&str; 4] = ["run", "e.ini", "--out", "r.assay"];
 const VIRTUAL: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
 const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
 
-/// Returns an answer without the lines that say when the experiment was continued.
-pub(crate) fn without_notes(answer: &str) -> String {
+/// Returns the answer of a full text, which the checks follow, without the lines that say when the
+/// experiment was continued.
+pub(crate) fn without_notes(full: &str) -> String {
+    let (answer, _) = full.split_once("\nchecks\n").unwrap();
     let Some(start) = answer.find("\nnote ") else { return answer.to_owned() };
     let end = answer.find("\nrepeat ").unwrap();
     let notes = answer[start..end].trim().lines();
@@ -71,7 +73,7 @@ fn assert_says(ran: &CommandResult, words: &[&str]) {
 /// work its instrument may fail.
 #[track_caller]
 fn assert_answers(ran: &CommandResult) {
-    let is_answered = ran.stdout.contains("6 interleaved pairs");
+    let is_answered = ran.said().contains("6 interleaved pairs");
     let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
     assert!(is_answered || is_lost, "{} {}", ran.stdout, ran.stderr);
 }
@@ -145,8 +147,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
     assert_answers(&ran);
     assert_eq!(tables(&place), 0);
     let words = "Z: the database rejects statement 1 of [teardown]";
-    let note = ran.stdout.lines().find(|line| line.starts_with("note ")).unwrap();
-    assert!(note.contains(words), "{note}");
+    assert!(ran.said().contains(words), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
     assert!(markdown.contains("- note of 2") && markdown.contains("statement 1 of"), "{markdown}");
@@ -328,8 +329,8 @@ fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult 
 #[test]
 fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     let place = place(SIMULATED, SLOWER);
-    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
-    let expected = place.assay(&whole).expect(0).stdout;
+    let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
+    let expected = without_notes(&place.assay(&whole).expect(0).stdout);
     let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
     let ran = on_disk_that_is_full_in_round_5(&place, length);
     let words = ["cannot continue to write the record `", "continue with --resume r.assay"];
@@ -340,7 +341,7 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     place.assay(&["report", "r.assay", "--run", "1"]).expect(0);
-    let resumed = place.assay(&RESUME).expect(0);
+    let resumed = place.assay(&[&RESUME[..], &["--full"]].concat()).expect(0);
     assert_eq!(without_notes(&resumed.stdout).replace("r.assay", "whole.assay"), expected);
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
@@ -352,14 +353,14 @@ cp e.ini w.ini small && cd small
 \"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err
 echo $? > ../full.code
 mount -o remount,size=64m none . || exit 1
-\"$0\" run e.ini --virtual --resume r.assay > ../resumed.out 2> ../resumed.err";
+\"$0\" run e.ini --virtual --full --resume r.assay > ../resumed.out 2> ../resumed.err";
 
 /// A user who may not mount a file system has the limit on the size of files above.
 #[test]
 fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_answer() {
     let place = place(SIMULATED, SLOWER);
-    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
-    let expected = place.assay(&whole).expect(0).stdout;
+    let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
+    let expected = without_notes(&place.assay(&whole).expect(0).stdout);
     let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
     // The record of a run, which moves in at its end, needs some 200 KiB in addition to it.
     let size = (length * 3 / 4 + (256 << 10)).to_string();
@@ -375,7 +376,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_an
     for words in ["database or disk is full", "continue with --resume r.assay"] {
         assert!(text("full.err").contains(words), "{words}: {}", text("full.err"));
     }
-    assert!(text("full.out").starts_with("No answer"), "{}", text("full.out"));
+    assert!(text("full.out").contains("\nNo answer: "), "{}", text("full.out"));
     let resumed = without_notes(&text("resumed.out"));
     assert_eq!(resumed.replace("r.assay", "whole.assay"), expected);
 }
@@ -384,6 +385,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_an
 fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));
     let ran = place.assay(&VIRTUAL).expect(3);
+    assert!(ran.stdout.starts_with("INVALID\n\n"), "{}", ran.stdout);
     let words = ["\nINVALID: ", "  fast: 8 runs\n", "slow: 8 runs, 8 INVALID (", "errors"];
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
@@ -413,7 +415,8 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     }
     let ran = run.ends().expect(3);
     assert_eq!(repeated, 2);
-    assert!(ran.stdout.starts_with("No answer: the load generator or the machine failed"));
+    let words = "\nNo answer: the load generator or the machine failed";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let resume = ["run", "e.ini", "--resume", "r.assay"];
     place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
 }
@@ -435,10 +438,8 @@ fn answer_after_a_repeated_round_counts_its_runs() {
     let place = without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
-    for words in
-        ["6 interleaved pairs)", "  fast: 6 runs, 1 repeated\n  slow: 6 runs, 1 repeated\n"]
-    {
-        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    for words in ["6 interleaved pairs)", " fast: 6 runs, 1 repeated slow: 6 runs, 1 repeated "] {
+        assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_eq!(document["arms"][1]["repeated"], 1);
@@ -548,8 +549,8 @@ pub(crate) fn content(record: &Path) -> Vec<String> {
 #[test]
 fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
-    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
-    let expected = place.assay(&whole).expect(0).stdout;
+    let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
+    let expected = without_notes(&place.assay(&whole).expect(0).stdout);
     let journal = place.at("r.assay-journal");
     let moments = ["starting", "preparing", " of at most ", ": VALID", " of at most "];
     let mut killed = 0;
@@ -570,7 +571,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
         assert!(killed < 200, "it makes no progress");
     }
     assert!(killed > 5, "{killed}");
-    let report = place.assay(&["report", "r.assay"]).expect(0);
+    let report = place.assay(&["report", "r.assay", "--full"]).expect(0);
     assert_eq!(without_notes(&report.stdout).replace("r.assay", "whole.assay"), expected);
     assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);

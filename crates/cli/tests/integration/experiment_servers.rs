@@ -104,7 +104,7 @@ fn assert_whole(place: &Place, ends: &[i64]) {
     ends.iter().for_each(|end| assert_no_round_spans(place, *end));
     let report = place.assay(&["report", "r.assay"]);
     if !report.stdout.contains("No answer: the load generator or the machine failed") {
-        assert!(report.stdout.contains("6 interleaved pairs"), "{}", report.stdout);
+        assert!(report.said().contains("6 interleaved pairs"), "{}", report.stdout);
         assert_eq!(count("select count(*) from run where state = 'counts'"), 12);
         assert_eq!(count("select count(*) from look"), 1);
     }
@@ -354,7 +354,7 @@ fn search_keeps_its_trials_when_its_server_dies() {
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
     let ran = run.ends().expect(4);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
-    let report = place.assay(&["report", "r.assay"]).expect(3);
+    let report = place.assay(&["report", "r.assay", "--full"]).expect(3);
     assert!(report.stdout.starts_with("No answer: "), "{}", report.stdout);
     assert!(report.stdout.contains("\ntrials\n"), "{}", report.stdout);
     let trials = "phase = 'capacity' and state = 'counts'";

@@ -83,7 +83,7 @@ fn slower() -> Place {
 #[test]
 fn experiment_is_answered_in_a_sentence_with_an_interval() {
     let place = slower();
-    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay"];
+    let line = ["run", "slower.ini", "--virtual", "--full", "--out", "r.assay"];
     let ran = place.assay(&line).expect(0);
     let first = ran.stdout.lines().next().unwrap();
     assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
@@ -102,10 +102,11 @@ fn experiment_is_answered_in_a_sentence_with_an_interval() {
     }
     assert!(ran.stderr.starts_with("experiment: 2 arms, 16 to 40 runs"), "{}", ran.stderr);
     assert!(ran.stderr.contains("run 16 of at most 40: round 8"), "{}", ran.stderr);
-    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
-    let again = [&line[..3], &["--out", "again.assay", "--quiet"]].concat();
+    assert_eq!(place.assay(&["report", "r.assay", "--full"]).expect(0).stdout, ran.stdout);
+    let again = [&line[..4], &["--out", "again.assay", "--quiet"]].concat();
     let again = place.assay(&again).expect(0);
-    assert_eq!(again.stdout.replace("again.assay", "r.assay"), ran.stdout);
+    let renamed = without_notes(&again.stdout).replace("again.assay", "r.assay");
+    assert_eq!(renamed, without_notes(&ran.stdout));
     assert_eq!(again.stderr, "");
 }
 
@@ -150,8 +151,8 @@ fn complete_experiment_is_not_resumed() {
 fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     let place = slower();
     place.write("read.ini", READ.replace("10s", "60s").replace("mm1", "mm1?service=1ms"));
-    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay"];
-    let expected = place.assay(&line).expect(0).stdout;
+    let line = ["run", "slower.ini", "--virtual", "--full", "--out", "r.assay"];
+    let expected = without_notes(&place.assay(&line).expect(0).stdout);
     let mut running = place.start(&["run", "slower.ini", "--virtual", "--out", "cut.assay"]);
     running.says("run 10 of at most 40: round 5, ");
     running.signal(Signal::SIGKILL);
@@ -164,7 +165,7 @@ fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     let longer = [&resumed[..], &["--duration", "70s"]].concat();
     let ran = place.assay(&longer).expect(2);
     assert!(ran.stderr.contains("its options have changed"), "{}", ran.stderr);
-    let ran = place.assay(&resumed).expect(0);
+    let ran = place.assay(&[&resumed[..], &["--full"]].concat()).expect(0);
     assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
     assert!(ran.stderr.contains(&format!("run {} of", kept + 1)), "{}", ran.stderr);
     assert!(!ran.stderr.contains(&format!("run {kept} of")), "{}", ran.stderr);

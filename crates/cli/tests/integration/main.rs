@@ -59,6 +59,7 @@ mod selftest;
 mod serve;
 mod server_account;
 mod servers;
+mod short_answers;
 mod side_effects;
 mod signals;
 mod sizes;

@@ -33,7 +33,7 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
         "\n\n**VALID**: 16 runs, no check objects\n- fast (the workload as it is): 8 runs\n",
         "- slow (option.service = 1.2ms): 8 runs\n",
         "- bet on slow: throughput -5% .. -25%: held\n",
-        "- SLO of slow: read p99 &lt; 1s: met in 8 of 8 runs\n",
+        "- SLO of slow: read p99 < 1s: met in 8 of 8 runs\n",
         "- limiter of fast: ",
         "Question: What does a slower disk cost?\nRepeat: `assay run slower.ini --virtual`",
         "<details><summary>Metrics (intervals of 95 %)</summary>\n\n\
@@ -95,8 +95,9 @@ fn names_and_questions_make_no_markdown_and_no_xml_of_their_own() {
         "r.xml",
     ];
     let text = place.assay(&line).expect(0).stdout;
-    assert_eq!(text.matches("</summary>").count(), 1, "{text}");
-    assert!(!text.contains("<b>") && text.contains("&lt;b&gt;x&lt;/b&gt; \\[a\\](http\\://b)"));
+    assert_eq!(text.replace("\\<", "").matches("</summary>").count(), 1, "{text}");
+    assert!(text.contains("\\<b>x\\</b> \\[a\\](http\\://b)"), "{text}");
+    assert!(!text.replace("\\<", "").contains("<b>"), "{text}");
     assert!(text.contains("`@`ann `#`1"), "{text}");
     let xml = std::fs::read_to_string(place.at("r.xml")).unwrap();
     assert!(!xml.contains("<failure"), "{xml}");
@@ -132,7 +133,7 @@ fn markdown_of_a_run_has_its_answer_verdict_and_times() {
     let text = place.assay(&[&line[..], &["--junit", "r.xml"]].concat()).expect(1).stdout;
     for words in [
         "- `read` offered 500/s, achieved",
-        "- **SLO missed** by read: p99 &lt; 1us, measured",
+        "- **SLO missed** by read: p99 < 1us, measured",
         "\n**VALID**: ",
         "Repeat: `assay run w.ini --virtual` Record: `r.assay`",
         "| job |",
@@ -178,14 +179,18 @@ fn failed_bet_is_a_failed_test_case_and_no_failure_of_the_command() {
 #[test]
 fn slo_that_an_arm_misses_is_the_exit_code_of_an_experiment() {
     let (place, ran) = compared("slo = p99 < 1s", SLOWER, &[]);
-    assert!(ran.expect(0).stdout.contains("\nSLO        fast: read p99 < 1s: met in 8 of 8 runs"));
-    place.assay(&["report", "r.assay"]).expect(0);
+    let met = "\nEvery SLO is met in every run: 1 condition in each arm\n";
+    assert!(ran.expect(0).stdout.contains(met));
+    let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
+    assert!(full.contains("\nSLO        fast: read p99 < 1s: met in 8 of 8 runs"), "{full}");
     let (place, ran) = compared("slo = p50 < 4ms", SLOWER, &["--json"]);
     let document = ran.expect(1).json();
     let slo = |arm: usize| &document["arms"][arm]["slo"][0];
     assert_eq!((&slo(0)["met"], &slo(1)["met"]), (&true.into(), &false.into()));
     assert_eq!(slo(1)["missed_runs"], 8);
-    place.assay(&["report", "r.assay"]).expect(1);
+    let report = place.assay(&["report", "r.assay"]).expect(1).stdout;
+    assert!(report.contains("\nSLO of slow: read p50 < 4ms: missed in 8 of 8 runs\n"), "{report}");
+    assert!(!report.contains("Every SLO is met"), "{report}");
 }
 
 #[test]

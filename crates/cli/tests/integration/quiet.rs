@@ -79,7 +79,7 @@ fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
     let question = "[question]\nask = ?\nworkload = w.ini\nrounds = 6\n[arm one]\n[arm two]\n\
                     rate(none) = 60\n";
     place.write("e.ini", question);
-    let ran = place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]).expect(3);
+    let ran = place.assay(&["run", "e.ini", "--quiet", "--full", "--out", "r.assay"]).expect(3);
     let code = "SQLITE_CONSTRAINT_PRIMARYKEY";
     for arm in ["one", "two"] {
         let warning = format!("\nwarning    {arm} [none] had ");

@@ -90,7 +90,7 @@ fn behind_a_pooler(sections: &str) -> (Place, CommandResult) {
          concurrency = 2\nthink = 1ms\n",
     );
     place.write("e.ini", format!("[question]\nask = ?\nworkload = read.ini\n{sections}"));
-    let line = ["run", "e.ini", "--allow-commands", "--quiet", "--out", "r.assay"];
+    let line = ["run", "e.ini", "--allow-commands", "--quiet", "--full", "--out", "r.assay"];
     let ran = place.assay(&line);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     (place, ran)

@@ -92,8 +92,9 @@ fn points_run_in_another_order_in_each_repeat() {
 #[test]
 fn report_gives_the_answer_of_the_run() {
     let place = place(&closed(USL), CLIENTS);
-    let ran = run(&place, &[]).expect(0);
-    for line in ran.stdout.lines().filter(|line| line.starts_with("  ")) {
+    let ran = run(&place, &["--full"]).expect(0);
+    let (answer, _) = ran.stdout.split_once("\nchecks\n").unwrap();
+    for line in answer.lines().filter(|line| line.starts_with("  ")) {
         assert!(line.chars().count() <= 80, "{line}");
     }
     let words =
@@ -103,7 +104,7 @@ fn report_gives_the_answer_of_the_run() {
     }
     assert!(ran.stderr.contains("7 points, 21 runs"), "{}", ran.stderr);
     assert!(ran.stderr.contains("run 1 of at most 21: round 1, concurrency(read) = "));
-    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    assert_eq!(place.assay(&["report", "r.assay", "--full"]).expect(0).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
     assert!(markdown.contains("Points") && markdown.lines().count() <= 40, "{markdown}");
     let single = place.assay(&["report", "r.assay", "--run", "3"]).expect(0).stdout;
@@ -164,7 +165,7 @@ fn arms_have_a_curve_each_and_are_compared_at_each_point() {
                       [sweep]\nvary = concurrency(read): 1, 4\nrepeats = 6\n\
                       best = highest throughput(read)\n";
     let place = place(&closed("sim:mm1?service=1ms"), experiment);
-    let ran = run(&place, &[]).expect(0);
+    let ran = run(&place, &["--full"]).expect(0);
     for words in ["fast: concurrency(read) = ", "with slow", "arms against fast", "slow at 4: "] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }
@@ -184,16 +185,15 @@ fn resumed_sweep_has_the_answer_of_an_uninterrupted_one() {
     let text = "url = sim:mm1?service=1ms\nduration = 300ms\n[read]\nquery = select 1\n\
                 concurrency = 1\n";
     let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2, 3\n");
-    let whole =
-        place.assay(&["run", "sweep.ini", "--virtual", "--out", "r.assay"]).expect(0).stdout;
+    let whole = without_notes(&run(&place, &["--full"]).expect(0).stdout);
     let args = ["run", "sweep.ini", "--virtual", "--out", "part.assay"];
     let mut running = place.start(&args);
     running.says("run 2 of at most 9");
     running.signal(Signal::SIGINT);
     let ended = running.ends();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
-    assert!(ended.stdout.starts_with("No answer: the experiment was interrupted"));
-    let resumed = ["run", "sweep.ini", "--virtual", "--resume", "part.assay"];
+    assert!(ended.stdout.contains("\nNo answer: the experiment was interrupted"));
+    let resumed = ["run", "sweep.ini", "--virtual", "--full", "--resume", "part.assay"];
     let resumed = place.assay(&resumed).expect(0).stdout;
     assert_eq!(without_notes(&resumed).replace("part.assay", "r.assay"), whole);
     let counts = "select count(*) from run where state = 'counts' and phase = 'sweep'";

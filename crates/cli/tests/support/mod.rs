@@ -114,6 +114,11 @@ pub(crate) struct CommandResult {
 }
 
 impl CommandResult {
+    /// Returns what was printed in one line.
+    pub(crate) fn said(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     pub(crate) fn of(command: &mut Command) -> CommandResult {
         CommandResult::from(command.output().unwrap())
     }

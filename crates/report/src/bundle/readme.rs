@@ -170,13 +170,13 @@ pub(super) mod tests {
         let facts = vec![("server".to_owned(), "<b>|x".to_owned())];
         let run = BundledRun { run: None, arm: String::new(), facts };
         let text = bundle_readme(&view, &[run]);
-        assert!(text.starts_with("# &lt;img&gt; \\[x\\](http\\://x)\n\n**VALID**"), "{text}");
+        assert!(text.starts_with("# \\<img> \\[x\\](http\\://x)\n\n**VALID**"), "{text}");
         assert!(text.contains("\n    assay run a.ini  <script>\n"), "{text}");
         assert!(text.contains("\n    assay repeat 'it'\\''s.assay'\n"), "{text}");
         assert!(text.contains("| `files/a.ini` | read"), "{text}");
         assert!(text.contains("Passwords of targets and secret parameters are in none"), "{text}");
         assert!(text.contains("five rows of each table that the run filled are"), "{text}");
-        assert!(text.contains("| b\\|\\`c\\`.csv | **not included**"), "{text}");
-        assert!(text.contains("| `server` | &lt;b&gt;\\|x |"), "{text}");
+        assert!(text.contains("| b\\|`c`.csv | **not included**"), "{text}");
+        assert!(text.contains("| `server` | \\<b>\\|x |"), "{text}");
     }
 }

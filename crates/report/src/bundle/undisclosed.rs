@@ -133,7 +133,7 @@ mod tests {
             "| op-log, with 1,000 requests | it is not part of the record |",
             "| value of `database.setting.archive_command` | it may hold a secret or a command",
             "| value of `host.cpu.governor` | it could not be read",
-            "| samples of `sessions` | permission &lt;denied&gt; |",
+            "| samples of `sessions` | permission \\<denied> |",
         ] {
             assert_eq!(text.matches(words).count(), 1, "{words}: {text}");
         }

@@ -128,6 +128,39 @@ impl CapacityView {
             .then(|| format!("{number} together: {}", all.join("; ")))
     }
 
+    /// Returns the trials that are nearest to the answer, in the order of their values: the one
+    /// that fails next to it, then one of each value, then more of the same values. Without an
+    /// answer they are the last ones.
+    pub(super) fn nearest(&self, most: usize) -> Vec<&TrialView> {
+        let found = self.found.as_ref();
+        let answer = found.and_then(|found| found.sustained.or(found.estimate));
+        let Some(answer) = answer else {
+            return self.trials[self.trials.len().saturating_sub(most)..].iter().collect();
+        };
+        let fails = found.and_then(|found| found.fails);
+        let is_failing_neighbour = |it: &TrialView| {
+            Some(it.trial.value) == fails && matches!(it.outcome, TrialOutcome::Fail(_))
+        };
+        let neighbour = self.trials.iter().position(is_failing_neighbour);
+        let rank = |place: usize| {
+            let value = self.trials[place].trial.value;
+            let earlier = self.trials[..place].iter().filter(|it| it.trial.value == value);
+            (Some(place) != neighbour, earlier.count(), (value / answer).ln().abs())
+        };
+        let mut ranked: Vec<(usize, (bool, usize, f64))> =
+            (0..self.trials.len()).map(|place| (place, rank(place))).collect();
+        ranked.sort_by(|(_, one), (_, other)| {
+            (one.0, one.1).cmp(&(other.0, other.1)).then(one.2.total_cmp(&other.2))
+        });
+        ranked.truncate(most);
+        let mut nearest: Vec<&TrialView> =
+            ranked.into_iter().map(|(place, _)| &self.trials[place]).collect();
+        nearest.sort_by(|one, other| {
+            one.trial.value.total_cmp(&other.trial.value).then(one.run.cmp(&other.run))
+        });
+        nearest
+    }
+
     /// Returns the checks that object to trials at the confirmed value, each as often as it does.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
         self.confirming().flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| *kind))

@@ -11,6 +11,26 @@ use super::view::{ArmLimiter, ExperimentState, ExperimentView, RunPhase, RunView
 use crate::number::{count, significant, trimmed};
 use crate::words;
 
+/// A check that objects to runs that count.
+pub(super) struct ObjectingCheck {
+    pub(super) kind: CheckKind,
+    /// Gravest status.
+    pub(super) status: Status,
+    /// Worst finding; `None` if the record has none.
+    pub(super) finding: Option<String>,
+    pub(super) remedy: &'static str,
+}
+
+impl ObjectingCheck {
+    /// Returns the finding and the remedy.
+    pub(super) fn sentence(&self) -> String {
+        match &self.finding {
+            Some(finding) => format!("{finding}. What to do: {}", self.remedy),
+            None => self.remedy.to_owned(),
+        }
+    }
+}
+
 impl ExperimentView {
     /// Returns the runs that the verdict is about: those that count; of a search, the trials that
     /// confirmed its value.
@@ -104,16 +124,15 @@ impl ExperimentView {
     }
 
     /// Returns the checks that object with their worst finding and their remedy.
-    pub(super) fn objecting(&self) -> Vec<(CheckKind, String)> {
+    pub(super) fn objecting(&self) -> Vec<ObjectingCheck> {
         let judged = self.judged_runs();
-        let line = |(kind, remedy): (CheckKind, &'static str)| {
-            let text = match finding(kind, &judged) {
-                Some(finding) => format!("{finding}. What to do: {remedy}"),
-                None => remedy.to_owned(),
-            };
-            (kind, text)
+        let check = |(kind, remedy): (CheckKind, &'static str)| {
+            let objections = judged.iter().flat_map(|run| &run.objections);
+            let status = objections.filter(|it| it.0 == kind).map(|it| it.1).max();
+            let (status, finding) = (status.unwrap_or(Status::Suspect), finding(kind, &judged));
+            ObjectingCheck { kind, status, finding, remedy }
         };
-        self.remedies().into_iter().map(line).collect()
+        self.remedies().into_iter().map(check).collect()
     }
 
     /// Returns a row for each check: its name, and the numbers of the runs that count in which it

@@ -19,13 +19,13 @@ use super::arm_facts::{ArmFacts, PlanTexts};
 use super::remarks::JobRemarks;
 use super::saturation::{SaturationStepView, SaturationView};
 use super::sweep::SweepView;
-use super::text::experiment_text;
+use super::text::answer_text;
 use super::view::{ArmView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView};
 use crate::text::Style;
 
-/// Returns the text of an experiment on a page without an edge.
+/// Returns the answer of the full text of an experiment on a page without an edge.
 pub(super) fn text_of(view: &ExperimentView) -> String {
-    experiment_text(view, &Style { color: false, width: usize::MAX })
+    answer_text(view, &Style { color: false, width: usize::MAX })
 }
 
 /// Returns a complete experiment with the arms plain and tls, and without results.

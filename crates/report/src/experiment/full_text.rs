@@ -6,7 +6,7 @@ use base::printable;
 
 use super::appendix::{Appendix, FactTables};
 use super::sheet::Sheet;
-use super::text::experiment_text;
+use super::text::answer_text;
 use super::view::ExperimentView;
 use crate::text::Style;
 
@@ -39,7 +39,7 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
             let _ = writeln!(out, "{}", format!("  {}", printable(line)).trim_end());
         }
     }
-    experiment_text(view, style) + &out.into_text()
+    answer_text(view, style) + &out.into_text()
 }
 
 fn facts(out: &mut Sheet, view: &ExperimentView, subject: &FactTables) {

@@ -17,7 +17,7 @@ use crate::figure::Figure;
 use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
 use crate::number::significant;
-use crate::page::{Align, ExcerptSection, Line, Tone, measured_on};
+use crate::page::{Align, ExcerptSection, Line, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
@@ -117,8 +117,9 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         Some(search) => vec![Line::new("trials", search.counts())],
         None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
     });
-    let remedies = view.objecting().into_iter();
-    out.lines(&remedies.map(|(check, text)| Line::new(check.name(), text)).collect::<Vec<Line>>());
+    let objecting = view.objecting().into_iter();
+    let objecting = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
+    out.lines(&objecting.collect::<Vec<Line>>());
     out.list(&view.warnings());
     out.list(&view.errors());
     out.list(&lines::effects(&view.arms));
@@ -161,13 +162,7 @@ pub(super) fn judged(verdict: Status, runs: u64) -> String {
 
 /// Returns the word of a verdict with its tone.
 pub(super) fn badge(verdict: Status) -> Badge {
-    let tone = match verdict {
-        Status::Invalid => Tone::Bad,
-        Status::Suspect => Tone::Doubtful,
-        Status::Pass => Tone::Good,
-        Status::NotPossible => Tone::Quiet,
-    };
-    Badge { word: verdict.verdict(), tone }
+    Badge { word: verdict.verdict(), tone: tone(verdict) }
 }
 
 fn question(out: &mut Document, view: &ExperimentView) {

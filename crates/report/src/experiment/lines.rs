@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use analyze::CheckKind;
-use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
+use analyze::compare::{
+    ArmComparison, ArmSlo, Comparison, MachineChange, MetricChange, Missing, NotCompared,
+};
 use workload::question::Scale;
 
 use super::repeated;
@@ -273,15 +275,29 @@ pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// Returns the bets on an arm with their outcomes; they name the arm if there are several.
+pub(super) fn named_bets<'a>(
+    view: &'a ExperimentView,
+    arm: &'a ArmComparison,
+) -> impl Iterator<Item = String> + use<'a> {
+    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm].name));
+    bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
+}
+
 /// Returns the SLOs of all arms with their outcomes.
 pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
+    slos_with(view, |_| true)
+}
+
+/// Returns some SLOs of all arms with their outcomes.
+pub(super) fn slos_with(view: &ExperimentView, is_one: fn(&ArmSlo) -> bool) -> Vec<String> {
     if view.capacity.is_some() {
         // The runs of a search miss them on purpose.
         return Vec::new();
     }
     let of_arm = |arm: &ArmView| {
         let name = arm.name.clone();
-        arm.slos.clone().into_iter().map(move |slo| {
+        arm.slos.clone().into_iter().filter(is_one).map(move |slo| {
             let (job, text) = (&slo.job, &slo.text);
             format!("{name}: {job} {text}: {}", slo_outcome(&slo))
         })
@@ -346,6 +362,15 @@ pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> 
     arm.changes.iter().filter(is_measured).filter(move |it| !repeated::is_repeated(arm, it))
 }
 
+/// Returns the changes of all arms, those of declared metrics first.
+pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &MetricChange)> {
+    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
+    let mut changes: Vec<_> =
+        arms.flat_map(|arm| shown(arm).map(move |change| (arm, change))).collect();
+    changes.sort_by_key(|(_, change)| change.is_exploratory);
+    changes
+}
+
 /// Note on the values of a table of metrics.
 pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
@@ -375,12 +400,17 @@ pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Opt
 
 /// Returns the cells of a metric: its name, both values, change, interval and conclusion.
 pub(super) fn row(change: &MetricChange) -> [String; 6] {
+    row_with(change, sentence::value)
+}
+
+/// Returns the cells of a metric whose values are formatted in another way.
+pub(super) fn row_with(change: &MetricChange, value: fn(f64, &str) -> String) -> [String; 6] {
     let mark = if change.is_exploratory { " *" } else { "" };
     let metric = format!("{}{mark}", change.metric);
     let scale = change.metric.quantity.scale();
     match &change.compared {
         Ok(compared) => {
-            let [baseline, own] = sentence::values(compared, &change.metric);
+            let [baseline, own] = sentence::values(compared, &change.metric, value);
             let interval = compared.interval.map(|interval| sentence::range(interval, scale));
             let conclusion = match change.is_exploratory {
                 true => String::new(),

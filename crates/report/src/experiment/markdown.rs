@@ -3,13 +3,16 @@
 use analyze::compare::{ArmComparison, Comparison, MetricChange};
 
 use super::capacity::CapacityView;
-use super::lines;
 use super::saturation::SaturationView;
-use super::sweep_markdown;
+use super::short_tables::trials;
 use super::view::{ArmView, ExperimentView};
+use super::{lines, sweep_markdown};
 use crate::markdown::{Document, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
+
+/// Maximum number of trials of a search.
+const MOST_TRIALS: usize = 8;
 
 /// Formats the answer of an experiment for a pull request: the sentence first, then validity, bets
 /// and SLOs, and the metrics in a collapsed table. It has at most 40 lines.
@@ -38,7 +41,10 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     out.line(format!("Repeat: {} Record: {}", code(&view.command), code(view.file())));
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {
-        (Some(search), _) => out.with_table("Trials", &trials(search)),
+        (Some(search), _) => {
+            let shown = trials(search, MOST_TRIALS);
+            out.with_table(&shown.heading, &Table::of(&shown.table))
+        }
         (None, Some(sweep)) => out.with_table("Points", &sweep_markdown::table(view, sweep)),
         (None, None) => out.with_table(&title(comparison), &table(&view.arms, comparison)),
     }
@@ -62,9 +68,9 @@ fn validity(out: &mut Document, view: &ExperimentView) {
         None => view.arms.iter().map(arm).collect(),
     };
     out.list(&all_escaped(&arms), 3);
-    let remedies = view.remedies();
-    let remedies = remedies.iter().map(|(check, remedy)| format!("{}: {remedy}", check.name()));
-    out.list(&all_escaped(&remedies.collect::<Vec<String>>()), 2);
+    let remedies = view.remedies().into_iter();
+    let remedies = remedies.map(|(check, remedy)| format!("`{}`: {remedy}", check.name()));
+    out.list(&all_escaped(&remedies.collect::<Vec<String>>()), 3);
     let warnings = view.warnings().into_iter().map(|it| format!("warning: {it}"));
     out.list(&all_escaped(&warnings.collect::<Vec<String>>()), 2);
     let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
@@ -83,8 +89,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
 
 fn conditions(out: &mut Document, view: &ExperimentView) {
     if let Some(search) = &view.capacity {
-        let numbers = search.numbers().into_iter().map(|(name, value)| format!("{name}: {value}"));
-        out.list(&all_escaped(&numbers.collect::<Vec<String>>()), 7);
+        out.list(&all_escaped(&numbers(search)), 2);
     }
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
@@ -108,6 +113,16 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
 }
 
+/// Returns the numbers of a search that its sentence does not have, on two lines.
+fn numbers(search: &CapacityView) -> Vec<String> {
+    let named = |names: &[&str]| {
+        let numbers = search.numbers().into_iter().filter(|(name, _)| names.contains(name));
+        numbers.map(|(name, value)| format!("{name}: {value}")).collect::<Vec<String>>().join("; ")
+    };
+    let lines = [named(&["confirmed"]), named(&["estimate", "binding", "boundary"])];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
 /// Returns the table of all metrics of all arms, those that were declared first.
 pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Table {
     let titles = [
@@ -120,9 +135,6 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
         ("", Align::Left),
     ];
     let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
-    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
-    let changes: Vec<(&ArmComparison, &MetricChange)> =
-        arms.flat_map(|arm| lines::shown(arm).map(move |change| (arm, change))).collect();
     let cells = |(arm, change): &(&ArmComparison, &MetricChange)| {
         let [metric, baseline, own, size, interval, conclusion] = lines::row(change);
         let conclusion = if change.is_exploratory { "exploratory".to_owned() } else { conclusion };
@@ -130,16 +142,7 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
         let name = groups[arm.arm].name.clone();
         all_escaped(&[metric, name, baseline, own, size, interval, conclusion])
     };
-    let (exploratory, declared): (Vec<_>, Vec<_>) =
-        changes.into_iter().partition(|(_, change)| change.is_exploratory);
-    Table { columns, rows: declared.iter().chain(&exploratory).map(cells).collect() }
-}
-
-/// Returns the table of trials.
-fn trials(search: &CapacityView) -> Table {
-    let columns = search.columns().map(|(title, align)| (title.to_owned(), align)).to_vec();
-    let rows = search.trials.iter().map(|trial| all_escaped(&trial.row(search))).collect();
-    Table { columns, rows }
+    Table { columns, rows: lines::changes(comparison).iter().map(cells).collect() }
 }
 
 pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {

@@ -37,6 +37,9 @@ mod saturation;
 mod saturation_json;
 mod sentence;
 mod sheet;
+mod short;
+mod short_tables;
+mod short_text;
 mod sweep;
 mod sweep_html;
 mod sweep_json;
@@ -68,8 +71,8 @@ pub use repetition::{
 };
 pub use saturation::{SaturationStepView, SaturationView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
+pub use short_text::experiment_text;
 pub use sweep::SweepView;
-pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{
     ArmLimiter, ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase,

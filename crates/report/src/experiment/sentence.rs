@@ -162,7 +162,11 @@ fn unit(scale: Scale) -> &'static str {
 
 /// Returns the mean values of a metric in its unit. Those of metrics that are compared by ratio are
 /// geometric, like the change: their ratio is the change.
-pub(super) fn values(compared: &Compared, metric: &RunMetric) -> [String; 2] {
+pub(super) fn values(
+    compared: &Compared,
+    metric: &RunMetric,
+    format: fn(f64, &str) -> String,
+) -> [String; 2] {
     let means = match metric.quantity.scale() {
         Scale::Ratio => match &compared.values {
             SampleValues::Pairs(pairs) => [
@@ -175,7 +179,7 @@ pub(super) fn values(compared: &Compared, metric: &RunMetric) -> [String; 2] {
         },
         Scale::Difference => compared.means,
     };
-    means.map(|mean| value(mean, metric.quantity.unit()))
+    means.map(|mean| format(mean, metric.quantity.unit()))
 }
 
 fn geometric(values: impl Iterator<Item = f64>) -> f64 {
@@ -189,6 +193,14 @@ pub(crate) fn value(value: f64, unit: &str) -> String {
         "" => crate::number::percent(value),
         "bytes" => crate::number::bytes(value.max(0.0).round() as u64),
         unit => format!("{} {unit}", crate::number::significant(value)),
+    }
+}
+
+/// Returns the value of a metric in its unit, short enough for a table on a screen: `1,003/s`.
+pub(super) fn short_value(value: f64, unit: &str) -> String {
+    match unit {
+        "requests/s" => crate::number::rate(value),
+        unit => self::value(value, unit),
     }
 }
 
@@ -213,9 +225,9 @@ mod tests {
             conclusion: Conclusion::NoScatter,
         };
         let metric = RunMetric::parse("rows(read)").unwrap();
-        assert_eq!(values(&compared, &metric), ["316 rows/s", "319 rows/s"]);
+        assert_eq!(values(&compared, &metric, value), ["316 rows/s", "319 rows/s"]);
         let failed = RunMetric::parse("failed(read)").unwrap();
-        assert_eq!(values(&compared, &failed), ["55,000 %", "48,500 %"]);
+        assert_eq!(values(&compared, &failed, value), ["55,000 %", "48,500 %"]);
     }
 
     #[test]

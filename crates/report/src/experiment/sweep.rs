@@ -2,8 +2,8 @@
 
 use analyze::compare::Comparison;
 use analyze::curve::{
-    ArmCurve, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, Peak, PointMean, PointSummary,
-    ResponseModel, Unusable, Usl,
+    ArmCurve, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint, Peak, PointMean,
+    PointSummary, Ranking, ResponseModel, Unusable, Usl,
 };
 use workload::question::{BestRule, Quantity};
 
@@ -289,6 +289,18 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
         format!("{} cannot be the best: {}{checks}", sweep.values[*point], unusable(*reason))
     })
     .collect()
+}
+
+/// Returns the word for the place of a point beside the best one; empty if it is worse.
+pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
+    let found = curve.best.as_ref();
+    let Some((found, best)) = found.and_then(|found| Some((found, found.best?))) else { return "" };
+    let is_one = |other: &OtherPoint| other.point == place && other.standing == Ranking::NotWorse;
+    match (best == place, found.others.iter().any(is_one)) {
+        (true, _) => "best",
+        (false, true) => "not worse",
+        (false, false) => "",
+    }
 }
 
 /// Returns the limiters of each arm at its best point, and at the last one: where more load gains

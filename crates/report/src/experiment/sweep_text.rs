@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use analyze::curve::{ArmCurve, PointSummary, Ranking, ResponseModel};
+use analyze::curve::{ArmCurve, PointSummary, ResponseModel};
 use base::printable;
 use workload::question::TimeStatistic;
 
@@ -107,21 +107,11 @@ fn chart(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve) {
     }
     let labels: Vec<String> = curve.points.iter().map(|point| label(&point.value)).collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default();
-    let found = curve.best.as_ref();
-    let best = found.and_then(|found| found.best);
-    let is_as_good = |place: usize| {
-        let mut others = found.iter().flat_map(|found| &found.others);
-        others.any(|other| other.point == place && other.standing == Ranking::NotWorse)
-    };
     let room = WIDEST.min(WIDTH.saturating_sub(widest + 30));
     let _ = writeln!(out, "\n{}", printable(&title));
     for (place, (label, value)) in labels.iter().zip(&values).enumerate() {
         let pad = " ".repeat(widest - width(label));
-        let mark = match best {
-            Some(best) if best == place => "  best",
-            Some(_) if is_as_good(place) => "  not worse",
-            _ => "",
-        };
+        let standing = sweep::standing(curve, place);
         let drawn = match value {
             Some(value) => {
                 // A thousandth of the longest bar is finer than its eighths.
@@ -130,7 +120,8 @@ fn chart(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve) {
             }
             None => NONE.to_owned(),
         };
-        let _ = writeln!(out, "  {pad}{label}  {drawn}{mark}");
+        let line = format!("  {pad}{label}  {drawn}  {standing}");
+        let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 
@@ -218,7 +209,9 @@ fn table(out: &mut Sheet, rows: &[Vec<String>], left: &[usize]) {
 mod tests {
     use analyze::Status;
     use analyze::compare::CpuShare;
-    use analyze::curve::{BestPoint, Interval, JobAtPoint, OtherPoint, PointMean, Unusable};
+    use analyze::curve::{
+        BestPoint, Interval, JobAtPoint, OtherPoint, PointMean, Ranking, Unusable,
+    };
     use workload::question::{BestRule, CpuOwner, Direction, RunMetric};
 
     use super::*;

@@ -1,4 +1,4 @@
-//! The report of an experiment for people.
+//! The answer of an experiment at the beginning of its full report for people.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::text::Style;
 
 /// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
 /// validity, metrics and pairs.
-pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
+pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     let mut out = Sheet::new(style);
     answer(&mut out, view);
     repetition(&mut out, view);
@@ -27,7 +27,7 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
         None => arms(&mut out, view),
     }
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    out.labelled("bet", compared.clone().flat_map(|arm| bets(view, arm)));
+    out.labelled("bet", compared.clone().flat_map(|arm| lines::named_bets(view, arm)));
     compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
     for (number, sentence) in lines::limiter_evidence(view).iter().enumerate() {
         let is_first = number == 0 && view.sweep.is_some();
@@ -59,15 +59,6 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
         let _ = writeln!(out, "why        {command}");
     }
     out.into_text()
-}
-
-/// Returns the bets on an arm with their outcomes; they name the arm if there are several.
-fn bets<'a>(
-    view: &'a ExperimentView,
-    arm: &'a ArmComparison,
-) -> impl Iterator<Item = String> + use<'a> {
-    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm].name));
-    lines::bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
 }
 
 fn answer(out: &mut Sheet, view: &ExperimentView) {
@@ -148,8 +139,8 @@ fn validity(out: &mut Sheet, view: &ExperimentView) {
             }
         }
     }
-    for (check, remedy) in view.objecting() {
-        out.sentence(2, &format!("{}: {remedy}", check.name()));
+    for check in view.objecting() {
+        out.sentence(2, &format!("{}: {}", check.kind.name(), check.sentence()));
     }
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     let further = lines::effects(&view.arms).into_iter().chain(undeclared);

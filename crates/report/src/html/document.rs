@@ -188,7 +188,7 @@ impl Document {
 
     /// Writes a table of a page; nothing if it has no rows.
     pub(crate) fn table(&mut self, caption: &str, table: &Table) {
-        let columns = table.columns.iter().map(|column| (column.title, column.align));
+        let columns = table.columns.iter().map(|column| (column.title.as_ref(), column.align));
         let columns: Vec<(&str, Align)> = columns.collect();
         let rows = table.rows.iter().map(|row| {
             let cells = row.cells.iter().map(ToString::to_string);

@@ -1,7 +1,7 @@
 //! Markdown for pull requests: escaping, and documents of a limited number of lines.
 //!
 //! Texts from outside (names, questions, messages of servers) are escaped: they make no heading,
-//! link, HTML, mention or table of their own.
+//! link, HTML, mention or table of their own. Words between backquotes become code.
 
 mod page;
 
@@ -9,7 +9,7 @@ use base::printable;
 
 pub use page::markdown;
 
-use crate::page::Align;
+use crate::page::{Align, Row as PageRow, Table as PageTable};
 
 /// Maximum number of lines of a document.
 pub const MOST_LINES: usize = 40;
@@ -33,6 +33,15 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<(String, Align)>,
     /// Rows, the most important first.
     pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Escapes the cells and titles of a table.
+    pub(crate) fn of(table: &PageTable) -> Table {
+        let columns = table.columns.iter().map(|it| (escaped(&it.title), it.align)).collect();
+        let cells = |row: &PageRow| row.cells.iter().map(|it| escaped(&it.to_string())).collect();
+        Table { columns, rows: table.rows.iter().map(cells).collect() }
+    }
 }
 
 impl Document {
@@ -94,19 +103,22 @@ fn row(cells: &[String]) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Escapes a text: Markdown renders it as it is.
+/// Escapes a text: Markdown renders it as it is, with words between two backquotes as code.
 ///
 /// `@` and `#` become code, because hosts turn them into mentions and references after Markdown.
 pub(crate) fn escaped(text: &str) -> String {
     let text = shortened(text);
     let mut out = String::with_capacity(text.len() + 16);
-    for (at, character) in text.char_indices() {
+    let mut at = 0;
+    while let Some(character) = text[at..].chars().next() {
         let (before, after) = (&text[..at], &text[at + character.len_utf8()..]);
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '@' | '#' => out.extend(['`', character, '`']),
+        at += character.len_utf8();
+        match (character, quoted(before, after)) {
+            ('`', Some(words)) if !out.ends_with('`') => {
+                out.push_str(&code(words));
+                at += words.len() + 1;
+            }
+            ('@' | '#', _) => out.extend(['`', character, '`']),
             _ if is_active(character, before, after) => out.extend(['\\', character]),
             _ => out.push(character),
         }
@@ -114,11 +126,24 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// Returns the words up to the next backquote, if they can be code after the one between these
+/// texts. A bar would end the cell of a table.
+fn quoted<'t>(before: &str, after: &'t str) -> Option<&'t str> {
+    let (words, rest) = after.split_once('`')?;
+    let is_single = !before.ends_with('`') && !rest.starts_with('`');
+    let is_plain = !words.is_empty() && words.trim() == words && !words.contains('|');
+    (is_single && is_plain).then_some(words)
+}
+
 /// Returns true if Markdown gives a character a meaning at its place.
 fn is_active(character: char, before: &str, after: &str) -> bool {
     match character {
         '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => true,
-        // A line that begins a list or underlines a heading.
+        // The begin of a tag or of the name of a character.
+        '<' => after.starts_with(|next: char| next.is_ascii_alphabetic() || "/!?".contains(next)),
+        '&' => after.starts_with(|next: char| next.is_ascii_alphabetic() || next == '#'),
+        // A line that is a quotation, begins a list or underlines a heading.
+        '>' => before.is_empty(),
         '-' | '+' => before.is_empty() && after.starts_with([' ', '-']),
         '=' => before.is_empty(),
         ')' | '.' if is_number(before) => after.starts_with(' '),
@@ -161,8 +186,11 @@ mod tests {
     #[test]
     fn texts_from_outside_have_no_meaning_in_markdown() {
         for (text, expected) in [
-            ("p99 < 5 ms & more", "p99 &lt; 5 ms &amp; more"),
-            ("<script>x</script>", "&lt;script&gt;x&lt;/script&gt;"),
+            ("p99 < 5 ms & more", "p99 < 5 ms & more"),
+            ("<script>x</script>", "\\<script>x\\</script>"),
+            ("<!-- x --> <?x <a@b>", "\\<!-- x --> \\<?x \\<a`@`b>"),
+            ("&lt; &#60;", "\\&lt; \\&`#`60;"),
+            ("> quoted", "\\> quoted"),
             ("[a](http://b)", "\\[a\\](http\\://b)"),
             ("![a](b)", "!\\[a\\](b)"),
             ("a | b", "a \\| b"),
@@ -176,7 +204,10 @@ mod tests {
             ("+1.4 %", "+1.4 %"),
             ("--- x", "\\--- x"),
             ("two\nlines\u{202e}", "two lines\u{fffd}"),
-            ("**b** _i_ `c` ~s~ $m$", "\\*\\*b\\*\\* \\_i\\_ \\`c\\` \\~s\\~ \\$m\\$"),
+            ("**b** _i_ ~s~ $m$", "\\*\\*b\\*\\* \\_i\\_ \\~s\\~ \\$m\\$"),
+            ("use `assay explain *`, or `<b>`", "use `assay explain *`, or `<b>`"),
+            ("`a|b` ` ` `` ```x```", "\\`a\\|b\\` \\` \\` \\`\\` \\`\\`\\`x\\`\\`\\`"),
+            ("an `open", "an \\`open"),
             ("www.example.org", "www\\.example.org"),
             ("a\\|b", "a\\\\\\|b"),
             ("===", "\\==="),

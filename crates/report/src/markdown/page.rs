@@ -81,7 +81,7 @@ fn times(page: &Page) -> Table {
     let titles = of_jobs.clone().next().map(|job| job.times.columns.clone()).unwrap_or_default();
     let columns = [("job".to_owned(), Align::Left)]
         .into_iter()
-        .chain(titles.iter().map(|column| (column.title.to_owned(), column.align)));
+        .chain(titles.iter().map(|column| (column.title.to_string(), column.align)));
     let rows = of_jobs.flat_map(|job| {
         job.times.rows.iter().map(|row| {
             let note = row.note.map(str::to_owned);

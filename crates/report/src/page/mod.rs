@@ -36,11 +36,13 @@ pub use limiter::{LimiterSection, SuspectRow, UnseenSource};
 pub use load::{LoadSection, LoadsSection};
 pub use quantity::Quantity;
 pub use remark::{Line, Remark, Tone};
+pub(crate) use run::commands_to_continue;
 pub use run::{EventRow, EventsSection, RunSection};
 pub use shape::Bin;
 pub use short::ShortAnswer;
 pub use side_effects::{Legend, SideEffectSection};
 pub use table::{Align, Cell, Column, Row, Table};
+pub(crate) use verdict::tone;
 pub use verdict::{CheckRow, VerdictSection};
 
 use std::collections::BTreeMap;

@@ -289,12 +289,23 @@ fn next(view: &View) -> Vec<Line> {
         None => (String::new(), format!("{stem}.html")),
     };
     let report = format!("assay report {}{of_run}", shell_word(&about.record.to_string_lossy()));
+    let mut lines = commands_to_continue(&report, &page, explain(view));
+    lines.push(Line::new("repeat", about.command.as_str()));
+    lines
+}
+
+/// Returns the commands that print the whole answer, write its page and explain its words; `report`
+/// is the command that prints the short answer.
+pub(crate) fn commands_to_continue(
+    report: &str,
+    page: &str,
+    explanation: Option<String>,
+) -> Vec<Line> {
     let mut lines = vec![
         Line::new("more", format!("{report} --full")),
-        Line::new("", format!("{report} --html {}", shell_word(&page))),
+        Line::new("", format!("{report} --html {}", shell_word(page))),
     ];
-    lines.extend(explain(view).map(|command| Line::new("why", command)));
-    lines.push(Line::new("repeat", about.command.as_str()));
+    lines.extend(explanation.map(|command| Line::new("why", command)));
     lines
 }
 

@@ -1,5 +1,6 @@
 //! Tables: rows of typed cells below titles.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use base::units::grouped;
@@ -20,10 +21,10 @@ pub struct Table {
 }
 
 /// A column of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Title; may be empty.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// Alignment of its cells.
     pub align: Align,
 }
@@ -108,10 +109,19 @@ impl From<&str> for Cell {
     }
 }
 
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
 impl Table {
     /// Creates a table without rows.
-    pub(crate) fn new(titles: impl IntoIterator<Item = (&'static str, Align)>) -> Table {
-        let columns = titles.into_iter().map(|(title, align)| Column { title, align });
+    pub(crate) fn new<T: Into<Cow<'static, str>>>(
+        titles: impl IntoIterator<Item = (T, Align)>,
+    ) -> Table {
+        let column = |(title, align): (T, Align)| Column { title: title.into(), align };
+        let columns = titles.into_iter().map(column);
         Table { columns: columns.collect(), rows: Vec::new(), optional: &[] }
     }
 

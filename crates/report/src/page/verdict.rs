@@ -73,7 +73,8 @@ impl CheckRow {
     }
 }
 
-fn tone(status: Status) -> Tone {
+/// Returns the tone of a verdict.
+pub(crate) fn tone(status: Status) -> Tone {
     match status {
         Status::NotPossible => Tone::Quiet,
         Status::Pass => Tone::Good,

@@ -69,19 +69,19 @@ impl Canvas {
     }
 
     /// Writes a few words in a tone, alone on their line.
-    pub(super) fn alone(&mut self, tone: Tone, text: &str) {
+    pub(crate) fn alone(&mut self, tone: Tone, text: &str) {
         self.start(0);
         self.write(tone, text);
         self.end();
     }
 
     /// Writes a heading.
-    pub(super) fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.alone(Tone::Strong, text);
     }
 
     /// Writes a text to be copied, which is not broken.
-    pub(super) fn whole(&mut self, indent: usize, text: &str) {
+    pub(crate) fn whole(&mut self, indent: usize, text: &str) {
         self.start(indent);
         self.write(Tone::Plain, text);
         self.end();
@@ -124,7 +124,7 @@ impl Canvas {
     }
 
     /// Writes a remark.
-    pub(super) fn remark(&mut self, remark: &Remark) {
+    pub(crate) fn remark(&mut self, remark: &Remark) {
         match remark {
             Remark::Sentence { tone, lead, rest } => self.sentence(*tone, lead, rest),
             Remark::Note(text) => self.note(text),
@@ -132,7 +132,7 @@ impl Canvas {
     }
 
     /// Writes remarks one below the other.
-    pub(super) fn remarks<'a>(&mut self, remarks: impl IntoIterator<Item = &'a Remark>) {
+    pub(crate) fn remarks<'a>(&mut self, remarks: impl IntoIterator<Item = &'a Remark>) {
         remarks.into_iter().for_each(|remark| self.remark(remark));
     }
 

@@ -18,6 +18,7 @@ pub(crate) use canvas::{Canvas, wrap};
 pub use doctor::diagnosis;
 pub use environment::environment;
 pub(crate) use shape::bar;
+pub(crate) use short::{fitting, write_commands};
 
 use crate::page::Page;
 

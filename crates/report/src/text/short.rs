@@ -16,11 +16,19 @@ pub(super) fn written(page: &Page, style: &Style) -> String {
         canvas.into_text()
     };
     let picture = shape::picture(&page.short.histogram, Canvas::new(*style).room());
-    let with_picture = text(Some(&picture));
-    match with_picture.lines().count() <= MOST_LINES {
-        true => with_picture,
-        false => text(None),
+    fitting([Some(&picture), None].into_iter().map(text))
+}
+
+/// Returns the first text that fits a screen; if there is none, the last one.
+pub(crate) fn fitting(texts: impl IntoIterator<Item = String>) -> String {
+    let mut last = String::new();
+    for text in texts {
+        last = text;
+        if last.lines().count() <= MOST_LINES {
+            break;
+        }
     }
+    last
 }
 
 fn write(canvas: &mut Canvas, page: &Page, picture: Option<&Table>) {
@@ -77,7 +85,7 @@ fn write_verdict(canvas: &mut Canvas, page: &Page) {
 }
 
 /// Writes commands behind their labels. They are to be copied, and are not broken.
-fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
+pub(crate) fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
     let widest = commands.iter().map(|line| columns(&line.label)).max().unwrap_or(0);
     for line in commands {
         canvas.whole(0, &format!("{}  {}", padded(&line.label, widest), line.text));

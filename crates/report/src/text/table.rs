@@ -1,5 +1,7 @@
 //! Tables as lines of text.
 
+use std::borrow::Cow;
+
 use base::printable;
 
 use crate::page::{Align, Table, Tone};
@@ -8,7 +10,7 @@ use crate::text::layout::{columns, cut, padded};
 /// A table whose cells are texts.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
-    titles: Vec<(&'static str, Align)>,
+    titles: Vec<(Cow<'static, str>, Align)>,
     rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops, in this order.
     optional: &'static [&'static str],
@@ -34,7 +36,7 @@ impl Grid {
     /// Formats the cells of a table, makes them printable, and cuts long texts, except in the last
     /// column.
     pub(super) fn of(table: &Table) -> Grid {
-        let titles: Vec<_> = table.columns.iter().map(|it| (it.title, it.align)).collect();
+        let titles: Vec<_> = table.columns.iter().map(|it| (it.title.clone(), it.align)).collect();
         let last = titles.len() - 1;
         let fit = |(column, cell): (usize, String)| match titles[column].1 {
             Align::Left if column < last => cut(&printable(&cell), WIDEST_TEXT),
@@ -62,7 +64,7 @@ impl Grid {
     }
 
     fn drop_column(&mut self, title: &str) {
-        let Some(place) = self.titles.iter().position(|(known, _)| *known == title) else { return };
+        let Some(place) = self.titles.iter().position(|(known, _)| known == title) else { return };
         self.titles.remove(place);
         for row in self.rows.iter_mut().filter(|row| place < row.cells.len()) {
             row.cells.remove(place);
@@ -102,14 +104,14 @@ impl Grid {
 
     /// Returns true if there is a column with this title.
     pub(super) fn has(&self, title: &str) -> bool {
-        self.titles.iter().any(|(known, _)| *known == title)
+        self.titles.iter().any(|(known, _)| known == title)
     }
 
     /// Returns the lines of the table. None of them exceeds the room if all but the last column
     /// fit.
     pub(super) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
-        let titles = self.titles.iter().map(|(title, _)| (*title).to_owned()).collect();
+        let titles = self.titles.iter().map(|(title, _)| title.clone().into_owned()).collect();
         let titles = Row { cells: titles, note: None };
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         if self.titles.iter().any(|(title, _)| !title.is_empty()) {
@@ -125,7 +127,7 @@ impl Grid {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
             let widest = cells.map(|cell| columns(cell)).max().unwrap_or(0);
-            widest.max(columns(self.titles[column].0))
+            widest.max(columns(&self.titles[column].0))
         };
         (0..self.titles.len()).map(width).collect()
     }

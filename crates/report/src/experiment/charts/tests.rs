@@ -1,8 +1,10 @@
 //! Tests of the figures of experiments.
 
-use analyze::Status;
 use analyze::compare::Missing;
 use analyze::curve::{Fitted, Peak, PointSummary, Ranking, Unusable, Usl};
+use analyze::{Component, Status};
+
+use workload::question::CpuOwner;
 
 use super::super::fixtures::sweep;
 use super::super::sweep::SweepView;

@@ -1,0 +1,183 @@
+//! The short answers of experiments: they fit a screen and end with what matters.
+
+use crate::support::{CommandResult, Place};
+
+/// Lines of a screen.
+const MOST_LINES: usize = 40;
+
+/// Columns of a screen.
+const WIDTH: usize = 80;
+
+const READ: &str = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\n\
+                    concurrency = 2\n";
+
+/// Runs an experiment in virtual time.
+fn ran(workload: &str, experiment: &str, code: i32) -> (Place, CommandResult) {
+    let place = Place::with(workload);
+    place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{experiment}"));
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&line).expect(code);
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(code).stdout, ran.stdout);
+    (place, ran)
+}
+
+/// Checks that an answer fits a screen, and that these texts end it in this order.
+#[track_caller]
+fn ends(answer: &str, texts: &[&str]) {
+    assert!(answer.lines().count() <= MOST_LINES, "{}: {answer}", answer.lines().count());
+    for line in answer.lines().filter(|line| !line.contains("  assay ")) {
+        assert!(line.chars().count() <= WIDTH, "{line}: {answer}");
+    }
+    let commands = [
+        "\nmore    assay report r.assay --full\n",
+        "        assay report r.assay --html r.html\n",
+        "\nrepeat  assay run ",
+    ];
+    let mut rest = answer;
+    for text in texts.iter().chain(&commands) {
+        let found = rest.find(text).unwrap_or_else(|| panic!("{text} is not in {rest}: {answer}"));
+        // The end of a line is the beginning of the next one.
+        rest = &rest[found + text.trim_end_matches('\n').len()..];
+    }
+    assert!(!rest.trim_end().contains('\n'), "{rest}");
+}
+
+#[test]
+fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
+    let arms = "bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+    let (place, ran) = ran(READ, arms, 0);
+    ends(
+        &ran.stdout,
+        &[
+            "question  Which?\n",
+            "\nbaseline  fast: the workload as it is\n",
+            "\narm       slow: option.service = 1.2ms\n",
+            "\nbet  throughput -5% .. -25%: held\n",
+            "\n  metric ",
+            "\n  throughput(read) ",
+            " worse\n",
+            "\nVALID: 16 runs, no check objects\n  fast, slow: 8 runs each\n",
+            "\nfast, slow: The limiter is unknown: ",
+            "\nslow lowers throughput(read) by 1",
+        ],
+    );
+    let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
+    assert!(full.starts_with("slow lowers throughput(read) by 1"), "{full}");
+    assert!(full.contains("\npairs of throughput(read)\n"), "{full}");
+}
+
+#[test]
+fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
+    let arms = "[arm fast]\n[arm wrong]\noption.errors = 0.5\n";
+    let (_place, ran) = ran(READ, arms, 3);
+    assert!(ran.stdout.starts_with("INVALID\n\nquestion  Which?\n"), "{}", ran.stdout);
+    ends(
+        &ran.stdout,
+        &[
+            "\nerrors  wrong [read] ",
+            "\nINVALID: 1 check objects in 8 of 16 runs\n",
+            "\n  fast: 8 runs\n  wrong: 8 runs, 8 INVALID (errors)\n",
+            "\n  errors  in 8 of 16 runs, worst in run ",
+            "\n          What to do: read the first text of each error; ",
+        ],
+    );
+}
+
+#[test]
+fn answer_of_an_arm_against_itself_ends_with_its_false_alarms() {
+    let (_place, ran) = ran(READ, "design = aa\nrounds = 12\n[arm same]\n", 0);
+    let words = ["\nVALID: 24 runs, ", "throughput(read)", "\nA/A: "];
+    ends(&ran.stdout, &words);
+    let said = " of 2 comparisons of throughput(read) found a difference where none is; ";
+    assert!(ran.said().contains(said), "{}", ran.stdout);
+}
+
+/// Nine points with two arms are more than a screen has room for.
+#[test]
+fn answer_of_a_sweep_has_the_points_next_to_the_best() {
+    let url = "sim:usl?service=1ms&contention=0.02&coherency=0.004";
+    let sweep = "[sweep]\nvary = concurrency(read): 1..256 x2\nbest = highest throughput(read)\n";
+    let workload = READ.replace("sim:mm1?service=1ms", url);
+    let (_place, ran) = ran(&workload, sweep, 0);
+    ends(
+        &ran.stdout,
+        &[
+            "\nread by concurrency(read) (",
+            "\n   8  ",
+            "\n  16  ",
+            "  best\n",
+            "\n  32  ",
+            "\nVALID: 27 runs, no check objects\n  workload: 27 runs\n",
+            "\nat 16, at 256: The limiter is unknown: ",
+            "\nconcurrency(read) = 16: highest throughput(read), ",
+            "\nevery other point is significantly worse\n",
+        ],
+    );
+    let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+    let (_place, ran) = self::ran(&workload, &format!("{arms}{sweep}"), 0);
+    ends(
+        &ran.stdout,
+        &[
+            "\n  16  fast",
+            "more points in the full answer\n",
+            "\nArms against fast at each point\n",
+            "\n  16  throughput(read)  slow",
+            "\nfast: concurrency(read) = 16: ",
+            "\nslow: concurrency(read) = 16: ",
+        ],
+    );
+}
+
+#[test]
+fn answer_at_saturation_ends_with_the_load() {
+    let workload = READ.replace("mm1?service=1ms", "mmc?service=10ms&servers=4");
+    let arms = "rounds = 6\n[arm four]\n[arm slow]\noption.service = 12ms\n";
+    let search = "[saturate]\nvary = concurrency(read)\nvalues = 1..64 x2\n\
+                  until = throughput gains < 5%\n";
+    let (_place, ran) = ran(&workload, &format!("{arms}{search}"), 0);
+    ends(
+        &ran.stdout,
+        &[
+            "\nsaturate  concurrency(read): 1, 2, ",
+            "\nSteps of [saturate] on four\n",
+            "\n    3            4 ",
+            "\n  metric ",
+            "\nVALID: ",
+            "\nslow lowers throughput(read) by 1",
+            "\nLoad: concurrency(read) = 4; ",
+        ],
+    );
+}
+
+#[test]
+fn answer_of_a_search_has_the_trial_that_fails_next_to_it() {
+    let place = Place::new();
+    let search = "url = sim:mm1?service=1ms\n[question]\nask = How much?\n[capacity]\n\
+                  slo = p99(read) < 20ms\nvary = rate(read)\nhighest = 2k\n[read]\n\
+                  query = select 1\n";
+    place.write("e.ini", search);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&line).expect(0);
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    let capacity = &document["capacity"];
+    let [sustained, fails] = ["sustained_per_s", "fails_per_s"]
+        .map(|key| format!("{:.0}/s", capacity[key].as_f64().unwrap()));
+    let all = capacity["trials"].as_u64().unwrap();
+    ends(
+        &ran.stdout,
+        &[
+            "\nsearch    highest rate(read) with p99(read) < 20ms; ",
+            "\nconfirmed  6 trials together: ",
+            &format!(" of {all} trials\n"),
+            &format!("  {sustained}  "),
+            "  pass ",
+            &format!("  {fails}  "),
+            "  fail ",
+            "\nVALID: 6 trials at the confirmed value, no check objects\n",
+            " (confirmed): ",
+            " (fails): ",
+            "\nThe server sustains 7",
+            "it fails at ",
+        ],
+    );
+}

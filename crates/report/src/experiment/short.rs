@@ -1,0 +1,254 @@
+//! The short answer of an experiment: the parts that fit a screen, the most important ones last.
+//!
+//! It leaves out what explains and keeps what warns: each check that objects has its finding and
+//! remedy, and undeclared differences, missed SLOs, warnings and errors are in it.
+
+use analyze::Status;
+use base::shell_word;
+
+use super::alarms::FalseAlarms;
+use super::short_tables::{ShortTable, tables};
+use super::view::ExperimentView;
+use super::{lines, sweep, sweep_table};
+use crate::note;
+use crate::number::count;
+use crate::page::{Line, Remark, Tone, commands_to_continue, tone};
+
+/// Maximum number of notes.
+const MOST_NOTES: usize = 2;
+
+/// Minimum number of lines that each list may have.
+const LEAST_LINES: usize = 4;
+
+/// The parts of the short answer, in the order in which they are shown.
+pub(super) struct ShortExperiment {
+    /// Verdict of the experiment.
+    pub(super) status: Status,
+    /// Question, workload, arms, and what is searched for or varied.
+    pub(super) subject: Vec<Line>,
+    /// Numbers of a search, bets, models, and errors.
+    pub(super) results: Vec<Line>,
+    /// Metrics, steps, trials or points nearest to the answer.
+    pub(super) tables: Vec<ShortTable>,
+    /// Word of the verdict with its reason.
+    pub(super) verdict: Remark,
+    /// Runs by arm, or trials by outcome.
+    pub(super) counts: Vec<Line>,
+    /// Checks that object with their remedies.
+    pub(super) objections: Vec<Line>,
+    /// Effects of the arms, undeclared differences, and changes of the machine.
+    pub(super) doubts: Vec<Line>,
+    /// Limiters with their evidence.
+    pub(super) limiters: Vec<Remark>,
+    /// Sentences that answer the question.
+    pub(super) answers: Vec<Remark>,
+    /// Repetition, SLOs, false alarms, and warnings.
+    pub(super) remarks: Vec<Remark>,
+    /// Latest notes.
+    pub(super) reviews: Vec<Line>,
+    /// Commands to continue with, each labelled with its purpose.
+    pub(super) next: Vec<Line>,
+}
+
+impl ShortExperiment {
+    /// Chooses the parts; each table has at most `most` rows, and lists that can be long have a few
+    /// lines at least.
+    pub(super) fn of(view: &ExperimentView, most: usize) -> ShortExperiment {
+        let lines = most.max(LEAST_LINES);
+        let status = view.verdict();
+        let reason = format!(": {}", view.reason());
+        ShortExperiment {
+            status,
+            subject: subject(view, lines),
+            results: results(view, lines),
+            tables: tables(view, most),
+            verdict: Remark::sentence(tone(status), status.verdict(), reason),
+            counts: unlabelled(limited(counts(view), lines)),
+            objections: objections(view),
+            doubts: unlabelled(limited(doubts(view), lines)),
+            limiters: limiters(view, lines),
+            answers: limited(lines::answers(view), lines).iter().map(strong).collect(),
+            remarks: remarks(view, lines),
+            reviews: labelled("note", note::latest(&view.notes, MOST_NOTES)),
+            next: next(view),
+        }
+    }
+}
+
+/// Returns the first of many texts; the last one counts the others.
+fn limited(mut texts: Vec<String>, most: usize) -> Vec<String> {
+    if texts.len() > most {
+        let more = texts.len() - (most - 1);
+        texts.truncate(most - 1);
+        texts.push(format!("and {more} more in the full answer"));
+    }
+    texts
+}
+
+fn labelled(label: &str, texts: Vec<String>) -> Vec<Line> {
+    texts.into_iter().map(|text| Line::new(label, text)).collect()
+}
+
+/// Returns lines without labels, which are indented alike.
+fn unlabelled(texts: Vec<String>) -> Vec<Line> {
+    labelled("", texts)
+}
+
+fn strong(text: &String) -> Remark {
+    Remark::sentence(Tone::Strong, text.as_str(), "")
+}
+
+fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
+    let mut subject = vec![
+        Line::new("question", view.ask.as_str()),
+        Line::new("workload", lines::workload(view)),
+    ];
+    subject.extend(view.capacity.iter().map(|search| Line::new("search", search.asked())));
+    subject.extend(view.sweep.iter().map(|varied| Line::new("sweep", sweep::varied(varied))));
+    if view.capacity.is_none() && (view.sweep.is_none() || view.arms.len() > 1) {
+        let arms = view.arms.iter();
+        let arms = arms.map(|arm| format!("{}: {}", arm.name, lines::differences(arm))).collect();
+        let arms = limited(arms, most).into_iter().enumerate();
+        let role = |place: usize| if place == 0 { "baseline" } else { "arm" };
+        subject.extend(arms.map(|(place, text)| Line::new(role(place), text)));
+    }
+    subject.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
+    subject.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
+    subject
+}
+
+fn results(view: &ExperimentView, most: usize) -> Vec<Line> {
+    let numbers = view.capacity.iter().flat_map(|search| search.numbers());
+    // Its evidence follows below the verdict.
+    let numbers = numbers.filter(|(name, _)| *name != "limiter");
+    let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let bets = compared.flat_map(|arm| lines::named_bets(view, arm));
+    let at_points = view.sweep.iter().flat_map(|sweep| sweep_table::bets(view, sweep));
+    results.extend(labelled("bet", limited(bets.chain(at_points).collect(), most)));
+    for (label, texts) in models(view) {
+        results.extend(labelled(label, limited(texts, most)));
+    }
+    results.extend(labelled("errors", limited(view.errors(), most)));
+    results
+}
+
+/// Returns the points of a sweep that cannot be the best, and one sentence about each model.
+fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
+    let Some(sweep) = &view.sweep else { return Default::default() };
+    let curves = view.arms.iter().zip(&sweep.curves);
+    let named = |name: &str, text: String| match view.arms.len() {
+        1 => text,
+        _ => format!("{name}: {text}"),
+    };
+    let (mut excluded, mut usl, mut model) = (Vec::new(), Vec::new(), Vec::new());
+    for (arm, curve) in curves {
+        let name = |text: String| named(&arm.name, text);
+        excluded.extend(sweep::excluded(sweep, curve).into_iter().map(name));
+        usl.extend(curve.usl.iter().filter_map(|it| sweep::usl(it).pop()).map(name));
+        model.extend(
+            curve.model.iter().filter_map(|it| sweep::model(it).into_iter().next()).map(name),
+        );
+    }
+    [("not best", excluded), ("USL", usl), ("model", model)]
+}
+
+/// Returns the numbers of runs of the arms, once for arms with the same plain number.
+fn counts(view: &ExperimentView) -> Vec<String> {
+    if let Some(search) = &view.capacity {
+        return vec![search.counts()];
+    }
+    let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
+    for arm in &view.arms {
+        let text = lines::counts(arm);
+        let is_plain = !text.contains(',');
+        match shared.iter_mut().find(|(_, known)| is_plain && *known == text) {
+            Some((names, _)) => names.push(&arm.name),
+            None => shared.push((vec![&arm.name], text)),
+        }
+    }
+    let line = |(names, text): (Vec<&str>, String)| match names.as_slice() {
+        [only] => format!("{only}: {text}"),
+        all => format!("{}: {text} each", all.join(", ")),
+    };
+    shared.into_iter().map(line).collect()
+}
+
+fn objections(view: &ExperimentView) -> Vec<Line> {
+    let mut objections = Vec::new();
+    for check in view.objecting() {
+        let remedy = format!("What to do: {}", check.remedy);
+        let (finding, remedy) = match check.finding {
+            Some(finding) => (finding, Some(remedy)),
+            None => (remedy, None),
+        };
+        objections.push(Line::new(check.kind.name(), finding).in_tone(tone(check.status)));
+        objections.extend(remedy.map(Line::remark));
+    }
+    objections
+}
+
+fn doubts(view: &ExperimentView) -> Vec<String> {
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
+    lines::effects(&view.arms).into_iter().chain(undeclared).chain(lines::machine(view)).collect()
+}
+
+fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
+    let compared = || view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let mut sentences = lines::limiter_evidence(view);
+    if sentences.is_empty() {
+        sentences.extend(compared().map(|arm| lines::limiters(&view.arms, arm)));
+    }
+    let sentences = limited(sentences, most).into_iter();
+    let mut remarks: Vec<Remark> =
+        sentences.map(|text| Remark::sentence(Tone::Plain, text, "")).collect();
+    if compared().any(|arm| arm.limiters[0] != arm.limiters[1]) {
+        remarks.push(Remark::sentence(Tone::Doubtful, lines::DIFFERENT_LIMITERS, ""));
+    }
+    remarks
+}
+
+fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if let Some(repetition) = &view.repetition {
+        remarks.push(strong(&repetition.sentence()));
+        remarks.extend(limited(repetition.lines(), most).into_iter().map(Remark::note));
+    }
+    if view.has_several_differences {
+        remarks.push(Remark::sentence(Tone::Doubtful, lines::SEVERAL_DIFFERENCES, ""));
+    }
+    remarks.extend(slos(view, most));
+    let alarms = view.false_alarms.iter().map(FalseAlarms::line);
+    remarks.extend(alarms.map(|line| Remark::sentence(Tone::Plain, "A/A", format!(": {line}"))));
+    let warnings = limited(view.warnings(), most).into_iter();
+    let warning = |text: String| Remark::sentence(Tone::Doubtful, "Warning", format!(": {text}"));
+    remarks.extend(warnings.map(warning));
+    remarks
+}
+
+/// Returns the SLOs that were missed, or that all were met if the numbers can be believed.
+fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
+    let all: Vec<_> = view.arms.iter().flat_map(|arm| &arm.slos).collect();
+    if view.capacity.is_some() || all.is_empty() {
+        return Vec::new();
+    }
+    let missed = lines::slos_with(view, |slo| slo.missed > 0);
+    if missed.is_empty() {
+        let of_first = view.arms[0].slos.len() as u64;
+        let rest = format!(": {} in each arm", count(of_first, "condition"));
+        let met = Remark::sentence(Tone::Good, "Every SLO is met in every run", rest);
+        return if view.verdict() == Status::Invalid { Vec::new() } else { vec![met] };
+    }
+    let missed = limited(missed, most).into_iter();
+    missed.map(|text| Remark::sentence(Tone::Bad, "SLO", format!(" of {text}"))).collect()
+}
+
+fn next(view: &ExperimentView) -> Vec<Line> {
+    let file = view.file();
+    let page = format!("{}.html", file.strip_suffix(".assay").unwrap_or(file));
+    let report = format!("assay report {}", shell_word(&view.record));
+    let mut next = commands_to_continue(&report, &page, lines::explanation(view));
+    next.extend(view.resume(&view.record).map(|command| Line::new("resume", command)));
+    next.push(Line::new("repeat", view.command.as_str()));
+    next
+}

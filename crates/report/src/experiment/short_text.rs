@@ -1,0 +1,181 @@
+//! The short answer of an experiment for people: details first, then the verdict, the limiters, the
+//! answer and the next commands, as in that of a run.
+
+use analyze::Status;
+
+use super::short::ShortExperiment;
+use super::short_tables::ShortTable;
+use super::view::ExperimentView;
+use crate::page::{Remark, tone};
+use crate::text::{Canvas, Style, fitting, write_commands};
+
+/// Maximum numbers of rows of a table, from the most to the least: the first with which the answer
+/// fits a screen is used.
+const ROWS: [usize; 9] = [12, 10, 8, 6, 5, 4, 3, 2, 1];
+
+/// Formats the part of an experiment's answer that fits a screen.
+pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
+    fitting(ROWS.into_iter().map(|most| {
+        let mut canvas = Canvas::new(*style);
+        write(&mut canvas, &ShortExperiment::of(view, most));
+        canvas.into_text()
+    }))
+}
+
+fn write(canvas: &mut Canvas, short: &ShortExperiment) {
+    if short.status == Status::Invalid {
+        canvas.alone(tone(short.status), short.status.verdict());
+        canvas.gap();
+    }
+    canvas.lines(0, &short.subject);
+    canvas.gap();
+    canvas.lines(0, &short.results);
+    short.tables.iter().for_each(|table| write_table(canvas, table));
+    canvas.gap();
+    canvas.remark(&short.verdict);
+    canvas.lines(0, &short.counts);
+    canvas.lines(2, &short.objections);
+    canvas.lines(0, &short.doubts);
+    canvas.remarks(&short.limiters);
+    canvas.gap();
+    canvas.remarks(&short.answers);
+    canvas.remarks(&short.remarks);
+    canvas.gap();
+    canvas.lines(0, &short.reviews);
+    canvas.gap();
+    write_commands(canvas, &short.next);
+}
+
+fn write_table(canvas: &mut Canvas, ShortTable { heading, table, notes }: &ShortTable) {
+    canvas.gap();
+    if !heading.is_empty() {
+        canvas.heading(heading);
+    }
+    canvas.table(table);
+    if !notes.is_empty() {
+        canvas.remark(&Remark::note(notes.join("; ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::{ArmComparison, ArmSlo, Comparison};
+    use analyze::{CheckKind, Component};
+    use record::Note;
+
+    use super::super::alarms::FalseAlarms;
+    use super::super::fixtures::{comparison, experiment, run_of, with_limiters};
+    use super::super::view::{ArmView, DifferenceView, ExperimentState};
+    use super::*;
+
+    const SCREEN: Style = Style { color: false, width: 80 };
+
+    fn text(view: &ExperimentView) -> String {
+        experiment_text(view, &SCREEN)
+    }
+
+    /// Returns an experiment with this number of arms, as many bets, and long names.
+    fn with_arms(arms: usize) -> ExperimentView {
+        let name = |arm: usize| format!("an arm with a long name and the number {arm}");
+        let arm = |place: usize| ArmView { name: name(place), ..experiment().arms[0].clone() };
+        let first = comparison(-0.1).arms.remove(0);
+        let compared = |arm: usize| ArmComparison {
+            arm,
+            changes: vec![first.changes[0].clone(); 3],
+            ..first.clone()
+        };
+        ExperimentView {
+            arms: (0..arms).map(arm).collect(),
+            comparison: Some(Comparison { arms: (1..arms).map(compared).collect() }),
+            ..experiment()
+        }
+    }
+
+    #[test]
+    fn answer_with_many_arms_fits_a_screen_and_counts_what_it_leaves_out() {
+        for arms in 2..24 {
+            let shown = text(&with_arms(arms));
+            assert!(shown.lines().count() <= 40, "{arms}, {}: {shown}", shown.lines().count());
+            let lines = shown.lines().filter(|line| !line.contains("  assay "));
+            let widest = lines.map(|line| line.chars().count()).max();
+            assert!(widest <= Some(80), "{arms}: {shown}");
+        }
+        let shown = text(&with_arms(20));
+        assert!(shown.contains("  and 56 more metrics in the full answer\n"), "{shown}");
+        assert!(shown.contains("\narm       and 17 more in the full answer\n"), "{shown}");
+    }
+
+    #[test]
+    fn invalid_experiment_begins_with_that_word_alone() {
+        let state = ExperimentState::Interrupted;
+        let shown = text(&ExperimentView { state, rounds: vec![6], ..experiment() });
+        assert!(shown.starts_with("INVALID\n\nquestion  ?\n"), "{shown}");
+        let words = "\nNo answer: the experiment was interrupted. --resume continues it\n\nmore  ";
+        assert!(shown.contains(words), "{shown}");
+        let words = "\nresume  assay run e.ini --resume r.assay\nrepeat  assay run e.ini\n";
+        assert!(shown.ends_with(words), "{shown}");
+        assert!(!text(&experiment()).contains("INVALID"));
+    }
+
+    #[test]
+    fn baseline_and_arm_name_their_columns_and_several_arms_share_one() {
+        let two = ExperimentView { comparison: Some(comparison(-0.1)), ..experiment() };
+        let shown = text(&two);
+        let titles = "  metric              plain     tls   change           interval\n";
+        assert!(shown.contains(titles), "{shown}");
+        let row = "  throughput(read)    100/s  90.0/s  −10.0 %  −10.3 … −9.70 %  worse\n";
+        assert!(shown.contains(row), "{shown}");
+        let shown = text(&with_arms(3));
+        assert!(shown.contains("  baseline   value   change"), "{shown}");
+    }
+
+    #[test]
+    fn doubts_and_remarks_are_in_the_short_answer() {
+        let [lag, drift] =
+            [CheckKind::SendLag, CheckKind::Drift].map(|kind| (kind, Status::Suspect));
+        let mut view = with_limiters([Component::DatabaseCpu, Component::DatabaseLocks]);
+        view.runs = vec![run_of(0, vec![lag]), run_of(1, vec![drift])];
+        view.arms[0].validity.suspect = vec![(0, vec![CheckKind::SendLag])];
+        view.arms[1].validity.suspect = vec![(0, vec![CheckKind::Drift])];
+        view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
+        view.has_several_differences = true;
+        view.label = Some("v2".to_owned());
+        view.undeclared = vec![DifferenceView {
+            kind: "setting",
+            name: "work_mem".to_owned(),
+            baseline: 0,
+            arm: 1,
+            rounds: None,
+            values: ["4MB", "8MB"].map(str::to_owned),
+        }];
+        let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
+        let metric = "throughput(read)".to_owned();
+        view.false_alarms = Some(FalseAlarms::Own { metric, counted, spread: 0.01 });
+        view.notes = vec![Note {
+            at: base::WallTime(0),
+            author: Some("ann".to_owned()),
+            text: "looks right".to_owned(),
+        }];
+        let slo = |missed| ArmSlo { job: "read".into(), text: "p99 < 5ms".into(), runs: 6, missed };
+        view.arms[0].slos = vec![slo(0)];
+        view.arms[1].slos = vec![slo(2)];
+        let shown = text(&view);
+        for words in [
+            "\nlabel     v2\n",
+            "\nSUSPECT: 2 checks object in 2 of 2 runs; 1 undeclared difference\n",
+            "\n  send-lag  What to do: end other programs",
+            "\n  drift     What to do: use a longer `warmup`",
+            "\n  tls: not read back: option.via\n",
+            "\n  undeclared difference: setting, work_mem is `4MB` in plain, `8MB` in tls\n",
+            "\nplain: database-cpu; tls: database-locks\nThe arms have different limiters: ",
+            "\ntls lowers throughput(read) by 10.0 % (",
+            "\nThe arms may differ in several things: ",
+            "\nSLO of tls: read p99 < 5ms: missed in 2 of 6 runs\nA/A: 1 of 20 comparisons",
+            "\nnote  1970-01-01T00:00:00Z, ann: looks right\n",
+            "\nwhy     assay explain drift send-lag\n",
+        ] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        assert!(!shown.contains("SLO of plain"), "{shown}");
+    }
+}
