@@ -151,24 +151,27 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
     if line.is_empty() { "''".to_owned() } else { line }
 }
 
-/// Returns one fact per row of a table of settings (name, value), and their count.
+/// Returns one fact per row of a table of settings (name, value, and the default if the server
+/// tells it), their count, and the defaults.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (format!("{DATABASE}settings"), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
-    let mut facts: Vec<(String, String)> = table
-        .rows
-        .iter()
-        .take(MOST_SETTINGS)
-        .filter_map(|row| match row.as_slice() {
-            [Some(name), value] => {
-                let setting = Setting { name, value: value.as_deref().unwrap_or_default() };
-                let name = name.to_ascii_lowercase();
-                Some((format!("{DATABASE}setting.{name}"), setting.recorded_value()?))
-            }
-            _ => None,
-        })
-        .collect();
+    let (mut facts, mut defaults) = (Vec::new(), Vec::new());
+    for row in table.rows.iter().take(MOST_SETTINGS) {
+        let [Some(name), value, default @ ..] = row.as_slice() else { continue };
+        let setting = Setting { name, value: value.as_deref().unwrap_or_default() };
+        let Some(value) = setting.recorded_value() else { continue };
+        let name = name.to_ascii_lowercase();
+        if let [Some(default)] = default
+            && value != HIDDEN
+        {
+            let default = recorded_text(Some(default));
+            defaults.push((format!("{DATABASE}default.{name}"), default));
+        }
+        facts.push((format!("{DATABASE}setting.{name}"), value));
+    }
     facts.push(count(facts.len().to_string()));
+    facts.extend(defaults);
     facts
 }
 
@@ -276,6 +279,29 @@ mod tests {
             check(name, "x", None);
         }
         check("port", "5432", None);
+    }
+
+    #[test]
+    fn settings_have_their_defaults_where_the_server_tells_them() {
+        let row = |cells: &[Option<&str>]| cells.iter().map(|it| it.map(str::to_owned)).collect();
+        let rows = vec![
+            row(&[Some("Work_Mem"), Some("64MB"), Some("4MB")]),
+            row(&[Some("archive_command"), Some("curl"), Some("geheim")]),
+            row(&[Some("port"), Some("5433"), Some("5432")]),
+            row(&[Some("fsync"), Some("off"), None]),
+            row(&[Some("jit"), Some("off")]),
+        ];
+        let facts = settings(Some(&Table { columns: Vec::new(), rows, is_cut: false }));
+        let facts: Vec<(&str, &str)> = facts.iter().map(|(a, b)| (&a[9..], b.as_str())).collect();
+        let expected = [
+            ("setting.work_mem", "64MB"),
+            ("setting.archive_command", HIDDEN),
+            ("setting.fsync", "off"),
+            ("setting.jit", "off"),
+            ("settings", "4"),
+            ("default.work_mem", "4MB"),
+        ];
+        assert_eq!(facts, expected);
     }
 
     #[test]

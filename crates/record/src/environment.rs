@@ -48,6 +48,13 @@ pub const CALIBRATION: &str = "calibration.";
 /// Prefix of the names of facts about a server, after the name of its target if that has one.
 pub const DATABASE: &str = "database.";
 
+/// Prefix of the names of the settings of a server that differ from their defaults, after
+/// [`DATABASE`].
+pub const SETTING: &str = "setting.";
+
+/// Prefix of the names of the facts that hold the defaults of these settings, after [`DATABASE`].
+pub const DEFAULT: &str = "default.";
+
 /// Name of the fact that holds the kind of path to the server.
 pub const NETWORK_PATH: &str = "network.path";
 

@@ -327,7 +327,7 @@ const SETTINGS: [&str; 12] = [
     "show session variables where variable_name in ('transaction_isolation', ",
     "show session status where variable_name in ('Ssl_version', ",
     // Settings that affect the meaning of the numbers.
-    "select variable_name, global_value from information_schema.system_variables ",
+    "select variable_name, global_value, default_value from information_schema.system_variables ",
     "show all slaves status",
     "show slave hosts",
     "select sum(file_size), @@innodb_buffer_pool_size, ",

@@ -12,7 +12,7 @@ use crate::service::TELLING;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set; those chosen by the server itself are left out.
-const SETTINGS_OF_MARIADB: &str = "select variable_name, global_value \
+const SETTINGS_OF_MARIADB: &str = "select variable_name, global_value, default_value \
      from information_schema.system_variables \
      where global_value_origin not in ('COMPILE-TIME', 'AUTO', 'ENVIRONMENT') \
      order by variable_name";

@@ -6,13 +6,28 @@ use std::sync::Arc;
 
 use super::PostgresConnection;
 use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, settings, tables};
-use crate::server_facts::UNKNOWN;
+use crate::server_facts::{NONE, UNKNOWN};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 
-/// Query for the settings that somebody has set; those set by the server itself or by this session
-/// are left out.
-const SETTINGS: &str = "select name, current_setting(name) from pg_settings \
+/// Query for the settings that somebody has set, with their defaults; those set by the server itself
+/// or by this session are left out. A default that is a size gets the largest unit without a
+/// remainder, as a value has; the server only has its number of blocks, for example.
+const SETTINGS: &str = "select name, value, case \
+        when setting = boot_val then value \
+        when unit is null or boot_val = '0' or boot_val like '-%' then boot_val \
+        when unit in ('ms', 's', 'min') then boot_val || unit \
+        when size is null then null \
+        when boot_val::bigint * size % 1073741824 = 0 \
+            then boot_val::bigint * size / 1073741824 || 'GB' \
+        when boot_val::bigint * size % 1048576 = 0 \
+            then boot_val::bigint * size / 1048576 || 'MB' \
+        when boot_val::bigint * size % 1024 = 0 \
+            then boot_val::bigint * size / 1024 || 'kB' \
+        else boot_val::bigint * size || 'B' end \
+    from (select name, setting, boot_val, unit, source, current_setting(name) as value, \
+        case unit when 'B' then 1 when 'kB' then 1024 when '8kB' then 8192 \
+            when 'MB' then 1048576 end as size from pg_settings) as settings \
     where source not in ('default', 'override', 'client', 'session') order by name";
 
 /// Query for the replication state. Users without the privilege see that there are standbys, but
@@ -69,9 +84,10 @@ impl PostgresConnection {
             reply.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
         let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
-        let name = format!("{DATABASE}setting.shared_preload_libraries");
-        facts.retain(|(known, _)| *known != name);
-        facts.push((name, library.to_owned()));
+        let [name, default] =
+            ["setting", "default"].map(|kind| format!("{DATABASE}{kind}.shared_preload_libraries"));
+        facts.retain(|(known, _)| *known != name && *known != default);
+        facts.extend([(name, library.to_owned()), (default, NONE.to_owned())]);
         let names = ["replication.role", "replication.synchronous", "replication.standbys"];
         facts.extend(columns(&names, replication));
         facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));

@@ -40,11 +40,12 @@ pub enum Rule {
 /// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
 ///   extend them by whole extents, so a quarter.
+/// * The defaults of settings: the settings themselves are compared.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
 /// * The identity of a server: an experiment uses it to find out if two arms have reached the same
 ///   one.
 /// * The label: a name for the run.
-pub const RULES: [(&str, Rule); 17] = [
+pub const RULES: [(&str, Rule); 18] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),
     ("host.memory.available_bytes", Rule::Times(2.0)),
     ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
@@ -59,6 +60,7 @@ pub const RULES: [(&str, Rule); 17] = [
     ("database.size_per_buffer", Rule::Times(1.1)),
     ("database.table.", Rule::Times(1.25)),
     ("database.settings", Rule::Free),
+    ("database.default.", Rule::Free),
     ("database.account", Rule::Free),
     ("database.server_id", Rule::Free),
     (LABEL, Rule::Free),
@@ -267,6 +269,7 @@ mod tests {
             check(&name("table.t.index_bytes"), "1000", "1240", None);
             check(&name("table.t.bytes"), "1000", "1260", Some(Kind::Differs));
             check(&name("settings"), "12", "13", None);
+            check(&name("default.work_mem"), "4MB", UNKNOWN, None);
             check(&name("replication.role"), "primary", "standby", Some(Kind::Differs));
         }
     }

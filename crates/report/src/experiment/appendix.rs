@@ -6,7 +6,7 @@ use analyze::{CheckKind, Status};
 use super::arm_facts::ArmFacts;
 use super::view::{ExperimentView, RunView};
 use crate::number::{NONE, count};
-use crate::page::{FactGroup, grouped};
+use crate::page::{FactGroup, grouped, is_default};
 
 /// Maximum number of values of a fact that are named.
 const MOST_VALUES: usize = 3;
@@ -84,7 +84,8 @@ fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
 /// Returns the facts about the surroundings, and those about servers.
 fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     let (mut environment, mut servers) = (Vec::new(), Vec::new());
-    for FactGroup { heading, is_server, facts } in grouped(facts.values()) {
+    let values = facts.values().into_iter().filter(|(name, _)| !is_default(name));
+    for FactGroup { heading, is_server, facts } in grouped(values.collect()) {
         let mut tables = FactTables { heading, differing: Vec::new(), same: Vec::new() };
         for (name, arms) in facts {
             let cells = arms.iter().map(|values| in_words(values));

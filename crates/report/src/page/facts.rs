@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use record::environment::{CALIBRATION, DATABASE, UNKNOWN};
+use record::environment::{CALIBRATION, DATABASE, DEFAULT, SETTING, UNKNOWN, of_database};
 
 use super::fact_group::{FactGroup, grouped};
 use super::table::{Align, Cell, Table};
 use crate::number::{bytes, time};
-
-/// Name of a setting that differs from the default, after [`DATABASE`].
-const SETTING: &str = "setting.";
 
 /// Sentence in place of facts that no calibration has made known.
 const NOT_CALIBRATED: &str = "not calibrated: `assay calibrate` measures the generator's own cost";
@@ -34,7 +31,7 @@ pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
             "" => "Settings that differ from the default".to_owned(),
             target => format!("Settings of [target {target}] that differ from the default"),
         },
-        table: table_of(settings.into_iter().map(|(name, value)| (name, value.to_owned()))),
+        table: table_of_settings(facts, target, &settings),
         note: None,
     });
     differing.chain(grouped(others).into_iter().map(FactTable::of)).collect()
@@ -48,7 +45,9 @@ type Settings<'f> = Vec<(&'f str, &'f str)>;
 fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {
     let mut differing: BTreeMap<&str, Settings<'_>> = BTreeMap::new();
     for (name, value) in facts {
-        if let Some((target, setting)) = of_setting(name) {
+        if let Some((target, setting)) = of_setting(name)
+            && default_of(facts, target, setting) != Some(value)
+        {
             differing.entry(target).or_default().push((setting, value));
         }
     }
@@ -56,7 +55,9 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
         // Every server reports some of its settings, whether they differ from the default or not.
         let (target, setting) = name.split_once('.').unwrap_or(("", name));
         let again = differing.get(target).is_some_and(|it| it.contains(&(setting, value)));
-        of_setting(name).is_none() && name != "assay.plan" && !again
+        let is_listed = of_setting(name)
+            .is_some_and(|(target, setting)| default_of(facts, target, setting) != Some(value));
+        !is_listed && !is_default(name) && name != "assay.plan" && !again
     };
     let others = facts.iter().filter(is_other).cloned().collect();
     (differing, others)
@@ -64,14 +65,50 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
 
 /// Returns the target and the name of a setting that differs from the default.
 fn of_setting(name: &str) -> Option<(&str, &str)> {
-    let (target, rest) = match name.strip_prefix(DATABASE) {
-        Some(rest) => ("", rest),
-        None => {
-            let (target, rest) = name.split_once('.')?;
-            (target, rest.strip_prefix(DATABASE)?)
-        }
+    let target = target_of(name);
+    Some((target, of_database(name)?.strip_prefix(SETTING)?))
+}
+
+/// Returns the target of a fact about a server; the main one has no name.
+fn target_of(name: &str) -> &str {
+    match name.starts_with(DATABASE) {
+        true => "",
+        false => name.split_once('.').map_or("", |(target, _)| target),
+    }
+}
+
+/// Returns the default of a setting of a target; `None` if the server did not tell it.
+fn default_of<'f>(
+    facts: &'f [(String, String)],
+    target: &str,
+    setting: &str,
+) -> Option<&'f String> {
+    let is_it = |(name, _): &&(String, String)| {
+        let found = of_database(name).and_then(|fact| fact.strip_prefix(DEFAULT));
+        found == Some(setting) && target_of(name) == target
     };
-    Some((target, rest.strip_prefix(SETTING)?))
+    facts.iter().find(is_it).map(|(_, value)| value)
+}
+
+/// Returns true if a fact is the default of a setting.
+pub(crate) fn is_default(name: &str) -> bool {
+    of_database(name).is_some_and(|fact| fact.starts_with(DEFAULT))
+}
+
+/// Returns the settings of a target, beside their defaults if the server told any.
+fn table_of_settings(facts: &[(String, String)], target: &str, settings: &Settings<'_>) -> Table {
+    let defaults = settings.iter().map(|(name, _)| default_of(facts, target, name));
+    let defaults: Vec<Option<&String>> = defaults.collect();
+    if defaults.iter().all(Option::is_none) {
+        return table_of(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    }
+    let columns = ["name", "value", "default"].map(|title| (title, Align::Left));
+    let mut table = Table::new(columns);
+    for ((name, value), default) in settings.iter().zip(defaults) {
+        let default = default.map_or(Cell::Missing, |it| Cell::Text(it.clone()));
+        table.row([Cell::from(*name), Cell::from(*value), default]);
+    }
+    table
 }
 
 fn table_of<'f>(facts: impl IntoIterator<Item = (&'f str, String)>) -> Table {
@@ -143,6 +180,25 @@ mod tests {
         assert_eq!(texts(&tables[1].table), [["fsync", "off"]]);
         let others = [["database.size_bytes", "9.87 MB"], ["max_connections", "100"]];
         assert_eq!(texts(&tables[2].table), others);
+    }
+
+    #[test]
+    fn settings_have_a_column_of_defaults_where_the_server_told_them() {
+        let tables = tables(&facts(&[
+            ("copy.database.default.work_mem", "8MB"),
+            ("copy.database.setting.fsync", "off"),
+            ("database.default.max_wal_size", "1GB"),
+            ("database.default.work_mem", "4MB"),
+            ("database.setting.fsync", "off"),
+            ("database.setting.max_wal_size", "1GB"),
+            ("database.setting.work_mem", "64MB"),
+        ]));
+        assert_eq!(tables.len(), 3, "{tables:?}");
+        let of_main = [["fsync", "off", "–"], ["work_mem", "64MB", "4MB"]];
+        assert_eq!(texts(&tables[0].table), of_main);
+        assert_eq!(texts(&tables[1].table), [["fsync", "off"]], "of another target");
+        let same = [["database.setting.max_wal_size", "1GB"]];
+        assert_eq!(texts(&tables[2].table), same, "it was set to its default");
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub use environment::{Environment, Subject};
 pub use excerpt::{ExcerptSection, ExcerptTable};
 pub(crate) use fact_group::{FactGroup, grouped, subject_of};
 pub use facts::FactTable;
+pub(crate) use facts::is_default;
 pub use headline::Headline;
 pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};
