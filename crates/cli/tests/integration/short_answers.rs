@@ -118,10 +118,10 @@ fn answer_of_a_sweep_has_the_points_next_to_the_best() {
     ends(
         &ran.stdout,
         &[
+            " of 18\n",
             "\n  16  fast",
-            "more points in the full answer\n",
-            "\nArms against fast at each point\n",
-            "\n  16  throughput(read)  slow",
+            "\nArms against fast at each point",
+            "  throughput(read)  slow",
             "\nfast: concurrency(read) = 16: ",
             "\nslow: concurrency(read) = 16: ",
         ],
@@ -168,7 +168,7 @@ fn answer_of_a_search_has_the_trial_that_fails_next_to_it() {
         &[
             "\nsearch    highest rate(read) with p99(read) < 20ms; ",
             "\nconfirmed  6 trials together: ",
-            &format!(" of {all} trials\n"),
+            &format!("\n8 of {all} trials, nearest to the answer\n"),
             &format!("  {sustained}  "),
             "  pass ",
             &format!("  {fails}  "),

@@ -426,9 +426,7 @@ impl TrialView {
             TrialOutcome::Fail(FailReason::Condition { condition, .. }) => {
                 self.measure_text(order, *condition)
             }
-            TrialOutcome::Undecided { condition, .. } => {
-                format!("{}, within chance", self.measure_text(order, *condition))
-            }
+            TrialOutcome::Undecided { .. } => format!("{}, within chance", self.measured(order)),
             TrialOutcome::Fail(FailReason::Missing { condition }) => {
                 let slo = order.conditions.get(*condition).map(ToString::to_string);
                 format!("nothing was measured for {}", slo.unwrap_or_default())
@@ -444,6 +442,16 @@ impl TrialView {
                 format!("the queue was full for {}", number::count(*rejected, "request"))
             }
             TrialOutcome::Invalid(InvalidReason::Instrument { checks }) => checks.join(", "),
+        }
+    }
+
+    /// Returns the reason without the words that repeat the outcome.
+    pub(super) fn measured(&self, order: &CapacityOrder) -> String {
+        match &self.outcome {
+            TrialOutcome::Undecided { condition, .. } => self.measure_text(order, *condition),
+            TrialOutcome::Pass | TrialOutcome::Fail(_) | TrialOutcome::Invalid(_) => {
+                self.reason(order)
+            }
         }
     }
 

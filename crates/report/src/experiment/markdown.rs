@@ -11,9 +11,6 @@ use crate::markdown::{Document, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
 
-/// Maximum number of trials of a search.
-const MOST_TRIALS: usize = 8;
-
 /// Formats the answer of an experiment for a pull request: the sentence first, then validity, bets
 /// and SLOs, and the metrics in a collapsed table. It has at most 40 lines.
 pub fn experiment_markdown(view: &ExperimentView) -> String {
@@ -42,7 +39,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {
         (Some(search), _) => {
-            let shown = trials(search, MOST_TRIALS);
+            let shown = trials(search, usize::MAX);
             out.with_table(&shown.heading, &Table::of(&shown.table))
         }
         (None, Some(sweep)) => out.with_table("Points", &sweep_markdown::table(view, sweep)),

@@ -199,7 +199,7 @@ pub(crate) fn value(value: f64, unit: &str) -> String {
 /// Returns the value of a metric in its unit, short enough for a table on a screen: `1,003/s`.
 pub(super) fn short_value(value: f64, unit: &str) -> String {
     match unit {
-        "requests/s" => crate::number::rate(value),
+        "requests/s" | "rows/s" => crate::number::rate(value),
         unit => self::value(value, unit),
     }
 }

@@ -104,7 +104,8 @@ fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
         Line::new("workload", lines::workload(view)),
     ];
     subject.extend(view.capacity.iter().map(|search| Line::new("search", search.asked())));
-    subject.extend(view.sweep.iter().map(|varied| Line::new("sweep", sweep::varied(varied))));
+    subject
+        .extend(view.sweep.iter().map(|varied| Line::new("sweep", sweep::varied_in_short(varied))));
     if view.capacity.is_none() && (view.sweep.is_none() || view.arms.len() > 1) {
         let arms = view.arms.iter();
         let arms = arms.map(|arm| format!("{}: {}", arm.name, lines::differences(arm))).collect();

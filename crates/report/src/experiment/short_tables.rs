@@ -11,6 +11,15 @@ use super::{lines, sentence};
 use crate::number::count;
 use crate::page::{Align, Cell, Table};
 
+/// Maximum number of metrics: most are exploratory.
+const MOST_METRICS: usize = 8;
+
+/// Maximum number of characters of the name of an arm that is the title of a column.
+const LONGEST_TITLE: usize = 16;
+
+/// Maximum number of trials of a search.
+const MOST_TRIALS: usize = 8;
+
 /// A table with its heading and notes.
 pub(super) struct ShortTable {
     /// Heading; may be empty.
@@ -31,10 +40,9 @@ pub(super) fn tables(view: &ExperimentView, most: usize) -> Vec<ShortTable> {
     details.filter(|it| !it.table.is_empty()).collect()
 }
 
-/// Returns a note on the rows that are left out.
-fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
-    let more = all.saturating_sub(shown) as u64;
-    (more > 0).then(|| format!("and {} in the full answer", count(more, what)))
+/// Returns the words for a part of all rows, as the end of a heading; empty for all of them.
+fn part(shown: usize, all: usize) -> String {
+    if shown < all { format!(", {shown} of {all}") } else { String::new() }
 }
 
 /// Returns the metrics of all arms, the declared ones first.
@@ -42,17 +50,21 @@ fn metrics(view: &ExperimentView, most: usize) -> ShortTable {
     let changes = lines::changes(view.comparison.as_ref());
     let names = |of: usize| view.arms[of].name.clone();
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
-    let (has_arms, [baseline, value]) = match arms {
-        [only] => (false, [names(only.baseline), names(only.arm)]),
-        _ => (true, ["baseline".to_owned(), "value".to_owned()]),
-    };
+    let has_arms = arms.len() > 1;
+    let is_short = |name: &String| name.chars().count() <= LONGEST_TITLE;
+    let [baseline, value] = match arms {
+        [only] => Some([names(only.baseline), names(only.arm)]),
+        _ => None,
+    }
+    .filter(|names| names.iter().all(is_short))
+    .unwrap_or_else(|| ["baseline", "value"].map(str::to_owned));
     let mut titles = vec![("metric".to_owned(), Align::Left)];
     titles.extend(has_arms.then(|| ("arm".to_owned(), Align::Left)));
     let numbers = [baseline, value, "change".to_owned(), "interval".to_owned()];
     titles.extend(numbers.map(|title| (title, Align::Right)));
     titles.push((String::new(), Align::Left));
     let mut table = Table::new(titles).with_optional_columns(&["interval"]);
-    let shown = &changes[..most.min(changes.len())];
+    let shown = &changes[..most.min(MOST_METRICS).min(changes.len())];
     for (arm, change) in shown {
         let [metric, rest @ ..] = lines::row_with(change, sentence::short_value);
         let arm = has_arms.then(|| names(arm.arm));
@@ -61,7 +73,8 @@ fn metrics(view: &ExperimentView, most: usize) -> ShortTable {
     let levels = lines::levels(shown.iter().map(|(_, change)| *change));
     let is_exploratory = shown.iter().any(|(_, change)| change.is_exploratory);
     let exploratory = is_exploratory.then(|| format!("* {}", lines::EXPLORATORY));
-    let more = left_out(shown.len(), changes.len(), "more metric");
+    let more = (changes.len() - shown.len()) as u64;
+    let more = (more > 0).then(|| format!("{} in the full answer", count(more, "more metric")));
     let notes = levels.into_iter().chain(exploratory).chain(more).collect();
     ShortTable { heading: String::new(), table, notes }
 }
@@ -73,26 +86,24 @@ fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTa
     let rows = search.rows();
     let shown = &rows[rows.len().saturating_sub(most)..];
     shown.iter().for_each(|row| table.row(row.clone().map(Cell::from)));
-    let notes = left_out(shown.len(), rows.len(), "earlier step").into_iter().collect();
-    ShortTable { heading: format!("Steps of [saturate] on {baseline}"), table, notes }
+    let part = part(shown.len(), rows.len());
+    let heading = format!("Steps of [saturate] on {baseline}{part}");
+    ShortTable { heading, table, notes: Vec::new() }
 }
 
 /// Returns the trials of a search that are nearest to the answer.
 pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
-    const LENGTH: usize = 3;
-    let without_length = |place: usize| place != LENGTH;
-    let columns = search.columns().into_iter().enumerate();
-    let columns = columns.filter(|(place, _)| without_length(*place)).map(|(_, column)| column);
+    let [run, value, phase, _, outcome, reason] = search.columns();
+    let columns = [run, value, phase, outcome, reason];
     let mut table = Table::new(columns).with_optional_columns(&["phase"]);
-    let shown = search.nearest(most);
+    let shown = search.nearest(most.min(MOST_TRIALS));
     for trial in &shown {
-        let cells = trial.row(search).into_iter().enumerate();
-        let cells = cells.filter(|(place, _)| without_length(*place));
-        table.row(cells.map(|(_, cell)| Cell::from(cell)));
+        let [run, value, phase, _, outcome, _] = trial.row(search);
+        table.row([run, value, phase, outcome, trial.measured(&search.order)].map(Cell::from));
     }
-    let heading = match shown.len() == search.trials.len() {
-        true => "Trials".to_owned(),
-        false => format!("{} of {} trials", shown.len(), search.trials.len()),
+    let heading = match (shown.len(), search.trials.len()) {
+        (part, all) if part < all => format!("{part} of {all} trials, nearest to the answer"),
+        _ => "Trials".to_owned(),
     };
     ShortTable { heading, table, notes: Vec::new() }
 }
@@ -120,10 +131,10 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
         }
     }
     let job = sweep.job_name().unwrap_or_default();
-    let heading = format!("{job} by {} (± half of the 95 % interval)", sweep.vary);
     let all = sweep.curves.iter().map(|curve| curve.points.len()).sum();
-    let notes = left_out(table.rows.len(), all, "more point").into_iter().collect();
-    ShortTable { heading, table, notes }
+    let part = part(table.rows.len(), all);
+    let heading = format!("{job} by {} (± half of the 95 % interval){part}", sweep.vary);
+    ShortTable { heading, table, notes: Vec::new() }
 }
 
 /// Returns the comparisons of the arms at the points nearest to the baseline's best one.
@@ -140,8 +151,9 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
         table.row([Cell::from(*value)].into_iter().chain(cells));
     }
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
-    let notes = left_out(table.rows.len(), all.len(), "more comparison").into_iter().collect();
-    ShortTable { heading: format!("Arms against {baseline} at each point"), table, notes }
+    let part = part(table.rows.len(), all.len());
+    let heading = format!("Arms against {baseline} at each point{part}");
+    ShortTable { heading, table, notes: Vec::new() }
 }
 
 /// Returns the points nearest to the best one, or to the last one, in their order.

@@ -62,6 +62,11 @@ pub(super) fn varied(sweep: &SweepView) -> String {
     format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))
 }
 
+/// Returns the same for a short answer.
+pub(super) fn varied_in_short(sweep: &SweepView) -> String {
+    format!("{}: {}; {} runs at each", sweep.vary, sweep.values.join(", "), sweep.repeats)
+}
+
 /// Returns the answers of a complete sweep: sentences for each arm, by its name.
 pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {

@@ -76,7 +76,7 @@ impl Canvas {
     }
 
     /// Writes a heading.
-    pub(crate) fn heading(&mut self, text: &str) {
+    pub(super) fn heading(&mut self, text: &str) {
         self.alone(Tone::Strong, text);
     }
 
