@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::judge::{JUMP, confirms, is_futile, mean_ratio, overload, upper_bound};
+use super::judge::{JUMP, confirms, is_futile, mean_ratio, overload, upper_bound, would_confirm};
 use super::order::CapacityOrder;
 use super::replay::{MOST_INVALID, Pause, Replay, settable};
 use super::result::Irregular;
@@ -50,12 +50,12 @@ const LOWEST_START: f64 = 0.96;
 
 /// Lowest fraction of the estimate at which the confirmation starts if the scatter of the trials
 /// makes higher values unlikely to be confirmed.
-const LOWEST_PROMISING: f64 = 0.945;
+const LOWEST_PROMISING: f64 = 0.935;
 
 /// Distance of a mean below the allowed measure, in standard errors, at which it is likely to be
 /// confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for the
 /// scatter of the mean itself.
-const PROMISING: f64 = 3.8;
+const PROMISING: f64 = 4.5;
 
 /// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
 /// the next attempts.
@@ -183,18 +183,47 @@ struct Attempt<'a> {
     cut: Option<Irregular>,
 }
 
-/// Runs the trials of one attempt, until it is futile or cannot continue.
+/// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
+/// confirm its value is extended once, if half as many trials again are likely to: trials at a
+/// lower value would not count together with those so far.
 fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
+    let order = replay.order;
     let phase = Phase::Confirm(attempt);
     let window = length(replay, value, attempt);
     let mut trials = Vec::new();
-    while trials.len() < replay.order.confirmations as usize && !is_futile(replay.order, &trials) {
+    let wanted = order.confirmations as usize;
+    if let Some(cut) = add_trials(replay, (value, phase, window), &mut trials, wanted)? {
+        return Ok(Attempt { trials, cut: Some(cut) });
+    }
+    let extended = wanted + order.confirmations.div_ceil(2) as usize;
+    let is_undecided = !is_futile(order, &trials) && !confirms(order, &trials);
+    let time_s = (window.as_secs_f64() + replay.overhead_s(value)) * (extended - wanted) as f64;
+    let next_s = order.cost(order.trial).as_secs_f64() * f64::from(order.confirmations);
+    let left_s = replay.left(phase).as_secs_f64();
+    // The extension may take the rest of the time, but not that of another whole attempt.
+    let is_affordable = time_s <= left_s && (time_s + next_s <= left_s || next_s > left_s);
+    if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
+        let cut = add_trials(replay, (value, phase, window), &mut trials, extended)?;
+        return Ok(Attempt { trials, cut });
+    }
+    Ok(Attempt { trials, cut: None })
+}
+
+/// Adds valid trials until there are `wanted` of them, or more would be futile. Returns the reason
+/// if they cannot be run.
+fn add_trials<'a>(
+    replay: &mut Replay<'a>,
+    (value, phase, window): (f64, Phase, Nanos),
+    trials: &mut Vec<&'a Trial>,
+    wanted: usize,
+) -> Result<Option<Irregular>, Pause> {
+    while trials.len() < wanted && !is_futile(replay.order, trials) {
         match replay.valid_trial(value, phase, window) {
-            Err(Pause::Irregular(why)) => return Ok(Attempt { trials, cut: Some(why) }),
+            Err(Pause::Irregular(why)) => return Ok(Some(why)),
             trial => trials.push(trial?),
         }
     }
-    Ok(Attempt { trials, cut: None })
+    Ok(None)
 }
 
 /// Returns the length of the trials: an attempt takes a part of the time that is left, the last one

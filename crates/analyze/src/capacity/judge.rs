@@ -215,6 +215,25 @@ pub(super) fn upper_bound(
     position: usize,
     trials: &[&Trial],
 ) -> Option<f64> {
+    upper_bound_of(order, position, trials, trials.len())
+}
+
+/// Returns true if more trials like those so far, `number` in all, would confirm the value.
+pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
+    let is_below = |position: usize| {
+        !has_upper_bound(&order.conditions[position])
+            || upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)
+    };
+    (0..order.conditions.len()).all(is_below)
+}
+
+/// Returns the upper bound that `number` trials would have if they scatter like these.
+fn upper_bound_of(
+    order: &CapacityOrder,
+    position: usize,
+    trials: &[&Trial],
+    number: usize,
+) -> Option<f64> {
     let condition = order.conditions.get(position).filter(|it| has_upper_bound(it))?;
     let ratios = ratios(condition, position, trials);
     let n = ratios.len() as f64;
@@ -228,8 +247,9 @@ pub(super) fn upper_bound(
         Some(allowed) => mean / (allowed * mean_total(position, trials)).max(f64::MIN_POSITIVE),
         None => 0.0,
     };
+    let number = number as f64;
     // One-sided 97.5 % is two-sided 95 %.
-    Some(mean + critical_t(0.05, n - 1.0) * (variance.max(least) / n).sqrt())
+    Some(mean + critical_t(0.05, number - 1.0) * (variance.max(least) / number).sqrt())
 }
 
 fn mean_total(position: usize, trials: &[&Trial]) -> f64 {

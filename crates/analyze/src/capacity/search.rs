@@ -518,6 +518,43 @@ mod tests {
         assert_eq!(capacity.sustained, Some(values[1]));
     }
 
+    /// Returns the trials of the first attempt, and the number that confirmed a value, if these are
+    /// the ratios of its first trials to what is allowed; later ones have 0.8.
+    #[track_caller]
+    fn first_attempt(budget_s: u64, ratios: [f64; 6]) -> (usize, u32) {
+        let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
+        let made = std::cell::Cell::new(0);
+        let (capacity, trials) = run(&order, |request| {
+            let mut trial = regular(request);
+            if let (Phase::Confirm(_), Some(Measure::Count(counted))) =
+                (request.phase, trial.measures.first_mut())
+            {
+                let ratio = ratios.get(made.replace(made.get() + 1)).unwrap_or(&0.8);
+                counted.exceeded = (ratio * 0.01 * counted.total as f64).round() as u64;
+            }
+            trial
+        });
+        assert!(capacity.sustained.is_some(), "{capacity:?}");
+        let first = trials.iter().filter(|trial| trial.phase == Phase::Confirm(1));
+        (first.count(), capacity.confirmations)
+    }
+
+    /// The bound is 1.05 of what is allowed; nine such trials would have 0.98.
+    #[test]
+    fn undecided_confirmation_is_extended_by_half_if_time_allows() {
+        let undecided = [0.5, 1.1, 0.6, 1.0, 0.7, 0.9];
+        assert_eq!(first_attempt(1_500, undecided), (9, 9));
+        assert_eq!(first_attempt(300, undecided), (9, 9), "no time for another whole attempt");
+        assert_eq!(first_attempt(500, undecided), (6, 6), "time for another one, but not for both");
+    }
+
+    #[test]
+    fn confirmation_that_more_trials_would_not_decide_is_followed_by_a_lower_one() {
+        assert_eq!(first_attempt(1_500, [0.5, 1.4, 0.6, 1.3, 0.7, 0.9]), (6, 6));
+        let clear = [0.75, 0.8, 0.85, 0.75, 0.8, 0.85];
+        assert_eq!(first_attempt(1_500, clear), (6, 6));
+    }
+
     /// No request is slow, but the requests come in bursts: no trial of the bracket is decided.
     #[test]
     fn values_that_only_seem_to_pass_are_confirmed() {
