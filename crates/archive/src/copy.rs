@@ -16,7 +16,7 @@ use crate::open::{OpenedRecord, open, open_experiment};
 /// # Errors
 /// The file is not a record or is damaged, or the copy exists or cannot be written.
 pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
-    let opened = match open(path) {
+    let opened = match open(path, None) {
         Err(error) if *error.kind() == RecordErrorKind::Experiment => open_experiment(path)?,
         other => other?,
     };

@@ -1,12 +1,13 @@
 //! The files of a run: the `.assay` record, and the files next to it.
 //!
 //! A [`Recorder`] adds up the lanes of a run in a thread of its own and writes the record, a SQLite
-//! database with one run. An [`Archive`] reads it, and says why a file cannot be read; [`export`]
-//! writes its content in open formats. [`v1`] defines the tables and the meaning of their rows;
-//! `docs/record.md` describes them to those who query them. An [`ExperimentWriter`] collects the
-//! runs of an experiment in one file, whose tables [`v2`] defines. [`add_note`] adds the note of a
-//! reviewer to either, and [`copy_record`] copies either. Files that are not part of the record are
-//! written by threads of their own: an [`OpLog`], a [`ResultsFile`].
+//! database with one run. An [`Archive`] reads it, and says why a file cannot be read;
+//! [`open_and_read`] checks it meanwhile in another thread. [`export`] writes its content in open
+//! formats. [`v1`] defines the tables and the meaning of their rows; `docs/record.md` describes
+//! them to those who query them. An [`ExperimentWriter`] collects the runs of an experiment in one
+//! file, whose tables [`v2`] defines. [`add_note`] adds the note of a reviewer to either, and
+//! [`copy_record`] copies either. Files that are not part of the record are written by threads of
+//! their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
 //! the measurements that were written, or an error. A record that lost rows or bytes of them is
@@ -20,6 +21,7 @@ mod experiment;
 pub mod export;
 mod observations;
 mod open;
+mod parallel_check;
 mod reader;
 mod recorder;
 mod review;
@@ -35,6 +37,7 @@ pub use copy::copy_record;
 pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
 pub use open::{is_compressed, is_experiment};
+pub use parallel_check::open_and_read;
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     RangeHistogram, SeriesReadings,

@@ -25,6 +25,9 @@ const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 const FILE_HEADER: usize = 100;
 
+/// The place in the error about a damaged page.
+pub(super) const TABLES: &str = "its tables";
+
 /// A record opened for reading, of a supported version.
 pub(super) struct OpenedRecord {
     pub(super) connection: Connection,
@@ -39,9 +42,16 @@ impl OpenedRecord {
     }
 }
 
-/// Opens a record, rolls back the open transaction of a killed writer, and checks that its pages
-/// and tables are intact.
-pub(super) fn open(path: &Path) -> Result<OpenedRecord, RecordError> {
+/// Opens a record, or one run in the record of an experiment, and rolls back the open transaction
+/// of a killed writer. Its tables are those of its version; their pages are not checked.
+pub(super) fn open(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
+    match run {
+        None => open_single(path),
+        Some(run) => open_run(path, run),
+    }
+}
+
+fn open_single(path: &Path) -> Result<OpenedRecord, RecordError> {
     let version = identify(path)?;
     if version == v2::VERSION {
         return Err(RecordError::new(path, RecordErrorKind::Experiment));
@@ -56,7 +66,7 @@ pub(super) fn open(path: &Path) -> Result<OpenedRecord, RecordError> {
         return Err(RecordError::new(path, kind));
     }
     check_tables(&opened.connection, v1::statements(), &v1::OPTIONAL_TABLES)
-        .map_err(|failure| failure.into_read_error(path, "its tables"))?;
+        .map_err(|failure| failure.into_read_error(path, TABLES))?;
     Ok(opened)
 }
 
@@ -66,13 +76,15 @@ pub fn is_experiment(path: &Path) -> bool {
     identify(path).is_ok_and(|version| version == v2::VERSION)
 }
 
-/// Opens the record of an experiment in the same way.
+/// Opens the record of an experiment in the same way, and checks its pages.
 pub(super) fn open_experiment(path: &Path) -> Result<OpenedRecord, RecordError> {
-    open_with_run(path, None)
+    let opened = open_with_run(path, None)?;
+    check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
+    Ok(opened)
 }
 
-/// Opens the record of an experiment with tables that show a single run.
-pub(super) fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
+/// Opens the record of an experiment so that its tables show a single run.
+fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
     let opened = open_with_run(path, Some(run))?;
     let select = "select exists (select 1 from main.run where run = ?1)";
     let exists = opened.connection.query_row(select, [run], |row| row.get(0));
@@ -93,7 +105,7 @@ fn open_with_run(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordEr
     }
     let opened = connect(path, run)?;
     check_tables(&opened.connection, v2::statements(), &v2::OPTIONAL_TABLES)
-        .map_err(|failure| failure.into_read_error(path, "its tables"))?;
+        .map_err(|failure| failure.into_read_error(path, TABLES))?;
     Ok(opened)
 }
 
@@ -162,6 +174,11 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError>
     Ok(OpenedRecord { connection, copy: Some(copy) })
 }
 
+/// Opens another connection to a record that [`open`] has opened.
+pub(super) fn connect_again(database: &Path, run: Option<u32>) -> Result<Connection, RowError> {
+    connect_to(database, OpenFlags::SQLITE_OPEN_READ_ONLY, run)
+}
+
 fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, RowError> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -184,7 +201,7 @@ fn has_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
 }
 
-/// Compares the tables with those of their version, and lets SQLite check their pages.
+/// Compares the tables with those of their version.
 fn check_tables(
     connection: &Connection,
     statements: impl Iterator<Item = (&'static str, &'static str)>,
@@ -201,6 +218,11 @@ fn check_tables(
             return Err(RowError::content(format!("`{name}` is not that of this version")));
         }
     }
+    Ok(())
+}
+
+/// Lets SQLite check the pages of all tables.
+pub(super) fn check_pages(connection: &Connection) -> Result<(), RowError> {
     let fault: String = connection.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
     if fault == "ok" { Ok(()) } else { Err(RowError::content(fault.replace('\n', " "))) }
 }
@@ -267,7 +289,7 @@ pub(super) mod tests {
     fn invariant_7_unfinished_transaction_of_a_killed_writer_is_rolled_back() {
         let place = Place::new("rolled-back");
         let path = killed(&place);
-        assert_eq!(settings(&open(&path).unwrap()), ["kept"]);
+        assert_eq!(settings(&open(&path, None).unwrap()), ["kept"]);
         assert!(!with_suffix(&path, "-journal").exists());
         assert_eq!(Archive::open(&path).unwrap().end(), None);
     }
@@ -280,7 +302,7 @@ pub(super) mod tests {
         {
             fs::write(&path, bytes).unwrap();
             assert_eq!(is_compressed(&path), expected, "{bytes:?}");
-            assert!(open(&path).is_err());
+            assert!(open(&path, None).is_err());
         }
         assert!(!is_compressed(&place.path("missing.tar.gz")));
     }

@@ -1,9 +1,12 @@
 //! Reading of records.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
@@ -15,7 +18,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::encoding::{HistogramSummary, Sum, add_to};
 use crate::error::{RecordError, RecordErrorKind, RowError};
-use crate::open::{OpenedRecord, PrivateCopy, open, open_run};
+use crate::open::{OpenedRecord, PrivateCopy, TABLES, check_pages, open};
 use crate::reviewer_note::read_reviewer_notes;
 use crate::v1;
 
@@ -28,6 +31,9 @@ pub struct Archive {
     header: Header,
     time_zero: Option<WallTime>,
     end: Option<End>,
+    /// Sums of the rows of `interval` of the accounts that were read to their end; `None` for an
+    /// account without rows.
+    sums: RefCell<BTreeMap<AccountId, Option<v1::IntervalSums>>>,
     // The connection is closed before the copy that it reads is removed.
     connection: Connection,
     _copy: Option<PrivateCopy>,
@@ -142,7 +148,7 @@ impl Archive {
     /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
     /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
-        Archive::of(path, open(path)?)
+        Archive::open_checked(path, None)
     }
 
     /// Opens a single run in the record of an experiment.
@@ -150,19 +156,66 @@ impl Archive {
     /// # Errors
     /// As [`Archive::open`]; the record belongs to a single run, or the experiment has no such run.
     pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
-        Archive::of(path, open_run(path, run)?)
+        Archive::open_checked(path, Some(run))
     }
 
-    fn of(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
+    /// Opens a record or one of its runs, and checks its pages and its seal.
+    pub(crate) fn open_checked(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
+        let opened = open(path, run)?;
+        check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
+        let archive = Archive::unchecked(path, opened)?;
+        if archive.end.is_some() {
+            let seal = v1::Seal::read(&archive.connection);
+            archive.check_sums(seal.map_err(|failure| archive.broken_seal(failure))?)?;
+        }
+        Ok(archive)
+    }
+
+    /// Reads the facts of a record whose pages and seal are not checked.
+    pub(crate) fn unchecked(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
         let OpenedRecord { connection, copy } = opened;
         let damage = |failure: RowError| failure.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;
-        if end.is_some() {
-            v1::check_seal(&connection)
-                .map_err(|failure| failure.into_read_error(path, "table `seal`"))?;
+        let (path, sums) = (path.to_owned(), RefCell::default());
+        Ok(Archive { path, header, time_zero, end, sums, connection, _copy: copy })
+    }
+
+    /// Lets statements fail once `is_stopped` is true, after this many operations of SQLite.
+    pub(crate) fn stop_when(
+        &mut self,
+        is_stopped: &Arc<AtomicBool>,
+        operations: i32,
+    ) -> Result<(), RecordError> {
+        let is_stopped = Arc::clone(is_stopped);
+        let handler = move || is_stopped.load(Ordering::Relaxed);
+        let set = self.connection.progress_handler(operations, Some(handler));
+        set.map_err(|error| RowError::from(error).into_read_error(&self.path, TABLES))
+    }
+
+    /// Compares the seal of the record with the rows of `interval`.
+    pub(crate) fn check_sums(&self, seal: v1::Seal) -> Result<(), RecordError> {
+        let sums = match self.sums_of_rows() {
+            Some(sums) => Ok(sums),
+            None => v1::sums_on_disk(&self.connection),
+        };
+        let checked = sums.and_then(|sums| seal.check(sums));
+        checked.map_err(|failure| self.broken_seal(failure))
+    }
+
+    /// Returns the sums of the rows that were read; `None` if those of an account were not.
+    fn sums_of_rows(&self) -> Option<v1::Totals> {
+        let sums = self.sums.borrow();
+        let mut totals = v1::Totals::new();
+        for account in self.accounts() {
+            let named = (*sums.get(&account)?).into_iter().flat_map(v1::IntervalSums::named);
+            totals.extend(named.map(|(what, sum)| ((what.to_owned(), account.0.into()), sum)));
         }
-        Ok(Archive { path: path.to_owned(), header, time_zero, end, connection, _copy: copy })
+        Some(totals)
+    }
+
+    fn broken_seal(&self, failure: RowError) -> RecordError {
+        failure.into_read_error(&self.path, "table `seal`")
     }
 
     /// Returns the path of the record.
@@ -228,13 +281,17 @@ impl Archive {
     ) -> Result<(), RecordError> {
         let all = params![account.0, 0, i64::MAX];
         let mut shown = Ok(());
+        let mut sums: Option<v1::IntervalSums> = None;
         self.each("interval", v1::IntervalRow::SELECT, all, |row| {
-            let v1::IntervalRow { interval, counts, ends, gauge } = v1::IntervalRow::read(row)?;
+            let row = v1::IntervalRow::read(row)?;
+            sums.get_or_insert_default().add(&row)?;
+            let v1::IntervalRow { interval, counts, ends, gauge } = row;
             if shown.is_ok() {
                 shown = show(IntervalCounts { interval, counts, ends, gauge });
             }
             Ok(())
         })?;
+        self.sums.borrow_mut().insert(account, sums);
         shown
     }
 

@@ -20,13 +20,13 @@ pub(crate) use content::{
 pub(crate) use excerpts::{read_excerpts, read_excerpts_of, write_excerpt};
 pub(crate) use files::{read_files, write_file};
 pub(crate) use rows::{
-    Client, Event, EventError, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow,
-    LoadSampleRow, SampleRangeRow, SampleRow, SeriesRow, Setting,
+    Client, Event, EventError, Failure, HistogramRow, IntervalRow, IntervalSums, LoadProgressRow,
+    LoadRow, LoadSampleRow, SampleRangeRow, SampleRow, SeriesRow, Setting,
 };
 pub(crate) use schema::{
     APPLICATION, EXCERPT, OPTIONAL_TABLES, SAMPLE_RANGE, VERSION, has_table, is_missing, statements,
 };
-pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
+pub(crate) use seal::{Seal, Totals, sums, sums_on_disk, write_seal};
 
 #[cfg(test)]
 mod tests {

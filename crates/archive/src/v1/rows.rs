@@ -3,7 +3,7 @@
 use base::{AccountId, Class, Code, Nanos, WallTime};
 use record::{
     Balance, ClientSample, Counts, EndCounts, EventKind, Gauge, Grid, Interval, Kind, Load,
-    SampleRange, Series, Times,
+    MAX_ROWS, SampleRange, Series, Times,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -29,6 +29,9 @@ pub(crate) const SCALARS: [&str; 16] = [
     "ended_errors",
     "ended_rows",
 ];
+
+/// The columns of `interval` whose values come from servers and can be arbitrary.
+pub(super) const SERVER_COLUMNS: [&str; 2] = ["rows", "ended_rows"];
 
 /// A row of `interval`.
 pub(crate) struct IntervalRow {
@@ -161,6 +164,32 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, EndCounts) {
         overflows,
     };
     (counts, EndCounts { completed: ended_completed, errors: ended_errors, rows: ended_rows })
+}
+
+/// The sums of the rows of `interval` of an account.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct IntervalSums([u64; SCALARS.len()]);
+
+impl IntervalSums {
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// A sum is larger than an integer of SQLite, except of values that come from servers.
+    pub(crate) fn add(&mut self, row: &IntervalRow) -> Result<(), RowError> {
+        let added = scalars(&row.counts, &row.ends);
+        for ((sum, added), what) in self.0.iter_mut().zip(added).zip(SCALARS) {
+            *sum = sum.saturating_add(added).min(MAX_ROWS);
+            if *sum == MAX_ROWS && !SERVER_COLUMNS.contains(&what) {
+                return Err(RowError::content(format!("the sum of {what} is too large")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the sums with their names.
+    pub(crate) fn named(self) -> impl Iterator<Item = (&'static str, u64)> {
+        SCALARS.into_iter().zip(self.0)
+    }
 }
 
 /// A row of `histogram`, its bytes borrowed from SQLite.

@@ -6,7 +6,7 @@ use record::{Counts, EndCounts, MAX_ROWS};
 use rusqlite::{Connection, params};
 
 use super::content::{read_sample_ranges, write_sample_ranges};
-use super::rows::{SCALARS, integer, natural, scalars};
+use super::rows::{SCALARS, SERVER_COLUMNS, integer, natural, scalars};
 use super::schema::{SAMPLE_RANGE, is_missing};
 use crate::error::RowError;
 
@@ -44,9 +44,6 @@ pub(crate) fn sums(of_jobs: &[(Counts, EndCounts)]) -> Totals {
     });
     of_jobs.collect()
 }
-
-/// The columns of `interval` whose values come from servers and can be arbitrary.
-const SERVER_COLUMNS: [&str; 2] = ["rows", "ended_rows"];
 
 /// Returns the expressions that sum a column. Values from servers may sum to more than SQLite's
 /// integers hold, which is an error there: such a column is summed in two halves.
@@ -88,39 +85,56 @@ pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), RowError>
     Ok(())
 }
 
-/// Compares the seal of a record with its rows. The record must have a seal.
-pub(crate) fn check_seal(of: &Connection) -> Result<(), RowError> {
-    let mut sealed = read_seal(of)?;
-    let mut found = count_rows(of)?;
-    found.extend(sums_on_disk(of)?);
-    // A job without rows has only zero sums.
-    sealed.retain(|what, total| *total > 0 || found.contains_key(what));
-    for (what, job) in sealed.keys().chain(found.keys()) {
-        let key = (what.clone(), *job);
-        let [sealed, found] = [&sealed, &found].map(|totals| totals.get(&key).copied());
-        if sealed != found {
-            let [sealed, found] = [sealed, found].map(Option::unwrap_or_default);
-            let of_job = if *job == ALL_JOBS { String::new() } else { format!(" of job {job}") };
-            return Err(RowError::content(format!(
-                "there were {sealed} {what}{of_job}, and there are {found}"
-            )));
-        }
-    }
-    check_sample_ranges(of)
+/// The seal of a record, and the number of rows that its tables have.
+pub(crate) struct Seal {
+    sealed: Totals,
+    rows: Totals,
+    /// Number of rows of `sample_range`: according to `meta`, and found.
+    sample_ranges: [u64; 2],
 }
 
-/// Compares the number of rows of `sample_range` with that in `meta`. An earlier version has copied
-/// the run without the table, if there is none.
-fn check_sample_ranges(of: &Connection) -> Result<(), RowError> {
-    if is_missing(of, SAMPLE_RANGE)? {
-        return Ok(());
+impl Seal {
+    /// Reads the seal of a record, which must have one, and counts the rows.
+    pub(crate) fn read(of: &Connection) -> Result<Seal, RowError> {
+        let (sealed, rows) = (read_seal(of)?, count_rows(of)?);
+        Ok(Seal { sealed, rows, sample_ranges: sample_ranges(of)? })
     }
-    let [sealed, found] = [read_sample_ranges(of)?, count_sample_ranges(of)?];
-    match sealed == found {
-        true => Ok(()),
-        false => Err(RowError::content(format!(
-            "there were {sealed} rows of {SAMPLE_RANGE}, and there are {found}"
-        ))),
+
+    /// Compares the seal with the rows, and with the sums of the rows of `interval`.
+    pub(crate) fn check(self, sums: Totals) -> Result<(), RowError> {
+        let Seal { mut sealed, rows: mut found, sample_ranges } = self;
+        found.extend(sums);
+        // A job without rows has only zero sums.
+        sealed.retain(|what, total| *total > 0 || found.contains_key(what));
+        for (what, job) in sealed.keys().chain(found.keys()) {
+            let key = (what.clone(), *job);
+            let [sealed, found] = [&sealed, &found].map(|totals| totals.get(&key).copied());
+            if sealed != found {
+                let of_job =
+                    if *job == ALL_JOBS { String::new() } else { format!(" of job {job}") };
+                return Err(differs(
+                    &format!("{what}{of_job}"),
+                    [sealed, found].map(Option::unwrap_or_default),
+                ));
+            }
+        }
+        match sample_ranges {
+            [sealed, found] if sealed == found => Ok(()),
+            numbers => Err(differs(&format!("rows of {SAMPLE_RANGE}"), numbers)),
+        }
+    }
+}
+
+fn differs(what: &str, [sealed, found]: [u64; 2]) -> RowError {
+    RowError::content(format!("there were {sealed} {what}, and there are {found}"))
+}
+
+/// Returns the number of rows of `sample_range` according to `meta`, and the number found. An
+/// earlier version has copied the run without the table, if there is none.
+fn sample_ranges(of: &Connection) -> Result<[u64; 2], RowError> {
+    match is_missing(of, SAMPLE_RANGE)? {
+        true => Ok([0, 0]),
+        false => Ok([read_sample_ranges(of)?, count_sample_ranges(of)?]),
     }
 }
 

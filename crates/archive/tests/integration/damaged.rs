@@ -3,14 +3,17 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use archive::{Archive, RecordErrorKind};
+use archive::{Archive, RecordError, RecordErrorKind};
 use base::{Seed, Stream};
 use rusqlite::Connection;
 
-use crate::support::{Place, Scenario, read_all, record_with};
+use crate::support::{Place, Scenario, chain, read_all, record_with};
 
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
+
+/// One file in so many is also read while it is checked.
+const BESIDE: u64 = 4;
 
 /// Damage never causes a panic, and never makes a record shorter.
 #[test]
@@ -48,7 +51,14 @@ fn flip(place: &Place, files: u64) {
         for (at, byte) in &flips {
             file.write_all_at(&[*byte], *at as u64).unwrap();
         }
-        match Archive::open(&place.record()).and_then(|archive| read_all(&archive)) {
+        let found = Archive::open(&place.record()).and_then(|archive| read_all(&archive));
+        if number.is_multiple_of(BESIDE) {
+            let beside = archive::open_and_read(&place.record(), None, read_all);
+            let beside = beside.map(|(_, found)| found).map_err(|error| chain(&error));
+            let expected = found.as_ref().copied().map_err(|error| chain(error));
+            assert_eq!(beside, expected, "{flips:?}");
+        }
+        match found {
             Ok(found) => {
                 // A flip in the text of an error code gives another valid code.
                 assert!(found >= rows, "{flips:?}: {found} of {rows} rows");
@@ -71,6 +81,30 @@ fn flip(place: &Place, files: u64) {
         }
     }
     assert!((files / 10..files * 9 / 10).contains(&read), "{read} were read");
+}
+
+/// Pages that refer to each other have no end.
+#[test]
+fn reading_ends_when_a_check_fails() {
+    let place = Place::new("endless");
+    record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
+    let page: i64 = {
+        let select = "select (rootpage - 1) * page_size from sqlite_schema, pragma_page_size
+            where name = 'histogram'";
+        let connection = Connection::open(place.record()).unwrap();
+        connection.query_row(select, [], |row| row.get(0)).unwrap()
+    };
+    let file = File::options().write(true).open(place.record()).unwrap();
+    file.write_all_at(&[0xff; 100], page.cast_unsigned()).unwrap();
+    let error = archive::open_and_read(&place.record(), None, |archive| {
+        for _ in 0..1_000_000 {
+            archive.settings()?;
+        }
+        panic!("the reading was not ended");
+    });
+    let error: RecordError = error.map(|(_, ())| ()).unwrap_err();
+    let opened = Archive::open(&place.record()).err().unwrap();
+    assert_eq!(chain(&error), chain(&opened));
 }
 
 #[test]

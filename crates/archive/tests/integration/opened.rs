@@ -8,8 +8,14 @@ use rusqlite::Connection;
 
 use crate::support::{Place, READ, Scenario, chain, header, keep_step, ledgers, read_all, record};
 
+/// Returns the reason why a record is refused, which is the same for one that is read meanwhile.
 fn refused(path: &Path) -> String {
-    chain(&Archive::open(path).err().expect("this is no record"))
+    let reason = chain(&Archive::open(path).err().expect("this is no record"));
+    let read = archive::open_and_read(path, None, read_all);
+    assert_eq!(chain(&read.err().expect("this is no record")), reason);
+    let skipped = archive::open_and_read(path, None, |_| Ok(()));
+    assert_eq!(chain(&skipped.err().expect("this is no record")), reason);
+    reason
 }
 
 fn not_created(path: &Path) -> String {

@@ -244,13 +244,15 @@ fn read_as(
     end: Option<EndKind>,
 ) -> Result<RecordedRun, RecordError> {
     memory::keep();
-    let archive = open(path, run)?;
-    let evidence = match run {
-        Some(run) => lab::experiment::evidence_of_run(path, run)?,
-        None => lab::evidence_of_run(&archive, end)?,
-    };
-    let about = RunDetails { run, ..RunDetails::of(archive.facts()?) };
-    Ok(RecordedRun { view: View::new(about, evidence), archive })
+    let (archive, view) = archive::open_and_read(path, run, |archive| {
+        let evidence = match run {
+            Some(run) => lab::experiment::evidence_of_run(path, run)?,
+            None => lab::evidence_of_run(archive, end)?,
+        };
+        let about = RunDetails { run, ..RunDetails::of(archive.facts()?) };
+        Ok(View::new(about, evidence))
+    })?;
+    Ok(RecordedRun { view, archive })
 }
 
 /// Writes to stdout; a reader that has closed its end is not an error.
