@@ -46,10 +46,20 @@ impl Distribution {
         if histogram.is_empty() {
             return Distribution::default();
         }
+        // The histogram's own functions pass over all of its buckets once for the mean, and twice
+        // for the deviation.
+        let times = histogram.iter_recorded().map(|it| {
+            let time = histogram.median_equivalent(it.value_iterated_to()) as f64;
+            (time, it.count_at_value() as f64)
+        });
+        let (times, total): (Vec<(f64, f64)>, _) = (times.collect(), histogram.len() as f64);
+        let mean = times.iter().fold(0.0, |mean, (time, count)| mean + time * count / total);
+        let square = |time: f64| (time - mean) * (time - mean);
+        let squares = times.iter().fold(0.0, |sum, &(time, count)| sum + square(time) * count);
         Distribution {
             count: histogram.len(),
-            mean_ns: histogram.mean(),
-            stddev_ns: histogram.stdev(),
+            mean_ns: mean,
+            stddev_ns: (squares / total).sqrt(),
             quantiles_ns: Quantile::ALL.map(|q| histogram.value_at_quantile(q.fraction)),
             max_ns: histogram.max(),
         }
@@ -74,8 +84,12 @@ mod tests {
         let distribution = Distribution::of(&histogram);
         assert_eq!(distribution.quantiles_ns, [500, 900, 950, 990, 999]);
         assert_eq!((distribution.count, distribution.max_ns), (1_000, 1_000));
-        assert!((distribution.mean_ns - 500.5).abs() < 1e-9);
         assert_eq!(distribution.quantile_ns("p99"), Some(990));
+        assert!((distribution.mean_ns - 500.5).abs() < 1e-9);
+        histogram.saturating_record_n(9_876_543, 77);
+        let distribution = Distribution::of(&histogram);
+        assert_eq!(distribution.mean_ns, histogram.mean());
+        assert_eq!(distribution.stddev_ns, histogram.stdev());
     }
 
     #[test]

@@ -81,10 +81,11 @@ impl ResponseCollector {
 
     fn batch(&mut self, times: &Histogram<u64>) {
         let base = times.len() as f64;
-        let amount = if times.is_empty() { 0.0 } else { times.mean() * base };
-        self.sums.push(Batch { amount, base });
+        let mut mean = 0.0;
         let (mut above, mut at_least) = ([0; QUANTILES], [0; QUANTILES]);
         for it in times.iter_recorded() {
+            let time = times.median_equivalent(it.value_iterated_to()) as f64;
+            mean += time * it.count_at_value() as f64 / base;
             for place in 0..QUANTILES {
                 // Values are the highest of their bucket, and so are the bounds.
                 let (value, bound) = (it.value_iterated_to(), self.bounds[place]);
@@ -92,6 +93,7 @@ impl ResponseCollector {
                 at_least[place] += if value >= bound { it.count_at_value() } else { 0 };
             }
         }
+        self.sums.push(Batch { amount: mean * base, base });
         for place in 0..QUANTILES {
             self.above[place].push(Batch { amount: above[place] as f64, base });
             self.at_least[place].push(Batch { amount: at_least[place] as f64, base });

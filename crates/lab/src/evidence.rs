@@ -278,7 +278,12 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
     let estimates = analyze::Responses::of(window, |step| {
         let times = responses.of(run.steps.intervals(step..step + 1))?;
         if step == next {
-            whole.add(&times).expect("histograms of one kind have the same bounds");
+            // Few of the buckets of a step hold times, and the sum of two histograms passes over
+            // all of them.
+            let times =
+                times.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
+            let times: Vec<(u64, u64)> = times.collect();
+            record_all(&mut whole, &times);
             sums.iter_mut().for_each(|sums| sums.add(step, &times));
             next += 1;
         }
@@ -286,6 +291,11 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
     })?;
     let [probes, course, parts] = sums.map(RangeSums::into_distributions);
     Ok(WindowTimes { estimates, whole, probes, course, parts })
+}
+
+/// Adds values with their counts to a histogram.
+fn record_all(to: &mut Histogram<u64>, times: &[(u64, u64)]) {
+    times.iter().for_each(|(value, count)| to.saturating_record_n(*value, *count));
 }
 
 /// The response times of ranges of steps, which are in order and do not overlap.
@@ -302,11 +312,11 @@ impl RangeSums {
         RangeSums { ranges, complete: Vec::new(), sum: Kind::Response.histogram() }
     }
 
-    /// Adds the times of a step, which comes after those that were added before.
-    fn add(&mut self, step: usize, times: &Histogram<u64>) {
+    /// Adds the times of a step with their counts. It comes after the steps that were added before.
+    fn add(&mut self, step: usize, times: &[(u64, u64)]) {
         self.complete_before(step);
         if self.ranges.get(self.complete.len()).is_some_and(|range| range.contains(&step)) {
-            self.sum.add(times).expect("histograms of one kind have the same bounds");
+            record_all(&mut self.sum, times);
         }
     }
 
