@@ -311,9 +311,9 @@ metrics! {
         ROLLBACKS Counter "rollbacks" "transactions" "PostgreSQL: transactions rolled back";
         STATEMENTS Counter "statements" "statements" "MySQL and MariaDB: all statements";
         COMMITS_OF_ASSAY Counter "commits-of-assay" "transactions or statements"
-            "Assay's own commits beside requests until then; only differences are meaningful";
+            "Assay's own commits, other than requests, until then; only differences are meaningful";
         STATEMENTS_OF_ASSAY Counter "statements-of-assay" "statements"
-            "Assay's own statements beside requests, at least";
+            "Assay's own statements, other than requests, at least";
         STATEMENTS_OF_ASSAY_AT_MOST Counter "statements-of-assay-at-most" "statements"
             "the same, at most";
         COUNTED_SINCE Gauge "counted-since" "s" "start of the server's counters, since 1970";
