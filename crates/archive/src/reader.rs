@@ -364,6 +364,17 @@ impl Archive {
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
+    /// Returns the time from time zero to the start of the window that all runs of a round have, if
+    /// this run was taken out of an experiment and its plan leaves the end of the warm-up to be
+    /// found.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn window_from(&self) -> Result<Option<Nanos>, RecordError> {
+        v1::read_window_from(&self.connection)
+            .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
+    }
+
     /// Returns the result of the op-log; `None` if there was none.
     ///
     /// # Errors

@@ -98,7 +98,8 @@ fn read_evidence(
     };
     if evidence.plan.warmup == Warmup::Auto {
         find_warmup(archive, &mut evidence)?;
-        begin_window_after(archive, &mut evidence, warmup);
+        let of_round = archive.window_from()?.unwrap_or_default();
+        begin_window_after(archive, &mut evidence, warmup.max(of_round));
     }
     let (mut responses, mut jobs) = (Vec::new(), Vec::new());
     for account in archive.accounts() {

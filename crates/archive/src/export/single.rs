@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use base::Nanos;
 use rusqlite::config::DbConfig;
 
 use crate::create::{attach, create};
@@ -14,11 +15,18 @@ use crate::{v1, v2};
 const WHOLE: &str = "whole";
 
 /// Writes a run of an experiment into a new record of version 1, with all of its rows.
+/// `window_from` is the time from time zero to the start of the window that all runs of its round
+/// have, if that was found from them.
 ///
 /// # Errors
 /// The record does not belong to an experiment, is damaged or has no such run; or the new one
 /// exists or cannot be created.
-pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordError> {
+pub fn single_run(
+    experiment: &Path,
+    run: u32,
+    window_from: Option<Nanos>,
+    to: &Path,
+) -> Result<(), RecordError> {
     let archive = Archive::open_run(experiment, run)?;
     let (path, mut connection) = create(to, v1::VERSION, |_| Ok(()))?;
     let mut copy = || {
@@ -30,6 +38,9 @@ pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordEr
             transaction.execute_batch(statement)?;
         }
         v2::split(&transaction, WHOLE, run)?;
+        if let Some(window_from) = window_from {
+            v1::write_window_from(&transaction, window_from)?;
+        }
         Ok(transaction.commit()?)
     };
     copy().map_err(|error: RowError| {

@@ -130,6 +130,23 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
     }))
 }
 
+/// The key of the start of the window of a run's round.
+const WINDOW_FROM: &str = "window_from_ns";
+
+/// Writes the start of the window of a run's round into a sealed record.
+pub(crate) fn write_window_from(to: &Connection, at: Nanos) -> Result<(), RowError> {
+    write_fact(to, WINDOW_FROM, whole(at).into())?;
+    to.execute("update seal set total = total + 1 where what = 'rows of meta'", [])?;
+    Ok(())
+}
+
+/// Reads the start of the window of a run's round; `None` in the record of a run that was not taken
+/// out of an experiment.
+pub(crate) fn read_window_from(from: &Connection) -> Result<Option<Nanos>, RowError> {
+    let facts = Facts::read(from)?;
+    facts.get(WINDOW_FROM).map(|_| facts.nanos(WINDOW_FROM)).transpose()
+}
+
 fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), RowError> {
     to.prepare_cached("insert or replace into meta values (?, ?)")?.execute(params![key, value])?;
     Ok(())

@@ -79,7 +79,7 @@ fn exported_run_is_the_record_that_was_moved_in() {
     }
     for (number, expected) in (1..).zip(&expected) {
         let exported = place.record().with_file_name(format!("{number}.assay"));
-        export::single_run(&experiment, number, &exported).unwrap();
+        export::single_run(&experiment, number, None, &exported).unwrap();
         assert_eq!(whole(&exported), *expected);
         assert_eq!(expected.0, 1, "the version");
         let archive = Archive::open(&exported).unwrap();
@@ -98,8 +98,9 @@ fn run_is_not_exported_over_a_file_or_from_a_single_run() {
     let mut writer = ExperimentWriter::create(&experiment, &[], &[]).unwrap();
     single(&place.record(), "1MB");
     let to = place.record().with_file_name("new.assay");
-    let kind =
-        |from: &Path, run, to: &Path| export::single_run(from, run, to).unwrap_err().kind().clone();
+    let kind = |from: &Path, run, to: &Path| {
+        export::single_run(from, run, None, to).unwrap_err().kind().clone()
+    };
     assert_eq!(kind(&place.record(), 1, &to), RecordErrorKind::SingleRun);
     assert_eq!(kind(&experiment, 1, &to), RecordErrorKind::NoRun(1));
     assert!(!to.exists());
@@ -126,6 +127,6 @@ fn experiment_of_an_earlier_build_is_continued_and_read_without_excerpts() {
     assert_eq!(archive.series().unwrap()[0].ranges.len(), 1, "its table was added");
     assert_eq!(archive.excerpts().unwrap(), []);
     assert_eq!(ExperimentContent::read(&experiment).unwrap().excerpts, []);
-    export::single_run(&experiment, 1, &place.path("one.assay")).unwrap();
+    export::single_run(&experiment, 1, None, &place.path("one.assay")).unwrap();
     assert_eq!(Archive::open(&place.path("one.assay")).unwrap().excerpts().unwrap(), []);
 }

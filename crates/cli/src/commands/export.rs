@@ -5,6 +5,8 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use archive::{Archive, RecordError, export};
+use base::Nanos;
+use lab::experiment::found_warm_up;
 
 use crate::args::{ExportArgs, Format};
 use crate::commands::answer;
@@ -24,12 +26,12 @@ fn export_from(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
         Format::Csv => Rows::Csv,
         Format::Json => Rows::Json,
     };
-    let archive = answer::open(record, args.run).map_err(|error| Complaint::of(&error))?;
+    let run = ExportedRun::open(record, args.run).map_err(|error| Complaint::of(&error))?;
     match &args.out {
-        None => finish(write(&archive, format, std::io::stdout().lock())),
+        None => finish(write(&run, format, std::io::stdout().lock())),
         Some(path) => {
             let file = File::create_new(path).map_err(|error| uncreated(path, &error))?;
-            let written = write(&archive, format, file);
+            let written = write(&run, format, file);
             if written.is_err() {
                 // A partial export could be mistaken for a complete one.
                 let _ = std::fs::remove_file(path);
@@ -57,15 +59,35 @@ fn single_run(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
         let sentence = "a record is a file and cannot be written to stdout";
         return Err(Complaint::new(sentence).help("name the new file with --out"));
     };
-    let written = export::single_run(record, run, path);
+    let window_from = found_warm_up(record, run).map_err(|error| Complaint::of(&error))?;
+    let written = export::single_run(record, run, window_from, path);
     written.map(|()| Exit::Success).map_err(|error| Complaint::of(&error))
 }
 
-fn write(archive: &Archive, format: Rows, out: impl Write) -> Result<(), RecordError> {
+/// A run whose rows are exported.
+struct ExportedRun {
+    archive: Archive,
+    /// Its warm-up, if that was found from the runs of its round.
+    of_round: Option<Nanos>,
+}
+
+impl ExportedRun {
+    fn open(record: &Path, run: Option<u32>) -> Result<ExportedRun, RecordError> {
+        let archive = answer::open(record, run)?;
+        let of_round = run.map(|run| found_warm_up(record, run)).transpose()?.flatten();
+        Ok(ExportedRun { archive, of_round })
+    }
+}
+
+fn write(run: &ExportedRun, format: Rows, out: impl Write) -> Result<(), RecordError> {
     let mut out = BufWriter::new(out);
+    let ExportedRun { archive, of_round } = run;
     match format {
         Rows::Hlog => export::write_hlog(archive, &mut out),
-        Rows::Csv => export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
+        Rows::Csv => {
+            let warmup = of_round.map_or_else(|| lab::end_of_warmup(archive), Ok)?;
+            export::csv(archive, warmup, &mut out)
+        }
         Rows::Json => export::json(archive, &mut out),
     }
 }

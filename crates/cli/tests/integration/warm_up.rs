@@ -44,3 +44,32 @@ fn run_too_short_for_its_automatic_warm_up_is_suspect() {
         (&"suspect".into(), &0.0.into())
     );
 }
+
+#[test]
+fn exported_run_has_the_window_of_its_round() {
+    let place = Place::with(
+        "url = sim:mm1?service=1ms\nduration = 60s\nwarmup = auto\n[read]\nquery = select 1\n\
+         concurrency = 2\nthink = 40ms\n",
+    );
+    let question = "[question]\nask = ?\nworkload = w.ini\ndesign = aa\nrounds = 6\n[arm a]\n";
+    place.write("e.ini", question);
+    place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "e.assay"]).expect(0);
+    let report = |line: &[&str]| place.assay(&[&["report"], line, &["--json"]].concat()).json();
+    let mut moved = 0;
+    for run in 1..=12 {
+        let (run, record) = (run.to_string(), format!("{run}.assay"));
+        let of_run = ["e.assay", "--run", &run];
+        let export = [&["export"][..], &of_run].concat();
+        place.assay(&[&export[..], &["--format", "assay", "--out", &record]].concat()).expect(0);
+        let alone = report(&[&record]);
+        assert_eq!(alone["window"], report(&of_run)["window"], "run {run}");
+        let table = |line: &[&str]| place.assay(&[line, &["--format", "csv"]].concat()).stdout;
+        assert_eq!(table(&["export", &record]), table(&export));
+        let forget = "update meta set value = 0 where key = 'window_from_ns'";
+        let connection = rusqlite::Connection::open(place.at(&record)).unwrap();
+        assert_eq!(connection.execute(forget, []).unwrap(), 1);
+        drop(connection);
+        moved += u32::from(report(&[&record])["window"] != alone["window"]);
+    }
+    assert!(moved > 0, "each run has the window of its round by itself");
+}

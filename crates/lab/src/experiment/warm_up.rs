@@ -83,6 +83,16 @@ pub fn evidence_of_run(record: &Path, run: u32) -> Result<Evidence, RecordError>
     evidence_after(&archive, None, shared_warm_up(cuts))
 }
 
+/// Returns the time from time zero to the start of a run's window, if its plan leaves the end of
+/// the warm-up to be found.
+///
+/// # Errors
+/// There is no such run, or the record is damaged.
+pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordError> {
+    let evidence = evidence_of_run(record, run)?;
+    Ok((evidence.plan.warmup == Warmup::Auto).then(|| evidence.steps.warmup()))
+}
+
 /// Returns the warm-up of all runs of a round, from the one that was found in each of them: the
 /// latest.
 pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
