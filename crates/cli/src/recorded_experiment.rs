@@ -7,7 +7,8 @@ use analyze::saturate::NextSaturationStep;
 use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
-    UndeclaredDifference, design, read_results, read_search, recorded_saturation, refuse,
+    UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
+    refuse,
 };
 use record::{Excerpt, ExcerptKind, InputFile, Note};
 use workload::question::{Design as Runs, Outline};
@@ -151,7 +152,7 @@ impl RecordedExperiment {
     /// declared.
     pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<UndeclaredDifference> {
         let declared = [self.differences(baseline), self.differences(arm)].concat();
-        let keys: Vec<String> = declared.into_iter().map(|(key, _)| key).collect();
+        let keys = declared_keys(&declared);
         match &self.outline.sweep {
             None => self.results.undeclared(baseline, arm, &keys),
             Some(sweep) => {

@@ -10,7 +10,7 @@ use analyze::compare::{
 use archive::RecordError;
 use base::{Source, closest};
 use lab::comparison::{ComparedRun, differing_facts};
-use lab::experiment::{Between, UndeclaredDifference, refuse};
+use lab::experiment::{Between, DifferenceKind, UndeclaredDifference, refuse};
 use report::figure::Figure;
 use report::{
     ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
@@ -257,7 +257,17 @@ fn view(
         .collect();
     let is_refused = objections.iter().any(|one| !one.is_accepted);
     let all = 0..groups.all.len();
+    let (undeclared, of_arms): (Vec<_>, Vec<_>) =
+        undeclared_between(groups, design).into_iter().partition(|(_, one)| one.is_suspect());
+    let views = |all: Vec<(usize, UndeclaredDifference)>| {
+        let view = |(baseline, one): &(usize, UndeclaredDifference)| {
+            experiment::difference(*baseline, one)
+        };
+        all.iter().map(view).collect::<Vec<DifferenceView>>()
+    };
+    let of_groups = design.pairs.iter().flat_map(|pair| differing(groups, *pair));
     let mut view = ComparisonView {
+        has_several_differences: has_several_differences(groups, design),
         groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
         baselines: all.map(|place| design.baseline_of(place).unwrap_or(place)).collect(),
         objections,
@@ -265,8 +275,8 @@ fn view(
         repetitions: Vec::new(),
         limits: Vec::new(),
         machine: Vec::new(),
-        undeclared: undeclared_views(groups, design),
-        differences: design.pairs.iter().flat_map(|pair| differing(groups, *pair)).collect(),
+        undeclared: views(undeclared),
+        differences: views(of_arms).into_iter().chain(of_groups).collect(),
         overlay: Vec::new(),
     };
     if !is_refused {
@@ -276,7 +286,7 @@ fn view(
             design.pairs.iter().map(|pair| sample(groups, *pair)).collect();
         let mut comparison = compare_samples(terms, &samples);
         view.machine = machine_views(groups, design, &comparison);
-        refuse_undeclared(&mut comparison, groups);
+        refuse_undeclared(&mut comparison, groups, accepted);
         view.limits = judge_limits(limits, &comparison);
         view.repetitions = repetitions(groups, design, &judged.deltas);
         view.comparison = Some(comparison);
@@ -321,18 +331,25 @@ fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
     (arm?.experiment == experiment).then_some(experiment)
 }
 
+/// Returns true if arms of one experiment are compared that may change several things.
+fn has_several_differences(groups: &Groups, design: &Design) -> bool {
+    let has_several = |pair: [usize; 2]| {
+        let experiment = experiment_of(groups, pair);
+        experiment.is_some_and(|one| groups.experiments[one].outline.has_several_differences)
+    };
+    design.interleaved(groups).into_iter().any(has_several)
+}
+
 /// Returns the differences between the rounds of each arm, and between arms of one experiment, that
-/// are not declared.
-fn undeclared_views(groups: &Groups, design: &Design) -> Vec<DifferenceView> {
+/// are not declared. Each has the index of its baseline.
+fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(usize, UndeclaredDifference)> {
     let between_rounds = (0..groups.all.len()).flat_map(|place| {
-        let views = undeclared(groups, [place, place]);
-        views.into_iter().map(move |one| experiment::difference(place, &one))
+        undeclared(groups, [place, place]).into_iter().map(move |one| (place, one))
     });
     let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
-        let views = undeclared(groups, pair)
-            .into_iter()
-            .filter(|one| !matches!(one.between, Between::Rounds(_)));
-        views.map(move |one| experiment::difference(pair[0], &one))
+        let found = undeclared(groups, pair).into_iter();
+        let of_arms = found.filter(|one| !matches!(one.between, Between::Rounds(_)));
+        of_arms.map(move |one| (pair[0], one))
     });
     between_rounds.chain(between_arms).collect()
 }
@@ -352,13 +369,21 @@ fn arms_of(groups: &Groups, pair: [usize; 2]) -> [usize; 2] {
     pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm))
 }
 
-/// Withdraws the comparisons of arms of one experiment that an undeclared difference decides.
-fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups) {
+/// Withdraws the comparisons of arms of one experiment that an undeclared difference decides,
+/// unless the user accepts its kind.
+fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[ObjectionKind]) {
     let pairs: Vec<[usize; 2]> =
         comparison.arms.iter().map(|arm| [arm.baseline, arm.arm]).collect();
+    let is_accepted = |one: &UndeclaredDifference| match one.kind {
+        DifferenceKind::Data => accepted.contains(&ObjectionKind::Data),
+        DifferenceKind::Durability => accepted.contains(&ObjectionKind::Durability),
+        DifferenceKind::Setting | DifferenceKind::Environment => false,
+    };
     for pair in pairs {
         let Some(experiment) = experiment_of(groups, pair) else { continue };
-        refuse(comparison, &undeclared(groups, pair), groups.experiments[experiment].writes());
+        let mut found = undeclared(groups, pair);
+        found.retain(|one| !is_accepted(one));
+        refuse(comparison, &found, groups.experiments[experiment].writes());
     }
 }
 

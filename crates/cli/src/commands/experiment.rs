@@ -232,6 +232,10 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         limiter: run.figures.limiter,
         limiter_finding: run.figures.limiter_finding.clone(),
     };
+    let differences = |is_suspect: bool| {
+        let all = recorded.undeclared.iter().filter(|one| one.is_suspect() == is_suspect);
+        all.map(|one| difference(0, one)).collect()
+    };
     ExperimentView {
         ask: outline.ask.clone(),
         workload: outline.workload.clone(),
@@ -253,7 +257,8 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         saturation: saturation(recorded),
         capacity: recorded.search.as_ref().map(capacity_view),
         machine: results.machine.clone(),
-        undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
+        undeclared: differences(true),
+        differences: differences(false),
         false_alarms,
         remarks: JobRemarks::of(results.runs.iter().filter_map(counted)),
         notes: recorded.notes().to_vec(),
@@ -367,6 +372,7 @@ pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> Differe
             Between::Rounds(rounds) => Some(rounds),
         },
         values: one.values.clone(),
+        cause: one.cause.clone(),
     }
 }
 

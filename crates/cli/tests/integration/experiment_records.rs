@@ -156,7 +156,7 @@ fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
 }
 
 /// Gives every run of an experiment one more setting, by an expression over its row in `run`.
-fn set(record: &Path, name: &str, value: &str) {
+pub(crate) fn set(record: &Path, name: &str, value: &str) {
     let sql = format!(
         "insert into setting select run, '{name}', {value} from run;
         update seal set total = total + 1 where what = 'rows of setting'"

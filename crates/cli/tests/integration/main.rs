@@ -11,6 +11,7 @@ mod complaints;
 mod dbbench;
 mod dbbench_beside;
 mod dbbench_files;
+mod differences;
 mod disk;
 mod environment;
 mod example;

@@ -3,15 +3,16 @@
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
 //! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! Consequences of a declared difference are not named.
+//! A declared difference is not named. What may follow from one is named with its key.
 
+use base::Target;
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, SERVER_ID};
 use observe::environment::{Kind, Rule, differences};
 use record::INSERT_REASON_PREFIX;
-use record::environment::{UNKNOWN, known, of_database};
+use record::environment::{HOST, UNKNOWN, known, of_database};
 use workload::question::Quantity;
 
-use super::settings::plain;
+use super::settings::{of_option, plain};
 
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct UndeclaredDifference {
     pub between: Between,
     /// The values, in the order of `between`.
     pub values: [String; 2],
+    /// The key of a declared difference from which it may follow.
+    pub cause: Option<String>,
 }
 
 /// The kind of a difference.
@@ -46,7 +49,7 @@ pub enum DifferenceKind {
 pub enum Between {
     /// All runs of the baseline, and all of the arm.
     Arms,
-    /// As `Arms`; the arm declares another target, which may be meant to have them.
+    /// As `Arms`, for data of another target, which may be meant to have them.
     Targets,
     /// Two rounds of the arm, from 0.
     Rounds([u32; 2]),
@@ -65,9 +68,22 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
+    /// Returns true if it makes the answer SUSPECT. What may follow from a declared difference does
+    /// not, except for a durability that only a statement or a program may have changed.
+    pub fn is_suspect(&self) -> bool {
+        match self.cause.as_deref() {
+            None => true,
+            Some(URL) => false,
+            Some(_) => self.kind == DifferenceKind::Durability,
+        }
+    }
+
     /// Returns true if two arms with this difference cannot be compared by a quantity: commits that
     /// need not survive are faster, and other data are other work.
     pub(super) fn decides(&self, quantity: Quantity, writes: bool) -> bool {
+        if self.cause.is_some() {
+            return false;
+        }
         let is_work = match quantity {
             Quantity::Throughput
             | Quantity::Rows
@@ -120,8 +136,31 @@ const FOLDER_OF_SERVER: &str = "/assay-";
 const OF_TLS: [&str; 5] =
     ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
+/// The key of another target.
+const URL: &str = "url";
+
+/// The name of the summary of settings.
+const CONFIGURATION: &str = "configuration";
+
+/// Maximum number of settings in a summary.
+const MOST_SUMMARISED: usize = 6;
+
+/// Returns the keys of declared differences. The options of a URL in which two arms differ are
+/// declared by it.
+pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
+    let of_urls = differences.iter().filter(|(key, _)| key == URL);
+    let targets: Vec<Target> = of_urls.filter_map(|(_, url)| Target::parse(url).ok()).collect();
+    let differs = |(name, value): &&(String, String)| {
+        let is_other = |target: &Target| target.option(name) != Some(value);
+        targets.len() == 1 || targets.iter().any(is_other)
+    };
+    let options = targets.iter().flat_map(|target| target.options.iter().filter(differs));
+    let options = options.map(|(name, _)| format!("option.{name}"));
+    differences.iter().map(|(key, _)| key.clone()).chain(options).collect()
+}
+
 /// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
-/// are the keys of the differences that both declare.
+/// are the [keys](declared_keys) of the differences that both declare.
 pub(super) fn of_arm(
     baseline: usize,
     arm: usize,
@@ -129,35 +168,75 @@ pub(super) fn of_arm(
     keys: &[String],
 ) -> Vec<UndeclaredDifference> {
     let of = |wanted: usize| runs.iter().filter(move |run| run.arm == wanted).collect::<Vec<_>>();
-    let mut found = between_rounds(arm, &of(arm));
+    let mut found = without_summaries(&between_rounds(arm, &of(arm)));
     if arm != baseline {
         let from = from_baseline(arm, &of(baseline), &of(arm), keys);
-        match keys.iter().any(|key| key == "url") {
-            true => found.extend(between_targets(from, &of(baseline), &of(arm))),
-            false => found.extend(from),
-        }
+        found.extend(match keys.iter().any(|key| key == URL) {
+            true => between_targets(from, &of(baseline), &of(arm)),
+            false => without_summaries(&from),
+        });
     }
-    without_summaries(&found)
+    found
 }
 
-/// Reduces the differences of an arm with another target: its settings and its surroundings are the
-/// difference. Data on two servers of the same maker should be the same.
+/// Attributes differences to the other target of an arm. Its address and its version are the
+/// declared difference. Servers of two versions have other settings by nature, which are
+/// summarised; those of two makers share neither the settings nor the pages of their data.
 fn between_targets(
-    found: Vec<UndeclaredDifference>,
+    mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
     own: &[&RunFacts<'_>],
 ) -> Vec<UndeclaredDifference> {
-    let [here, there] = [baseline, own].map(|runs| runs.first().and_then(|run| maker(run)));
-    let of_targets = found
-        .into_iter()
-        .filter(|one| one.kind == DifferenceKind::Data && here.is_some() && here == there)
-        .map(|one| UndeclaredDifference { between: Between::Targets, ..one });
-    of_targets.collect()
+    let servers = [baseline, own].map(|runs| runs.first().and_then(|run| server(run)));
+    let [here, there] = servers.map(|server| server.map(maker));
+    let is_same_maker = here.is_some() && here == there;
+    let is_other_maker = !is_same_maker && here.is_some() && there.is_some();
+    let is_other_version = servers[0].is_some() && servers[1].is_some() && servers[0] != servers[1];
+    let by_target = |one| UndeclaredDifference { cause: Some(URL.to_owned()), ..one };
+    // Such a setting is the default on a server that does not even have it.
+    found.retain(|one| !is_other_maker || of_database(&one.name).is_none());
+    let (mut named, mut settings) = (Vec::new(), Vec::new());
+    for one in without_summaries(&found) {
+        match one.kind {
+            DifferenceKind::Data if is_same_maker => {
+                named.push(UndeclaredDifference { between: Between::Targets, ..one });
+            }
+            DifferenceKind::Data => {}
+            DifferenceKind::Durability if is_other_maker => named.push(by_target(one)),
+            DifferenceKind::Setting if is_other_version => settings.push(one),
+            DifferenceKind::Environment if !one.name.starts_with(HOST) => {
+                named.push(by_target(one));
+            }
+            DifferenceKind::Durability | DifferenceKind::Setting | DifferenceKind::Environment => {
+                named.push(one)
+            }
+        }
+    }
+    named.extend(configuration(&settings).map(by_target));
+    named
 }
 
-/// Returns the maker of a run's server: the first word of `server`.
-fn maker<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
-    known(run.facts, "server").and_then(|server| server.split(' ').next())
+/// Returns the summary of settings that differ; `None` if none does.
+fn configuration(settings: &[UndeclaredDifference]) -> Option<UndeclaredDifference> {
+    let first = settings.first()?;
+    let more = settings.len().saturating_sub(MOST_SUMMARISED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let values = [0, 1].map(|side| {
+        let all = settings.iter().take(MOST_SUMMARISED);
+        let all = all.map(|one| format!("{}={}", bare(&one.name), one.values[side]));
+        format!("{}{more}", all.collect::<Vec<String>>().join(" "))
+    });
+    Some(UndeclaredDifference { name: CONFIGURATION.to_owned(), values, ..first.clone() })
+}
+
+/// Returns the maker and the version of a run's server.
+fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
+    known(run.facts, "server")
+}
+
+/// Returns the maker of a server: the first word.
+fn maker(server: &str) -> &str {
+    server.split(' ').next().unwrap_or(server)
 }
 
 /// Returns the differences that hold in all runs of a group and of a baseline, given by their
@@ -185,7 +264,8 @@ fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
         for DifferingFact { kind, name, values } in unequal(first, run) {
             let is_known = found.iter().any(|known| known.name == name);
             if !is_known && kind != DifferenceKind::Data && Rule::of(&name) == Rule::Exact {
-                found.push(UndeclaredDifference { kind, name, arm, between, values });
+                let cause = None;
+                found.push(UndeclaredDifference { kind, name, arm, between, values, cause });
             }
         }
     }
@@ -217,12 +297,10 @@ fn from_baseline(
     let found =
         unequal(first, other).into_iter().filter(|one| is_of_arms(one) && !is_declared(one, keys));
     let between = Between::Arms;
-    let difference = |DifferingFact { kind, name, values }| UndeclaredDifference {
-        kind,
-        name,
-        arm,
-        between,
-        values,
+    let difference = |one: DifferingFact| {
+        let cause = possible_cause(&one, keys);
+        let DifferingFact { kind, name, values } = one;
+        UndeclaredDifference { kind, name, arm, between, values, cause }
     };
     found.map(difference).collect()
 }
@@ -343,26 +421,34 @@ fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns true if a difference follows from those that are declared.
+/// Returns true if a difference is one of those that are declared, or the same in other words.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
-    let names_it = |key: &str| key.split_once('.').is_some_and(|(_, rest)| plain(rest) == name);
-    let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
-    let starts_server = |key: &str| key.starts_with("server.");
+    let names_it = |key: &str| match key.split_once('.') {
+        Some(("option", option)) => of_option(option) == name,
+        Some((_, rest)) => plain(rest) == name,
+        None => false,
+    };
     // It sums up the settings that decide.
     let is_summary = name == "durability";
     let is_durable = |key: &str| is_summary && DURABILITY.contains(&plain(bare(key)).as_str());
     let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
-    let follows = match one.kind {
-        // A statement before the run may change any of them, and a server with another setting
-        // derives others from it and fills its pages differently.
-        DifferenceKind::Data => declared(&|key| surrounds(key) || starts_server(key)),
-        DifferenceKind::Setting => declared(&|key| surrounds(key) || starts_server(key)),
-        DifferenceKind::Durability => declared(&|key| surrounds(key) || is_durable(key)),
+    is_tls || declared(&is_durable) || declared(&names_it)
+}
+
+/// Returns the key of a declared difference from which another one may follow. Statements and
+/// programs around the run can change data and settings; a server with another setting derives
+/// others from it and fills its pages differently.
+fn possible_cause(one: &Unequal, keys: &[String]) -> Option<String> {
+    let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
+    let starts_server = |key: &str| key.starts_with("server.");
+    let may_cause = |key: &&String| match one.kind {
+        DifferenceKind::Data | DifferenceKind::Setting => surrounds(key) || starts_server(key),
+        DifferenceKind::Durability => surrounds(key),
         DifferenceKind::Environment => false,
     };
-    is_tls || follows || declared(&names_it)
+    keys.iter().find(may_cause).cloned()
 }
 
 /// Leaves out what repeats another difference: the summary of durability, the list of settings that
@@ -427,23 +513,110 @@ mod tests {
         ] {
             let expected = vec![format!("{kind} {name}: {a}, {b}")];
             assert_eq!(found(&[(name, a)], &[(name, b)], &[]), expected);
-            assert!(found(&[(name, a)], &[(name, b)], &["url"]).is_empty(), "{name}");
         }
+    }
+
+    /// Returns the differences of two arms on two targets, one round each.
+    fn of_targets(baseline: &[(&str, &str)], own: &[(&str, &str)]) -> Vec<UndeclaredDifference> {
+        let all = [facts(baseline), facts(own)];
+        let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
+        of_arm(0, 1, &[run(0), run(1)], &["url".to_owned()])
     }
 
     #[test]
     fn other_data_of_another_target_are_named_and_refuse_nothing() {
-        let with = |server, bytes| facts(&[("server", server), ("database.size_bytes", bytes)]);
         let differences = |server, bytes| {
-            let all = [with("PostgreSQL 15.18", "1000"), with(server, bytes)];
-            let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
-            of_arm(0, 1, &[run(0), run(1)], &["url".to_owned()])
+            let with = |server, bytes| [("server", server), ("database.size_bytes", bytes)];
+            let found = of_targets(&with("PostgreSQL 15.18", "1000"), &with(server, bytes));
+            found.into_iter().filter(|one| one.kind == DifferenceKind::Data).collect::<Vec<_>>()
         };
         let found = differences("PostgreSQL 17.2", "2000");
         assert_eq!(reported(&found), ["data database.size_bytes: 1000, 2000"]);
-        assert!(!found[0].decides(Quantity::Throughput, true));
+        assert!(found[0].is_suspect() && !found[0].decides(Quantity::Throughput, true));
         assert_eq!(differences("PostgreSQL 17.2", "1050"), []);
         assert_eq!(differences("MariaDB 10.11.19", "2000"), []);
+    }
+
+    #[test]
+    fn targets_of_one_version_differ_in_their_address_alone() {
+        let differences = |name, a, b| {
+            let with = |value| [("server", "PostgreSQL 18.0"), (name, value)];
+            of_targets(&with(a), &with(b))
+        };
+        for (name, a, b, refuses) in [
+            ("fsync", "on", "off", true),
+            ("database.setting.sync_binlog", "1", "0", true),
+            ("work_mem", "4MB", "64MB", false),
+            ("host.kernel", "6.1", "6.18", false),
+        ] {
+            let found = differences(name, a, b);
+            assert_eq!((found.len(), &found[0].cause), (1, &None), "{name}");
+            assert!(found[0].is_suspect());
+            assert_eq!(found[0].decides(Quantity::Throughput, true), refuses, "{name}");
+        }
+        let found = differences("network.path", "loopback", "remote IPv4");
+        assert_eq!(found[0].cause.as_deref(), Some("url"));
+        assert!(!found[0].is_suspect());
+    }
+
+    #[test]
+    fn settings_of_other_versions_are_summarised_without_their_durability() {
+        let of = |version, fsync, others| {
+            [("server", version), ("fsync", fsync), ("jit", others), ("work_mem", others)]
+        };
+        let found =
+            of_targets(&of("PostgreSQL 15.18", "on", "x"), &of("PostgreSQL 17.2", "off", "y"));
+        let expected = [
+            "durability fsync: on, off",
+            "environment server: PostgreSQL 15.18, PostgreSQL 17.2",
+            "setting configuration: jit=x work_mem=x, jit=y work_mem=y",
+        ];
+        assert_eq!(reported(&found), expected);
+        let suspect: Vec<bool> = found.iter().map(UndeclaredDifference::is_suspect).collect();
+        assert_eq!(suspect, [true, false, false]);
+        assert!(found[0].decides(Quantity::Throughput, true));
+    }
+
+    #[test]
+    fn servers_of_other_makers_are_named_with_their_durability() {
+        let count = ("database.settings", "3");
+        let postgres = [
+            ("server", "PostgreSQL 15.18"),
+            ("durability", "fsync=on"),
+            ("max_connections", "100"),
+            ("database.setting.fsync", "on"),
+            count,
+        ];
+        let mariadb = [
+            ("server", "MariaDB 10.11"),
+            ("durability", "sync_binlog=0"),
+            ("max_connections", "151"),
+            ("database.setting.sync_binlog", "0"),
+            count,
+        ];
+        let found = of_targets(&postgres, &mariadb);
+        let expected = [
+            "durability durability: fsync=on, sync_binlog=0",
+            "environment server: PostgreSQL 15.18, MariaDB 10.11",
+            "setting configuration: max_connections=100, max_connections=151",
+        ];
+        assert_eq!(reported(&found), expected);
+        assert!(!found.iter().any(UndeclaredDifference::is_suspect));
+        assert!(!found.iter().any(|one| one.decides(Quantity::Throughput, true)));
+    }
+
+    #[test]
+    fn options_in_which_urls_differ_are_declared() {
+        let keys = |urls: &[&str]| {
+            let all = urls.iter().map(|url| ("url".to_owned(), (*url).to_owned()));
+            declared_keys(&all.collect::<Vec<_>>()).split_off(urls.len())
+        };
+        assert_eq!(keys(&["sqlite:a.db?journal=wal"]), ["option.journal"]);
+        let urls = ["sqlite:a.db?journal=wal&synchronous=off", "sqlite:b.db?synchronous=off"];
+        assert_eq!(keys(&urls), ["option.journal"]);
+        let journal = |mode| [("journal_mode", mode)];
+        let journals = found(&journal("wal"), &journal("delete"), &["url", "option.journal"]);
+        assert_eq!(journals, [""; 0]);
     }
 
     #[test]
@@ -468,8 +641,8 @@ mod tests {
         for (key, is_declared) in [
             ("server.fsync", true),
             ("server.FSYNC", true),
-            ("before", true),
-            ("before-command", true),
+            ("before", false),
+            ("before-command", false),
             ("option.tls", false),
             ("server.work_mem", false),
             ("server.synchronous_commit", false),
@@ -483,6 +656,29 @@ mod tests {
             let tls = |version| [(name, version)];
             assert!(found(&tls("empty"), &tls("TLSv1.3"), &["option.tls"]).is_empty());
             assert!(!found(&tls("empty"), &tls("TLSv1.3"), &["option.journal"]).is_empty());
+        }
+    }
+
+    #[test]
+    fn what_may_follow_from_a_declared_difference_is_named_with_its_key() {
+        let cause = |name, a, b, key: &str| {
+            let all = [facts(&[(name, a)]), facts(&[(name, b)])];
+            let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
+            let found = of_arm(0, 1, &[run(0), run(1)], &[key.to_owned()]);
+            assert_eq!(found.len(), 1, "{name} {key}");
+            assert!(!found[0].decides(Quantity::Throughput, true) || found[0].cause.is_none());
+            (found[0].cause.is_some(), found[0].is_suspect())
+        };
+        for (key, of_durability, of_others) in [
+            ("before", (true, true), (true, false)),
+            ("after-command", (true, true), (true, false)),
+            ("server.shared_buffers", (false, true), (true, false)),
+            ("set.rows", (false, true), (false, true)),
+        ] {
+            assert_eq!(cause("fsync", "on", "off", key), of_durability, "{key}");
+            assert_eq!(cause("work_mem", "4MB", "8MB", key), of_others, "{key}");
+            assert_eq!(cause("database.size_bytes", "1000", "9000", key), of_others, "{key}");
+            assert_eq!(cause("host.kernel", "6.1", "6.18", key), (false, true), "{key}");
         }
     }
 

@@ -10,7 +10,7 @@ use record::environment::known;
 use workload::Plan;
 use workload::question::{Arm, Difference};
 
-use super::settings::plain;
+use super::settings::of_option;
 use crate::run::Order;
 
 /// The option of a URL that asks for TLS.
@@ -154,12 +154,8 @@ pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this
 /// program, and SQLite grants an option or refuses the connection.
 fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
-    let pragma = match name {
-        "journal" => "journal_mode".to_owned(),
-        other => plain(other),
-    };
     let is_simulated = known(facts, "server") == Some(SIMULATED);
-    name == TLS || is_simulated || known(facts, &pragma).is_some()
+    name == TLS || is_simulated || known(facts, &of_option(name)).is_some()
 }
 
 fn ended_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {

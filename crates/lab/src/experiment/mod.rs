@@ -46,7 +46,7 @@ pub use canary::canary_length;
 pub use counting::{counted, rounds_to_continue_from};
 pub use curves::SweepResults;
 pub use design::design;
-pub use differences::{Between, DifferenceKind, UndeclaredDifference};
+pub use differences::{Between, DifferenceKind, UndeclaredDifference, declared_keys};
 pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
 pub use effect::{ArmEffect, TerminatedTls};
 pub use error::{ExperimentError, Problem};

@@ -39,6 +39,14 @@ pub(super) fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
 
+/// Returns the name of the setting that an option of the URL sets.
+pub(super) fn of_option(name: &str) -> String {
+    match name {
+        "journal" => "journal_mode".to_owned(),
+        other => plain(other),
+    }
+}
+
 /// Reads the settings of an arm back from its server.
 ///
 /// # Errors

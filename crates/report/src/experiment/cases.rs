@@ -22,7 +22,9 @@ impl TestSuite {
             (None, Some(sweep)) => cases.extend(points(view, sweep, is_strict)),
             (None, None) => cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict))),
         }
-        cases.push(undeclared(&view.arms, &view.undeclared, is_strict));
+        let differences = [&view.undeclared, &view.differences].map(Vec::as_slice);
+        let several = view.has_several_differences;
+        cases.push(undeclared(&view.arms, differences, several, is_strict));
         cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
         cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
@@ -82,15 +84,22 @@ pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the case of undeclared differences.
-pub(super) fn undeclared(arms: &[ArmView], all: &[DifferenceView], is_strict: bool) -> TestCase {
-    let status = if all.is_empty() { Status::Pass } else { Status::Suspect };
-    let found: Vec<String> = all.iter().map(|one| lines::undeclared(arms, one)).collect();
+/// Returns the case of undeclared differences, and of those that may follow from a declared one.
+pub(super) fn undeclared(
+    arms: &[ArmView],
+    [undeclared, others]: [&[DifferenceView]; 2],
+    has_several: bool,
+    is_strict: bool,
+) -> TestCase {
+    let status = if undeclared.is_empty() { Status::Pass } else { Status::Suspect };
+    let several = has_several.then(|| lines::SEVERAL_DIFFERENCES.to_owned());
+    let found = undeclared.iter().map(|one| lines::undeclared(arms, one));
+    let others = others.iter().map(|one| format!("differs: {}", lines::difference(arms, one)));
     TestCase {
         group: TestGroup::Validity,
         name: "the arms differ only in what was declared".to_owned(),
         result: TestResult::of_status(status, is_strict),
-        text: found.join("; "),
+        text: several.into_iter().chain(found).chain(others).collect::<Vec<String>>().join("; "),
     }
 }
 

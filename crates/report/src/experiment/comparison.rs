@@ -14,6 +14,8 @@ use crate::figure::Figure;
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
 pub struct ComparisonView {
+    /// True if arms of one experiment are compared that may change several things.
+    pub has_several_differences: bool,
     /// The groups.
     pub groups: Vec<ArmView>,
     /// Index of each group's baseline; a baseline has its own index.
@@ -32,7 +34,8 @@ pub struct ComparisonView {
     /// Differences between arms of one experiment, and between rounds of an arm, that are not
     /// declared.
     pub undeclared: Vec<DifferenceView>,
-    /// Facts that differ between groups that were not interleaved.
+    /// Facts that differ between groups that were not interleaved, or that may follow from a
+    /// declared difference between arms of one experiment.
     pub differences: Vec<DifferenceView>,
     /// Figures that overlay two single runs; empty for other groups.
     pub overlay: Vec<Figure>,

@@ -17,7 +17,9 @@ impl TestSuite {
         let mut cases: Vec<TestCase> =
             groups.map(|group| cases::validity(group, is_strict)).collect();
         if view.has_arms() {
-            cases.push(cases::undeclared(&view.groups, &view.undeclared, is_strict));
+            let differences = [&view.undeclared, &view.differences].map(Vec::as_slice);
+            let several = view.has_several_differences;
+            cases.push(cases::undeclared(&view.groups, differences, several, is_strict));
             cases.push(cases::machine(view.machine_status(), &view.machine_lines(), is_strict));
         }
         cases.extend(view.objections.iter().map(|one| objected(view, one, is_strict)));

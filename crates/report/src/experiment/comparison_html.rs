@@ -52,6 +52,9 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
     if view.is_unpaired() {
         out.paragraph(DRIFT);
     }
+    if view.has_several_differences {
+        out.paragraph(lines::SEVERAL_DIFFERENCES);
+    }
     let runs: u64 = view.groups.iter().map(|group| u64::from(group.validity.runs)).sum();
     out.badge(html::badge(view.verdict()), &html::judged(view.verdict(), runs));
     let mut rows: Vec<Line> = Vec::new();

@@ -16,6 +16,7 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
         "verdict": view.verdict().verdict(),
         "refused": view.is_refused(),
         "interleaved": !view.is_unpaired(),
+        "several_differences": view.has_several_differences,
         "groups": view.groups.iter().map(json::arm).collect::<Vec<Value>>(),
         "objections": view.objections.iter().map(|one| objected(view, one)).collect::<Vec<_>>(),
         "undeclared_differences": differences(view, &view.undeclared),

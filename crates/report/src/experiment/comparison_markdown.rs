@@ -19,6 +19,10 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
         out.line(escaped(DRIFT));
         out.gap();
     }
+    if view.has_several_differences {
+        out.line(escaped(lines::SEVERAL_DIFFERENCES));
+        out.gap();
+    }
     out.line(format!("**{}**", view.verdict().verdict()));
     validity(&mut out, view);
     out.gap();

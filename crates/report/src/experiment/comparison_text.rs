@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::comparison::ComparisonView;
 use super::sheet::Sheet;
+use super::view::DifferenceView;
 use super::{lines, objection, sentence, text};
 use crate::text::Style;
 use analyze::compare::{JudgedLimit, RegressionOutcome};
@@ -17,6 +18,9 @@ pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
     }
     if view.is_unpaired() {
         out.sentence(0, DRIFT);
+    }
+    if view.has_several_differences {
+        out.sentence(0, lines::SEVERAL_DIFFERENCES);
     }
     groups(&mut out, view);
     validity(&mut out, view);
@@ -106,7 +110,8 @@ fn validity(out: &mut Sheet, view: &ComparisonView) {
 fn differences(out: &mut Sheet, view: &ComparisonView) {
     let named = view.differences.iter().map(|one| lines::difference(&view.groups, one));
     out.labelled("differs", named);
-    let of_one = |arm: usize| view.differences.iter().filter(|one| one.arm == arm).count();
+    let is_of = |one: &&DifferenceView, arm: usize| one.arm == arm && one.cause.is_none();
+    let of_one = |arm: usize| view.differences.iter().filter(|one| is_of(one, arm)).count();
     if view.differences.iter().any(|one| of_one(one.arm) > 1) {
         out.entry("", "Several things differ: the cause of a change is unknown");
     }

@@ -57,6 +57,7 @@ pub(super) fn experiment() -> ExperimentView {
         capacity: None,
         machine: Vec::new(),
         undeclared: Vec::new(),
+        differences: Vec::new(),
         false_alarms: None,
         remarks: JobRemarks::default(),
         notes: Vec::new(),

@@ -125,6 +125,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     out.list(&lines::effects(&view.arms));
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&undeclared.collect::<Vec<String>>());
+    let differs = |one| format!("differs: {}", lines::difference(&view.arms, one));
+    out.list(&view.differences.iter().map(differs).collect::<Vec<String>>());
     out.list(&lines::machine(view));
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
     let bets = compared.clone().flat_map(|arm| {

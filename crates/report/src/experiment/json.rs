@@ -23,8 +23,9 @@ use crate::{excerpt, note};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
-    let undeclared = view.undeclared.iter().map(|one| difference(&view.arms, one));
-    let undeclared: Vec<Value> = undeclared.collect();
+    let differences = |all: &[DifferenceView]| -> Vec<Value> {
+        all.iter().map(|one| difference(&view.arms, one)).collect()
+    };
     let looks: Vec<Value> = view
         .looks
         .iter()
@@ -54,7 +55,8 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "several_differences": view.has_several_differences,
         "arms": view.arms.iter().map(arm).collect::<Vec<Value>>(),
         "looks": looks,
-        "undeclared_differences": undeclared,
+        "undeclared_differences": differences(&view.undeclared),
+        "differences": differences(&view.differences),
         "machine_changes":
             view.machine.iter().map(|one| machine(&view.arms, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
@@ -123,7 +125,7 @@ fn errors(arms: &[ArmView], one: &RemarkOf<ErrorSummary>) -> Value {
     })
 }
 
-/// Returns a difference that no arm declares.
+/// Returns a difference between runs.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
     json!({
         "kind": one.kind,
@@ -132,6 +134,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
         "rounds": one.rounds,
         "baseline_value": one.values[0],
         "value": one.values[1],
+        "cause": one.cause,
     })
 }
 

@@ -218,13 +218,18 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
 
 /// Returns a difference with both of its values.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
-    let DifferenceView { name, baseline, arm, rounds, values: [first, second], .. } = one;
+    let DifferenceView { name, baseline, arm, rounds, values: [first, second], cause, .. } = one;
     let own = &arms[*arm].name;
     let [here, there] = match rounds {
         None => [arms[*baseline].name.clone(), own.clone()],
         Some(rounds) => rounds.map(|round| format!("round {} of {own}", round + 1)),
     };
-    format!("{name} is `{first}` in {here}, `{second}` in {there}")
+    let cause = match cause.as_deref() {
+        None => String::new(),
+        Some("url") => " (by `url`)".to_owned(),
+        Some(key) => format!(" (perhaps by `{key}`)"),
+    };
+    format!("{name} is `{first}` in {here}, `{second}` in {there}{cause}")
 }
 
 /// Returns the sentences about the changes of the machine that the canaries show.

@@ -79,8 +79,12 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();
     out.list(&all_escaped(&asked), 2);
     out.list(&all_escaped(&lines::effects(&view.arms)), 2);
-    let settings = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
-    out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);
+    let several = view.has_several_differences.then(|| lines::SEVERAL_DIFFERENCES.to_owned());
+    out.list(&all_escaped(several.as_slice()), 1);
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
+    let differs = |one| format!("differs: {}", lines::difference(&view.arms, one));
+    let differences = undeclared.chain(view.differences.iter().map(differs));
+    out.list(&all_escaped(&differences.collect::<Vec<String>>()), 3);
     out.list(&all_escaped(&lines::machine(view)), 2);
 }
 

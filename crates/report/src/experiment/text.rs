@@ -34,6 +34,8 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
         out.entry(if is_first { "limiter" } else { "" }, sentence);
     }
     validity(&mut out, view);
+    let differs = view.differences.iter().map(|one| lines::difference(&view.arms, one));
+    out.labelled("differs", differs);
     out.labelled("warning", view.warnings());
     out.labelled("errors", view.errors());
     out.labelled("SLO", lines::slos(view));

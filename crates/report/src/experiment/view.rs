@@ -60,6 +60,8 @@ pub struct ExperimentView {
     pub machine: Vec<MachineChange>,
     /// Differences between runs that no arm declares.
     pub undeclared: Vec<DifferenceView>,
+    /// Differences between arms that may follow from a declared one.
+    pub differences: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
     /// Remarks on the jobs of the runs that count.
@@ -233,6 +235,8 @@ pub struct DifferenceView {
     pub rounds: Option<[u32; 2]>,
     /// The values: of the baseline and of the arm, or of the two rounds.
     pub values: [String; 2],
+    /// The key of a declared difference from which it may follow.
+    pub cause: Option<String>,
 }
 
 impl RunPhase {

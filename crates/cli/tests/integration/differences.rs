@@ -1,0 +1,147 @@
+//! Differences between the arms of an experiment that were not declared, or may follow from a
+//! declared one.
+
+use serde_json::json;
+
+use crate::example::assert_keeps_to;
+use crate::experiment_records::set;
+use crate::support::Place;
+
+const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
+                      query = update account set balance = 1\n";
+
+/// Two servers, as of a pull request.
+const TARGETS: &str = "[arm main]\nurl = sim:mm1?service=1ms\n\
+                       [arm change]\nurl = sim:mm1?service=0.8ms\n";
+
+/// Returns a folder with the record of an experiment with these arms in `r.assay`.
+fn place(arms: &str) -> Place {
+    let place = Place::new();
+    place.write("write.ini", format!("url = sim:mm1?service=1ms\n{UPDATE}"));
+    place.write("e.ini", format!("[question]\nask = ?\nworkload = write.ini\nrounds = 6\n{arms}"));
+    place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
+    place
+}
+
+/// Gives the runs of the second arm another value of a setting.
+fn differ(place: &Place, name: &str, [baseline, own]: [&str; 2]) {
+    let value = format!("iif(arm = 'change', '{own}', '{baseline}')");
+    set(&place.at("r.assay"), name, &value);
+}
+
+#[test]
+fn arms_with_urls_of_other_durability_are_not_compared() {
+    let place = place(TARGETS);
+    differ(&place, "fsync", ["on", "off"]);
+    let answer = "Throughput(write) is not compared: the durability of commits differs";
+    let ran = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(ran.stdout.starts_with(answer), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nSUSPECT: 1 undeclared difference\n"), "{}", ran.stdout);
+    let limit = ["compare", "r.assay", "--fail-on", "throughput < -3%"];
+    for line in [&limit[..2], &limit[..]] {
+        let ran = place.assay(line).expect(3);
+        assert!(ran.stdout.starts_with(answer), "{}", ran.stdout);
+    }
+    let accepted = place.assay(&[&limit[..], &["--despite", "durability"]].concat()).expect(0);
+    for words in ["r.assay#change raises throughput(write) by", "\nSUSPECT\n", "not exceeded"] {
+        assert!(accepted.stdout.contains(words), "{words}: {}", accepted.stdout);
+    }
+    place.assay(&[&limit[..], &["--despite", "data"]].concat()).expect(3);
+}
+
+#[test]
+fn other_settings_of_arms_with_urls_make_the_answer_suspect() {
+    let place = place(TARGETS);
+    differ(&place, "work_mem", ["4MB", "64MB"]);
+    for line in [["report", "r.assay"], ["compare", "r.assay"]] {
+        let ran = place.assay(&line).expect(0);
+        let words = "undeclared difference: setting, work_mem is `4MB` in";
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+        assert!(ran.stdout.contains("\nSUSPECT"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn servers_of_other_versions_are_named_with_their_settings() {
+    let place = place(TARGETS);
+    let version = "update setting set value = iif((select arm from run where run = setting.run) = \
+                   'change', 'PostgreSQL 18.0', 'PostgreSQL 17.2') where name = 'server'";
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    assert_eq!(record.execute(version, []).unwrap(), 12);
+    drop(record);
+    differ(&place, "jit", ["on", "off"]);
+    let ran = place.assay(&["report", "r.assay"]).expect(0);
+    let words = "\ndiffers    server is `PostgreSQL 17.2` in main, `PostgreSQL 18.0` in change (by \
+                 `url`)\ndiffers    configuration is `jit=on` in main, `jit=off` in change (by \
+                 `url`)\n";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nVALID: "), "{}", ran.stdout);
+    for line in [["report", "r.assay"], ["compare", "r.assay"]] {
+        let markdown = place.assay(&[&line[..], &["--markdown"]].concat()).expect(0).stdout;
+        assert!(markdown.contains("differs: server is"), "{markdown}");
+        let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
+        assert_eq!(document["undeclared_differences"], json!([]));
+        assert_eq!(document["differences"][1]["cause"], "url");
+    }
+    differ(&place, "fsync", ["on", "off"]);
+    place.assay(&["report", "r.assay"]).expect(3);
+}
+
+#[test]
+fn statement_before_the_runs_hides_no_difference() {
+    let arms = "[arm main]\n[arm change]\nbefore = select 1\n";
+    for (name, values, kind, verdict) in [
+        ("fsync", ["on", "off"], "durability", "SUSPECT"),
+        ("work_mem", ["4MB", "64MB"], "setting", "VALID"),
+        ("database.size_bytes", ["1000", "9000"], "data", "VALID"),
+    ] {
+        let place = place(arms);
+        differ(&place, name, values);
+        for (line, schema) in
+            [(["report", "r.assay"], "experiment"), (["compare", "r.assay"], "comparison")]
+        {
+            let ran = place.assay(&line).expect(0);
+            let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            let [first, second] = values;
+            for words in [
+                format!("{name} is `{first}` in "),
+                format!(" `{second}` in "),
+                "(perhaps by `before`)".to_owned(),
+            ] {
+                assert!(said.contains(&words), "{words}: {}", ran.stdout);
+            }
+            let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
+            assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+            assert_eq!(document["verdict"], verdict);
+            let list = if verdict == "VALID" { "differences" } else { "undeclared_differences" };
+            let one = &document[list][0];
+            assert_eq!((&one["kind"], &one["cause"]), (&json!(kind), &json!("before")));
+        }
+    }
+}
+
+#[test]
+fn arms_with_several_differences_are_warned_of_in_every_answer() {
+    let warning = "The arms may differ in several things: the cause of a change is unknown";
+    for (differences, warns) in [("several", true), ("one", false)] {
+        let arms = "[arm main]\n[arm change]\noption.service = 1.2ms\n";
+        let place = place(&format!("differences = {differences}\n{arms}"));
+        for line in [["report", "r.assay"], ["compare", "r.assay"]] {
+            let mut answers = vec![place.assay(&line).expect(0).stdout];
+            for form in [&["--markdown"][..], &["--junit", "x.xml"], &["--html", "x.html"]] {
+                let ran = place.assay(&[&line[..], form].concat()).expect(0);
+                let file = form.get(1).map(|name| std::fs::read_to_string(place.at(name)));
+                answers.push(file.map_or(ran.stdout, Result::unwrap));
+            }
+            for answer in answers {
+                let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert_eq!(answer.contains(warning), warns, "{line:?}: {answer}");
+            }
+            let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
+            assert_eq!(document["several_differences"], warns);
+            for file in ["x.html", "x.xml"] {
+                std::fs::remove_file(place.at(file)).unwrap();
+            }
+        }
+    }
+}
