@@ -577,6 +577,36 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
+/// The true change is an end of the bet's range, so that the bet stays open to the last look.
+#[test]
+fn experiment_killed_between_its_looks_takes_those_of_its_plan() {
+    let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
+    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
+    let expected = place.assay(&whole).expect(0).stdout;
+    let looks =
+        |record: &str, what: &str| number(&place.at(record), &format!("select {what} from look"));
+    assert_eq!((looks("whole.assay", "count(*)"), looks("whole.assay", "sum(pairs)")), (3, 40));
+    let mut taken = Vec::new();
+    loop {
+        let mut run = place.start(if taken.is_empty() { &VIRTUAL } else { &RESUME });
+        // A whole round, and the first run of the next one.
+        let is_over = !(0..3).all(|_| run.says_or_ends(": VALID"));
+        if run.is_running() {
+            run.signal(Signal::SIGKILL);
+        }
+        run.ends();
+        if is_over {
+            break;
+        }
+        taken.push(looks("r.assay", "count(*)"));
+        assert!(taken.len() < 100, "it makes no progress");
+    }
+    assert!([0, 1, 2].iter().all(|looks| taken.contains(looks)), "{taken:?}");
+    let report = place.assay(&["report", "r.assay"]).expect(0);
+    assert_eq!(without_notes(&report.stdout).replace("r.assay", "whole.assay"), expected);
+    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+}
+
 /// The machine is slower or faster by some 20 % in every part of the experiment.
 #[test]
 fn drift_of_the_machine_is_no_difference_between_the_arms() {

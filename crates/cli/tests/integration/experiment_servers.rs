@@ -202,6 +202,45 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
+/// As above, without a sweep: a busy machine may end such an experiment before.
+#[test]
+fn server_of_an_arm_that_dies_late_leaves_the_rounds_before() {
+    let place = place();
+    place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
+    let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let (first, mut second) = (start_server(), start_server());
+    let (login, port) = (second.password().expose(), second.port());
+    let far = format!("url = postgres://assay:{login}@127.0.0.1:{port}/assay\n");
+    let arms = ARMS.replace("rounds = 6", "rounds = 8").replace("concurrency(add) = 4\n", &far);
+    place.write("e.ini", arms);
+    let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
+    let mut run = start(&place, &url, Some(&password), OUT);
+    let is_lost = !run.says_or_ends(": round 7, ");
+    second.stop();
+    let ran = run.ends();
+    if is_lost {
+        assert!(ran.stdout.contains("No answer: the load generator or the machine failed"));
+        return;
+    }
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("[arm four]"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    let count = |sql: &str| number(&place.at("r.assay"), sql);
+    let whole = "select count(*) from (select round from run where state = 'counts' \
+                 group by round having count(*) = 2)";
+    assert!([6, 7].contains(&count(whole)), "{}", count(whole));
+    let end = last_run(&place);
+    // It is still away: nothing is lost.
+    start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    assert_eq!(last_run(&place), end);
+    second.restart().unwrap();
+    let ran = start(&place, &url, Some(&password), RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
+    assert!(is_lost || count(whole) == 8, "{}", ran.stdout);
+    assert_no_round_spans(&place, end);
+}
+
 /// The turn of an experiment on the shared server: all tables are in one database.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
