@@ -26,14 +26,16 @@ pub(crate) enum Case {
     /// An open loop whose arrivals are faster than they can be sent, against the null driver in
     /// real time: the time measured is the cost of a scheduled request.
     OpenNull,
-    /// The same arrivals into a queue with 16 workers.
+    /// Arrivals that are faster than they can be sent, into a queue with 16 workers, against the
+    /// null driver in real time.
     QueueNull,
     /// M/M/1 in virtual time.
     VirtualMm1,
     /// 16 closed clients against a simulated server that speaks PostgreSQL's protocol and answers
     /// at once.
     ClosedPostgres,
-    /// The same with MySQL's protocol.
+    /// 16 closed clients against a simulated server that speaks MySQL's protocol and answers at
+    /// once.
     ClosedMysql,
 }
 

@@ -15,7 +15,7 @@ pub(super) fn options(kind: Kind) -> Options {
     }
 }
 
-/// Returns the same for a server whose commits do not wait for the disk.
+/// Returns the options of a server whose commits do not wait for the disk.
 pub(super) fn unflushed(kind: Kind) -> Options {
     let options = options(kind);
     match kind {

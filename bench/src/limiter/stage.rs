@@ -133,8 +133,8 @@ impl ScenarioEnv {
         self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
     }
 
-    /// Does the same with a given target, password and arguments, by a command that ends with the
-    /// program's path.
+    /// Runs a workload against a target, with a password and arguments, by a command that ends with
+    /// the program's path, and returns the reported limiter.
     pub(super) fn run_as(
         &self,
         target: &Target,
@@ -206,7 +206,8 @@ impl ScenarioEnv {
         self.observe_at(&server.url(), server, words)
     }
 
-    /// Does the same with another URL of the server.
+    /// Runs `assay observe` on a command and another URL of the server, and returns the reported
+    /// limiter.
     pub(super) fn observe_at(
         &self,
         target: &Target,

@@ -57,7 +57,8 @@ impl Error {
         error
     }
 
-    /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
+    /// Returns the same error in class `Disconnect`, for a server that closed the connection after
+    /// sending it.
     pub(crate) fn as_disconnect(&self) -> Error {
         Error(Box::new(ErrorDetails { class: Class::Disconnect, ..(*self.0).clone() }))
     }

@@ -50,7 +50,8 @@ fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
     count_logged(plan, driver, is_virtual, None)
 }
 
-/// Does the same, with an op-log if there is one.
+/// Runs a plan, with an op-log if there is one, and returns the numbers of completed requests and
+/// allocations.
 fn count_logged<D: Driver>(
     plan: &Plan,
     driver: D,

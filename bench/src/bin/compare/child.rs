@@ -24,13 +24,13 @@ pub(crate) struct ProgramRun {
     pub(crate) elapsed: Duration,
     /// Processor time in user mode, of all its threads and the children that it waited for.
     pub(crate) user: Duration,
-    /// The same in kernel mode.
+    /// Processor time in kernel mode, of the same threads and children.
     pub(crate) system: Duration,
     /// Peak resident memory, in bytes.
     pub(crate) peak_rss: u64,
     /// Fraction of the machine's time that was stolen meanwhile by another virtual machine.
     pub(crate) steal: f64,
-    /// The same in ticks of all processors.
+    /// Stolen time in ticks of all processors.
     pub(crate) stolen_ticks: u64,
     pub(crate) stdout: String,
     pub(crate) stderr: String,

@@ -34,7 +34,7 @@ const BATCH: u32 = 1_000;
 pub(crate) enum Loader {
     /// The database's own client with one file, and so one commit, for each writer.
     Own,
-    /// The same client with a file for every thousand rows.
+    /// The database's own client with a file for every thousand rows.
     OwnInBatches,
     /// Assay with its default of one commit per thousand rows.
     Assay,

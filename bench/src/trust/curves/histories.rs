@@ -33,11 +33,11 @@ const COPIES: u32 = 4;
 pub(super) struct HistoryRates {
     /// A step is found.
     pub(super) found: ComparisonRate,
-    /// The same, if every second record is of another plan.
+    /// A step is found, if every second record is of another plan.
     pub(super) found_in_mixed: ComparisonRate,
     /// A series without a step has a change point.
     pub(super) alarms: ComparisonRate,
-    /// The same, if each record is there several times.
+    /// A series without a step has a change point, if each record is there several times.
     pub(super) alarms_of_copies: ComparisonRate,
 }
 

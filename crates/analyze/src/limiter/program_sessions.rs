@@ -24,7 +24,8 @@ const PAUSES_ON_AVERAGE: f64 = 0.6;
 /// the time that waking up and switching between processes may take.
 const QUICK_S: f64 = 0.001;
 
-/// The same limit in round trips.
+/// Round trips between an answer and the next request up to which a program does not throttle
+/// itself.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
 /// Minimum time for which threads of one side wait for a processor, relative to the time in which

@@ -225,7 +225,7 @@ fn generator_thread_without_a_processor_limits() {
     );
     plant(&mut evidence, "sessions", "active", 14.0);
     grow(&mut evidence, "lane-0", "ran", 0.5);
-    // The database wants all of them, and they are full: it is what lacks processors.
+    // The database wants all of the processors, and they are full: it lacks processors.
     plant(&mut evidence, "server", "user", 1.0);
     plant(&mut evidence, "server", "waited", 1.6);
     plant(&mut evidence, "cpu 0", "busy", 0.98);

@@ -439,7 +439,8 @@ fn effect_of_a_brief_phase_is_judged_by_the_phase_after() {
     assert_eq!((effect.at_s, effect.began, effect.times), (31.0, false, 1));
     assert!(effect.figure == Figure::Mean && effect.from > 2.0 * effect.to, "{effect:?}");
     assert_eq!(run(4.0), []);
-    // Work that follows the job is not named as the cause instead of it; alone it is.
+    // Background work that follows the job is not named as the cause in its place. Without the job,
+    // it is.
     let work = |workload: &str, acts: bool| {
         let service = |second: usize| if second < 31 { 4.0 } else { 1.5 };
         let mut run = Run::of(workload).queueing(7, service);

@@ -58,7 +58,7 @@ struct Order<'a> {
     record: &'a Path,
     /// Its name in the bundle.
     name: &'a str,
-    /// The folder of the files in the archive that they are packed into, if they are.
+    /// The folder of the files within the archive; `None` without an archive.
     top: Option<String>,
     /// The archive or the folder.
     out: &'a Path,

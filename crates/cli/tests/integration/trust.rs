@@ -26,7 +26,7 @@ fn assay(place: &Place, args: &[&str]) -> CommandResult {
 
 const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
 
-/// The same in virtual time, where the verdict does not depend on the machine.
+/// Arguments of a run in virtual time, whose verdict does not depend on the machine.
 const VIRTUALLY: [&str; 8] =
     ["run", "w.ini", "--quiet", "--out", "r.assay", "--virtual", "--url", "sim:mm1"];
 

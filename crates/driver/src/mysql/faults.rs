@@ -164,7 +164,7 @@ pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
     protocol_violation(address, &error.to_string())
 }
 
-/// Builds the same error from a description.
+/// Builds the error of a violation of the protocol, from its description.
 #[cold]
 pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
     Error::disconnect_naming_server(format!("{address} does not speak MySQL's protocol: {why}"))

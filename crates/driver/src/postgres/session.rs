@@ -186,7 +186,8 @@ impl PostgresConnection {
         self.exchange_step_by_step(sink, reply, |_| ())
     }
 
-    /// Does the same as `exchange`, and calls `note` with the outcome so far after each read.
+    /// Sends the requests and reads the replies, like `exchange`, and calls `note` with the outcome
+    /// so far after each read.
     ///
     /// A single future instead of one per part, because it is polled twice for each request.
     #[inline]

@@ -186,7 +186,7 @@ fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
 }
 
 /// Runs a request that exceeds all buffers on the way to a server that reads only its beginning.
-/// Lets the server continue each time it has done its part, and returns the times of that.
+/// Lets the server continue each time that it has done its part, and returns these times.
 async fn run_long<D: Driver>(
     driver: &D,
     rt: &Rt,

@@ -48,7 +48,7 @@ impl<'s> Login<'s> {
         login
     }
 
-    /// Does the same over TLS.
+    /// Sends the greeting over TLS and reads the client's response.
     fn greet_over_tls(scene: &'s mut ScriptedConnection, forged: &Forged) -> Login<'s> {
         scene.say(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
         let request = scene.hear_exactly(4 + 32);

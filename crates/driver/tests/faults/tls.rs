@@ -126,7 +126,7 @@ impl Forged {
         Forged::with_others(name, last_year, 0)
     }
 
-    /// Does the same, and adds `others` unrelated certificates to the chain.
+    /// Creates such a certificate, with `others` unrelated certificates in its chain.
     fn with_others(name: &str, last_year: i32, others: usize) -> Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);

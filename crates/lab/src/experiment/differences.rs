@@ -49,7 +49,8 @@ pub enum DifferenceKind {
 pub enum Between {
     /// All runs of the baseline, and all of the arm.
     Arms,
-    /// As `Arms`, for data of another target, which may be meant to have them.
+    /// All runs of the baseline, and all of an arm with another target, whose data may be meant to
+    /// differ.
     Targets,
     /// Two rounds of the arm, from 0.
     Rounds([u32; 2]),
@@ -440,7 +441,7 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
 /// Returns the key of a declared difference from which another one may follow. Statements and
 /// programs around the run can change data and settings; a server with another setting derives
 /// others from it and fills its pages differently.
-fn possible_cause(one: &Unequal, keys: &[String]) -> Option<String> {
+fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
     let starts_server = |key: &str| key.starts_with("server.");
     let may_cause = |key: &&String| match one.kind {

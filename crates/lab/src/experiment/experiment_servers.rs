@@ -300,7 +300,8 @@ impl<'a> ExperimentServers<'a> {
         self.run_auxiliary_with_events(id, &Arc::default(), change)
     }
 
-    /// As [`ExperimentServers::run_auxiliary`]; reports events to `events`, also on failure.
+    /// Runs the fixed parts of an arm's plan, as [`ExperimentServers::run_auxiliary`] does, and
+    /// reports events to `events`, also on failure.
     fn run_auxiliary_with_events(
         &self,
         id: ArmPointId,

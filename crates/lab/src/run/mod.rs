@@ -57,7 +57,7 @@ pub fn run(
     }
 }
 
-/// Does the same on servers that exist already, and leaves them to the next run.
+/// Runs and records a plan on servers that exist already, and leaves them to the next run.
 ///
 /// # Errors
 /// As [`run`].

@@ -15,7 +15,8 @@ pub struct Environment {
     pub facts: Vec<(String, String)>,
     /// Settings and facts by subject.
     pub subjects: Vec<Subject>,
-    /// The same for a page: settings that differ from the default first, values with their units.
+    /// Settings and facts for a page: those that differ from the default first, values with their
+    /// units.
     pub tables: Vec<FactTable>,
     /// Note on a record without facts of the machine.
     pub note: Option<Remark>,

@@ -54,7 +54,7 @@ pub struct RunSection {
     pub measured_on: Vec<Line>,
     /// Commands that show more of the record.
     pub commands: Vec<String>,
-    /// The same in the folder of the record.
+    /// Commands that show more of the record, for use in its folder.
     pub commands_in_folder: Vec<String>,
     /// Commands to continue with, each labelled with its purpose.
     pub next: Vec<Line>,

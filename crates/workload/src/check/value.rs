@@ -96,7 +96,7 @@ pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resol
     resolve_noting(source, scope, &mut Vec::new())
 }
 
-/// As [`resolve`], and records the replacements in `uses`.
+/// Replaces each `${…}` in a value, and records the replacements in `uses`.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -166,7 +166,7 @@ impl<'f> Checker<'f> {
         self.resolved_noting(entry, &mut Vec::new())
     }
 
-    /// As [`resolved`](Self::resolved), and records the replacements in `uses`.
+    /// Returns a key's value with its expressions replaced, and records the replacements in `uses`.
     pub(super) fn resolved_noting(
         &mut self,
         entry: &'f Entry<'f>,

@@ -87,7 +87,7 @@ pub struct Requests {
 pub enum Flow {
     /// One after the other on one connection; the first error ends the request.
     Together,
-    /// As `Together`, with a pause between each two: the request is a session.
+    /// One after the other on one connection, with pauses between them: the request is a session.
     Session {
         /// Length of the pauses.
         think: Option<Expr>,

@@ -50,7 +50,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// As [`check`], with options of the command line.
+/// Checks the diagnostics of a file, with options of the command line.
 fn check_with(overrides: &Overrides, input: &str, expected: &str) {
     let input = input.strip_prefix('\n').unwrap_or(input);
     let (plan, diagnostics) = workload::plan(input, overrides);
@@ -73,7 +73,7 @@ fn plan(input: &str) -> Plan {
     plan_with(&Overrides::default(), input)
 }
 
-/// As [`plan`], with options of the command line.
+/// Returns the plan of a file without errors, with options of the command line.
 fn plan_with(overrides: &Overrides, input: &str) -> Plan {
     let (plan, diagnostics) = workload::plan_in(input, overrides, &files());
     plan.unwrap_or_else(|| panic!("{}", render(input, &diagnostics)))

@@ -62,7 +62,7 @@ fn replied(
     check(message);
 }
 
-/// As [`replied`], for client messages.
+/// Checks the decoded form of a client message, and that an incomplete message is not decoded.
 fn requested(
     encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,
     check: impl FnOnce(Request<'_>),
