@@ -2,11 +2,12 @@
 
 use workload::question::VariedLoad;
 
+use super::judge::{DECIDED, is_less};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::replay::{Pause, Replay, settable};
 use super::result::{Irregular, TrialRequest};
-use super::trial::Phase;
+use super::trial::{Phase, Trial};
 
 /// Values around the boundary.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +32,9 @@ const WIDE: f64 = 1.5;
 const BRIEF: u32 = 1;
 pub(super) const EXTENDED: u32 = 3;
 
+/// Difference of two measures, in standard errors, at which the smaller one is likely to be smaller.
+const LIKELY: f64 = 2.0;
+
 /// Maximum number of doublings.
 const MOST_DOUBLINGS: i32 = 17;
 
@@ -43,6 +47,7 @@ impl Bracket {
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
         let mut value = settable(&order.vary, order.first);
+        let mut lowest = value;
         while self.is_open() {
             check_limits(order, value)?;
             let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
@@ -51,19 +56,49 @@ impl Bracket {
                 return Err(Pause::Irregular(Irregular::NotMeasured { condition }));
             }
             self.add(value, &outcome);
-            let next = match self.floor() {
-                Some(_) => settable(&order.vary, next_above(order, value)),
-                None => settable(&order.vary, value / 2.0),
-            };
-            if next == value && self.is_open() {
-                let is_at_top = self.floor().is_some();
-                return Err(Pause::Irregular(match is_at_top {
-                    true => Irregular::NeverFails { highest: value },
-                    false => Irregular::AlwaysFails { lowest: value },
-                }));
+            lowest = lowest.min(value);
+            if self.low.is_none() && !self.has_fallen(replay, DECIDED) {
+                self.undecided = None;
             }
-            value = next;
+            value = match self.floor() {
+                Some(_) if !self.is_open() => break,
+                Some(_) => {
+                    let next = settable(&order.vary, next_above(order, value));
+                    if next == value {
+                        return Err(Pause::Irregular(Irregular::NeverFails { highest: value }));
+                    }
+                    next
+                }
+                None => {
+                    let next = settable(&order.vary, lowest / 2.0);
+                    if next == lowest || !replay.is_confirmable(next) {
+                        return self.end_descent(replay);
+                    }
+                    next
+                }
+            };
         }
+        Ok(())
+    }
+
+    /// Returns false if the trials below the value that failed exceed the bound as often as those at
+    /// it, as far as this number of standard errors can tell: the load is not what makes them fail.
+    fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
+        let Some(high) = self.high else { return true };
+        let (below, at) = below_and_at(replay, high);
+        is_less(replay.order, &below, &at, errors)
+    }
+
+    /// Ends the search for a value that does not fail: the next lower one would have too few
+    /// requests to be confirmed. Values that were undecided are the floor if their measures are
+    /// likely to be smaller than where it failed.
+    fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), Pause> {
+        let Some(high) = self.high else { return Ok(()) };
+        let (below, _) = below_and_at(replay, high);
+        if below.is_empty() || !self.has_fallen(replay, LIKELY) {
+            return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: high }));
+        }
+        self.undecided = below.iter().map(|trial| trial.value).max_by(f64::total_cmp);
         Ok(())
     }
 
@@ -151,6 +186,11 @@ impl Bracket {
     fn is_open(&self) -> bool {
         self.floor().zip(self.high).is_none()
     }
+}
+
+/// Returns the valid trials below a value, and those at it.
+fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
+    replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
 }
 
 /// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.

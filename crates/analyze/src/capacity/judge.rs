@@ -21,7 +21,7 @@ pub(super) const JUMP: f64 = 30.0;
 
 /// Minimum number of requests beyond its bound that a condition must allow in all trials of a
 /// confirmation. At the bound, zero slow requests then occur by chance in 2 % of the cases (e⁻⁴).
-const LEAST_ALLOWED: f64 = 4.0;
+pub(super) const LEAST_ALLOWED: f64 = 4.0;
 
 /// Dispersion of a count whose correlation is unknown.
 pub(super) const UNKNOWN_DISPERSION: f64 = 10.0;
@@ -44,9 +44,13 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
         let checks = trials.iter().flat_map(|trial| trial.invalid.iter().cloned()).collect();
         return TrialOutcome::Invalid(InvalidReason::Instrument { checks });
     }
-    if let Some(reason) = valid.iter().find_map(|trial| overload(order, trial)) {
-        return TrialOutcome::Fail(reason);
-    }
+    let overloaded = valid.iter().find_map(|trial| Some((trial, overload(order, trial)?)));
+    let doubted = match overloaded {
+        Some((trial, reason)) if decided <= DECIDED || errors_of(trial, &reason) >= decided => {
+            return TrialOutcome::Fail(reason);
+        }
+        it => it.is_some(),
+    };
     let judged = order.conditions.iter().enumerate().map(|(position, condition)| {
         let measures: Vec<Measure> = valid.iter().filter_map(|it| it.measure(position)).collect();
         (position, distance(condition, &measures))
@@ -64,7 +68,7 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
         Some((condition, Distance { errors, ratio })) if errors >= decided => {
             TrialOutcome::Fail(FailReason::Condition { condition, ratio })
         }
-        Some((condition, Distance { errors, .. })) if errors > -decided => {
+        Some((condition, Distance { errors, .. })) if doubted || errors > -decided => {
             TrialOutcome::Undecided { condition, distance: errors }
         }
         Some(_) | None => TrialOutcome::Pass,
@@ -88,6 +92,73 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     let offered = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
     let share = trial.achieved_per_s / offered;
     (share < ACHIEVED && !are_failures_allowed).then_some(FailReason::Achieved { share })
+}
+
+/// Returns how far an overload is beyond chance, in its standard errors.
+fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
+    // Failed requests come in bursts, as slow ones do.
+    let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();
+    match *reason {
+        FailReason::Errors { errors: count } | FailReason::QueueFull { rejected: count } => {
+            of_count(count)
+        }
+        FailReason::Backlog => trial.backlog_t.unwrap_or(f64::INFINITY),
+        FailReason::Achieved { share } => {
+            let window = trial.window.as_secs_f64();
+            let offered = trial.offered_per_s.unwrap_or(0.0) * window;
+            // Both the arrivals and the services are independent.
+            (ACHIEVED - share) * (offered / 2.0).sqrt()
+        }
+        FailReason::Condition { .. } | FailReason::Missing { .. } => f64::INFINITY,
+    }
+}
+
+/// Returns true if the measure of a condition is smaller in some trials than in others, by this
+/// number of standard errors; also if the others were overloaded or have no measure.
+pub(super) fn is_less(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    others: &[&Trial],
+    errors: f64,
+) -> bool {
+    let measures = |trials: &[&Trial], position: usize| -> Vec<Measure> {
+        trials.iter().filter_map(|trial| trial.measure(position)).collect()
+    };
+    let is_overloaded = others.iter().any(|trial| overload(order, trial).is_some());
+    let differs = |position: usize| {
+        let [few, many] = [trials, others].map(|it| measures(it, position));
+        match (pooled(&few), pooled(&many)) {
+            (Some(few), Some(many)) => difference_of_counts(few, many) >= errors,
+            (None, _) | (_, None) => difference_of_values(&few, &many) >= errors,
+        }
+    };
+    is_overloaded || (0..order.conditions.len()).any(differs)
+}
+
+/// Returns by how much the second share is larger than the first, in standard errors.
+fn difference_of_counts(few: Counted, many: Counted) -> f64 {
+    let total = [few, many].map(|it| it.total.max(1) as f64);
+    let share = (few.exceeded + many.exceeded) as f64 / (total[0] + total[1]);
+    let dispersion = many.dispersion.unwrap_or(UNKNOWN_DISPERSION).max(1.0);
+    let variance = share * (1.0 - share) * dispersion * (1.0 / total[0] + 1.0 / total[1]);
+    (many.share() - few.share()) / variance.max(f64::MIN_POSITIVE).sqrt()
+}
+
+/// Returns by how much the second mean is larger than the first, in standard errors; infinite if
+/// they have none.
+fn difference_of_values(few: &[Measure], many: &[Measure]) -> f64 {
+    let mean = |measures: &[Measure]| {
+        let (mut sum, mut squares, mut number) = (0.0, 0.0, 0.0);
+        for measure in measures {
+            let Measure::Value { value, standard_error: Some(error) } = measure else { continue };
+            (sum, squares, number) = (sum + value, squares + error.powi(2), number + 1.0);
+        }
+        (number > 0.0).then(|| (sum / number, squares / (number * number)))
+    };
+    match mean(few).zip(mean(many)) {
+        Some(((few, a), (many, b))) => (many - few) / (a + b).max(f64::MIN_POSITIVE).sqrt(),
+        None => f64::INFINITY,
+    }
 }
 
 impl Trial {

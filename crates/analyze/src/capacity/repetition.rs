@@ -1,6 +1,7 @@
 //! Comparison of a search with the one that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
+use super::search::LOCATED;
 use crate::compare::RepetitionOutcome;
 
 /// Error of an estimate that chance within a search does not show: the published searches are
@@ -14,8 +15,8 @@ const ERROR: f64 = 0.02;
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
-/// value to the smallest one that failed must overlap, each widened by 2 %. Without two such
-/// ranges, the results agree if all values passed in both searches, or all failed in both; they
+/// value to the smallest one that failed must overlap, each widened by 2 %. An overlap with a range
+/// that is too wide to locate the boundary decides nothing. Without two such ranges, the results agree if all values passed in both searches, or all failed in both; they
 /// contradict each other if one confirmed a value and all values of the other failed.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
     if refutes(first, second) || refutes(second, first) {
@@ -23,9 +24,11 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
     }
     let both = |range: fn(&Capacity) -> Option<Interval>| range(first).zip(range(second));
     if let Some((one, other)) = both(widened).or_else(|| both(range)) {
-        return match one.low <= other.high && other.low <= one.high {
-            true => RepetitionOutcome::Holds,
+        let overlap = one.low <= other.high && other.low <= one.high;
+        return match overlap {
             false => RepetitionOutcome::Contradicts,
+            true if is_located(first, one) && is_located(second, other) => RepetitionOutcome::Holds,
+            true => RepetitionOutcome::Undecided,
         };
     }
     let never =
@@ -40,6 +43,14 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
         }
         _ => RepetitionOutcome::Undecided,
     }
+}
+
+/// Returns true if a search says enough for another one to agree with it: the confirmed value is not
+/// far below the range of the boundary, which is narrow.
+fn is_located(capacity: &Capacity, range: Interval) -> bool {
+    let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
+    // Both ends of a range are widened by its error.
+    !is_named && range.high / range.low <= LOCATED * (1.0 + ERROR) / (1.0 - ERROR)
 }
 
 /// Returns true if a search shows that a value which another one confirmed does not hold.
@@ -146,6 +157,28 @@ mod tests {
         assert_eq!(apart, RepetitionOutcome::Contradicts);
         let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
         assert_eq!(outcome(unconfirmed), RepetitionOutcome::Undecided);
+    }
+
+    #[test]
+    fn overlap_with_a_wide_range_decides_nothing() {
+        let wide = Capacity {
+            sustained: Some(372.0),
+            fails: Some(752.0),
+            boundary: Boundary::NotReached,
+            ..found(388.0, 200.0, 752.0)
+        };
+        let second =
+            Capacity { sustained: Some(742.0), fails: Some(773.0), ..found(811.0, 791.0, 832.0) };
+        assert_eq!(repeat_capacity(&wide, &second), RepetitionOutcome::Undecided);
+        assert_eq!(repeat_capacity(&second, &wide), RepetitionOutcome::Undecided);
+        assert_eq!(repeat_capacity(&wide, &wide), RepetitionOutcome::Undecided);
+        let apart = Capacity { sustained: Some(900.0), fails: Some(950.0), ..second.clone() };
+        assert_eq!(repeat_capacity(&wide, &apart), RepetitionOutcome::Contradicts);
+        // The intervals overlap, and one confirmed half of what the other did.
+        let why = vec![Irregular::NotLocated { low: 400.0, high: 832.0 }];
+        let low = Capacity { sustained: Some(400.0), irregular: why, ..second.clone() };
+        assert_eq!(repeat_capacity(&second, &low), RepetitionOutcome::Undecided);
+        assert_eq!(repeat_capacity(&second, &second), RepetitionOutcome::Holds);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use base::Nanos;
 use workload::question::VariedLoad;
 
-use super::judge::judge;
+use super::judge::{LEAST_ALLOWED, judge};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::result::{Irregular, JudgedTrial, TrialRequest};
@@ -194,11 +194,24 @@ impl<'a> Replay<'a> {
         self.order.budget.as_secs_f64() * (1.0 - self.order.confirmation_share())
     }
 
+    /// Returns true if the trials of the first attempt to confirm a value can have enough requests
+    /// to do so.
+    pub(super) fn is_confirmable(&self, value: f64) -> bool {
+        let Some(per_s) = self.throughput(value) else { return true };
+        let reserved = self.order.budget.as_secs_f64() * self.order.confirmation_share();
+        let overhead = self.overhead_s(value) * f64::from(self.order.confirmations);
+        per_s * (reserved / 2.0 - overhead) * self.smallest_share() >= LEAST_ALLOWED
+    }
+
+    /// Returns the smallest share of requests that a condition allows beyond its bound.
+    fn smallest_share(&self) -> f64 {
+        let allowed = self.order.conditions.iter().filter_map(|it| it.allowed_share());
+        allowed.filter(|share| *share > 0.0).fold(1.0, f64::min)
+    }
+
     /// Returns the number of requests of a trial.
     fn requests(&self) -> f64 {
-        let allowed = self.order.conditions.iter().filter_map(|it| it.allowed_share());
-        let smallest = allowed.filter(|share| *share > 0.0).fold(1.0, f64::min);
-        REQUESTS.max(EXCEEDANCES / smallest)
+        REQUESTS.max(EXCEEDANCES / self.smallest_share())
     }
 
     /// Returns the expected requests per second at a value; `None` if it is unknown.

@@ -134,6 +134,13 @@ pub enum Irregular {
         /// Lower end of the interval of the search.
         low: f64,
     },
+    /// The trials leave a wide range for the boundary, or the confirmed value is far below it.
+    NotLocated {
+        /// Lower end of the range: the confirmed value, or the lower end of the interval.
+        low: f64,
+        /// Upper end of the interval.
+        high: f64,
+    },
     /// The budget ended before the search did.
     BudgetSpent {
         /// Phase in which it ended.
@@ -196,14 +203,28 @@ impl Irregular {
             Irregular::NotMeasured { .. } => "not measured",
             Irregular::LossInversion { .. } => "loss inversion",
             Irregular::BoundaryMoved { .. } => "boundary moved",
+            Irregular::NotLocated { .. } => "boundary not located",
             Irregular::BudgetSpent { .. } => "budget spent",
             Irregular::LimitedBy(OwnLimit::Connections(_)) => "limited by connections",
             Irregular::FitsDisagree { .. } => "fits disagree",
+            Irregular::Drifts { change } if *change > 0.0 => "improves from trial to trial",
             Irregular::Drifts { .. } => "degrades from trial to trial",
             Irregular::NotConfirmed { .. } => "not confirmed",
             Irregular::HoldFailed { .. } => "hold failed",
             Irregular::Unmet { .. } => "condition unmet",
             Irregular::Curved => "curved",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_has_a_name_for_each_direction() {
+        let name = |change| Irregular::Drifts { change }.name();
+        assert_eq!(name(-0.1), "degrades from trial to trial");
+        assert_eq!(name(0.1), "improves from trial to trial");
     }
 }

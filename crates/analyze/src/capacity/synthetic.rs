@@ -50,8 +50,13 @@ pub(super) const QUEUE: f64 = 769.741_5;
 /// Returns a trial in which this share of the requests reaches the bound, with the noise of
 /// independent requests.
 pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
+    noisy(request, per_s, share, 7)
+}
+
+/// Returns such a trial with the noise of this seed.
+pub(super) fn noisy(request: &TrialRequest, per_s: f64, share: f64, seed: u64) -> Trial {
     let total = (per_s * request.window.as_secs_f64()).round();
-    let noise = Stream::new(Seed(7), "test", "trial").draw(request.number as u64).normal();
+    let noise = Stream::new(Seed(seed), "test", "trial").draw(request.number as u64).normal();
     let exceeded = share * total + (share * (1.0 - share) * total).sqrt() * noise;
     let exceeded = exceeded.round().clamp(0.0, total) as u64;
     let counted = Counted { exceeded, total: total as u64, dispersion: Some(1.0) };

@@ -259,6 +259,12 @@ impl CapacityView {
                 value(fails),
                 value(low)
             ),
+            Irregular::NotLocated { low, high } => format!(
+                "Irregular: the boundary is not located: it lies between {} and {}. Write a larger \
+                 `budget`, or a longer `trial`",
+                value(low),
+                value(high)
+            ),
             Irregular::BudgetSpent { phase } => {
                 format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
             }
@@ -621,10 +627,12 @@ pub(super) mod tests {
             Irregular::NotMeasured { condition: 0 },
             Irregular::LossInversion { fails: 700.0, passes: 800.0 },
             Irregular::BoundaryMoved { fails: 700.0, low: 800.0 },
+            Irregular::NotLocated { low: 700.0, high: 900.0 },
             Irregular::BudgetSpent { phase: Phase::Bracket },
             Irregular::LimitedBy(OwnLimit::Connections(16)),
             Irregular::FitsDisagree { regression: 700.0, isotonic: 800.0 },
             Irregular::Drifts { change: -0.1 },
+            Irregular::Drifts { change: 0.1 },
             Irregular::NotConfirmed { lowest: 700.0 },
             Irregular::HoldFailed { value: 700.0 },
             Irregular::Unmet { condition: 0 },
@@ -638,6 +646,7 @@ pub(super) mod tests {
                 | Irregular::NotMeasured { .. }
                 | Irregular::LossInversion { .. }
                 | Irregular::BoundaryMoved { .. }
+                | Irregular::NotLocated { .. }
                 | Irregular::BudgetSpent { .. }
                 | Irregular::LimitedBy(OwnLimit::Connections(_))
                 | Irregular::FitsDisagree { .. }
