@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::vary::Vary;
 use crate::check::{NamedSlo, named_slos};
 use crate::keys::SectionKind;
-use crate::plan::{Pacing, Plan, Slo};
+use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo};
 use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{enumeration, quoted};
@@ -118,7 +118,11 @@ impl CapacityDraft<'_> {
         self.check_jobs(load.job(), plan, sink);
         let mut conditions = Vec::new();
         for one in &self.slos {
-            match one.judged(plan) {
+            let judged = one.judged(plan).and_then(|job| {
+                limits(one, &job, load, plan)?;
+                Ok(job)
+            });
+            match judged {
                 Ok(job) if conditions.len() < MOST_CONDITIONS => {
                     conditions.push(condition((job, one.slo.clone())));
                 }
@@ -182,6 +186,34 @@ impl CapacityDraft<'_> {
             budget: self.budget,
             hold: self.hold,
         }
+    }
+}
+
+/// Checks that a condition of this job can limit the load.
+fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Result<(), Diagnostic> {
+    if one.slo.side == Side::Below {
+        return Ok(());
+    }
+    let (place, name) = (one.place, bare(job));
+    if one.slo.metric != Metric::Throughput {
+        let message =
+            format!("{} is a lower bound, which a larger load meets", quoted(place.text()));
+        let upper = place.text().replace('>', "<");
+        return Err(place.error(message).help(format!("write an upper bound: `slo = {upper}`")));
+    }
+    let either = plan.jobs_and_parts().find(|either| either.name() == job);
+    match either.map(JobOrPart::job) {
+        Some(of) if of.name() != load.job() && !matches!(of.pacing, Pacing::Closed { .. }) => {
+            let message = format!(
+                "the throughput of [{name}] is its rate: a job with arrivals completes what the \
+                 file asks for"
+            );
+            Err(place.error(message).help(format!(
+                "judge it by its response time, such as `slo = p99({name}) < 30ms`, or give the \
+                 job `concurrency` and no rate"
+            )))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -221,6 +221,35 @@ fn load_that_does_not_grow_with_its_value_is_refused() {
 }
 
 #[test]
+fn condition_that_limits_no_load_is_refused() {
+    let beside = |pacing: &str| {
+        let slo = SEARCH.replace("slo = ", "slo = throughput(w) > 5, ");
+        format!("{slo}[w]\nquery = select 2\n{pacing}\n")
+    };
+    for pacing in ["every = 1s", "rate = 10", "rate = 10\nconcurrency = 2"] {
+        check(
+            &beside(pacing),
+            "the throughput of [w] is its rate: a job with arrivals completes what the file asks \
+             for",
+            "judge it by its response time, such as `slo = p99(w) < 30ms`, or give the job\n\
+             `concurrency` and no rate",
+        );
+    }
+    assert_eq!(search(&beside("concurrency = 2")).conditions.len(), 2);
+    let varied = SEARCH.replace("slo = ", "slo = throughput(read) > 5, ");
+    assert_eq!(search(&varied).conditions.len(), 2);
+    for metric in ["p99", "service.mean", "failed"] {
+        let bound = if metric == "failed" { "1%" } else { "5ms" };
+        let text = SEARCH.replace("p99(read) < 30ms", &format!("{metric}(read) > {bound}"));
+        check(
+            &text,
+            &format!("`{metric}(read) > {bound}` is a lower bound, which a larger load meets"),
+            &format!("write an upper bound: `slo = {metric}(read) < {bound}`"),
+        );
+    }
+}
+
+#[test]
 fn keys_that_are_inserted_again_need_a_restore() {
     let text = SEARCH.replace("select 1", "insert into t values (${sequence()})");
     let (_, found) = read(&text);
