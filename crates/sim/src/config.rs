@@ -178,7 +178,7 @@ const MOST_RUNS: u64 = 1_000_000;
 /// Kinds of server, in Kendall's notation where there is one.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
-const OPTIONS: [&str; 26] = [
+const OPTIONS: [&str; 27] = [
     "service",
     "servers",
     "fast",
@@ -198,6 +198,7 @@ const OPTIONS: [&str; 26] = [
     "slower-over",
     "noise",
     "drift",
+    "trend",
     "series",
     "run",
     "errors",
@@ -299,6 +300,7 @@ impl Config {
         config.variation = Variation {
             noise: options.fraction("noise")?,
             drift: options.fraction("drift")?,
+            trend: options.fraction("trend")?,
             series: Seed(options.count("series", Seed::default().0)?),
             run: options.run()?,
         };
@@ -534,9 +536,16 @@ mod tests {
 
     #[test]
     fn variation_is_a_fraction_of_a_numbered_run() {
-        let options = [("noise", "0.02"), ("drift", "0.01"), ("series", "7"), ("run", "3")];
+        let options = [
+            ("noise", "0.02"),
+            ("drift", "0.01"),
+            ("trend", "0.03"),
+            ("series", "7"),
+            ("run", "3"),
+        ];
         let variation = config("mm1", &options).unwrap().variation;
-        assert_eq!(variation, Variation { noise: 0.02, drift: 0.01, series: Seed(7), run: 3 });
+        let expected = Variation { noise: 0.02, drift: 0.01, trend: 0.03, series: Seed(7), run: 3 };
+        assert_eq!(variation, expected);
         let error = |option: &str, value: &str| config("mm1", &[(option, value)]).unwrap_err();
         let of = |value: &str, option: &str, why: &str| {
             format!("`{value}` of the simulated server's option `{option}` {why}")

@@ -9,6 +9,8 @@ pub struct Variation {
     pub noise: f64,
     /// Standard deviation of drift, which is similar in consecutive runs.
     pub drift: f64,
+    /// Growth of the service times from each run to the next: 0.01 is 1 %.
+    pub trend: f64,
     /// Seed of the drift, the same for all runs that follow each other.
     pub series: Seed,
     /// Position of the run among them, from 0.
@@ -21,15 +23,16 @@ const MEMORY: f64 = 0.9;
 impl Variation {
     /// Returns the factor of all service times in the run of a server with this seed.
     ///
-    /// Its logarithm is the sum of a normal number that depends on the seed, and of the stationary
-    /// autoregressive process of first order that depends on `series` and `run`.
+    /// Its logarithm is the sum of a normal number that depends on the seed, of the stationary
+    /// autoregressive process of first order that depends on `series` and `run`, and of the trend.
     pub fn factor(&self, seed: Seed) -> f64 {
         let noise = match self.noise > 0.0 {
             true => self.noise * Stream::new(seed, "sim", "noise").draw(0).normal(),
             false => 0.0,
         };
         let drift = if self.drift > 0.0 { self.drift * self.walk() } else { 0.0 };
-        (noise + drift).exp()
+        let trend = self.trend.ln_1p() * f64::from(self.run);
+        (noise + drift + trend).exp()
     }
 
     /// Returns the value of the autoregressive process at this run; its variance is 1.
@@ -57,6 +60,13 @@ mod tests {
     }
 
     #[test]
+    fn trend_grows_from_run_to_run() {
+        let of = |run| Variation { trend: 0.01, run, ..Variation::default() }.factor(Seed(3));
+        assert_eq!(of(0), 1.0);
+        assert!((of(10) - 1.01f64.powi(10)).abs() < 1e-12, "{}", of(10));
+    }
+
+    #[test]
     fn noise_depends_on_the_seed_alone() {
         let of = |seed, run| Variation { noise: 0.02, run, ..Variation::default() }.factor(seed);
         assert_eq!(of(Seed(1), 0), of(Seed(1), 7));
@@ -67,7 +77,8 @@ mod tests {
     #[test]
     fn drift_is_similar_in_consecutive_runs() {
         let of = |series, run| {
-            let variation = Variation { drift: 0.02, series: Seed(series), run, noise: 0.0 };
+            let variation =
+                Variation { drift: 0.02, series: Seed(series), run, ..Variation::default() };
             variation.factor(Seed(9)).ln()
         };
         let first: Vec<f64> = (0..2_000).map(|series| of(series, 0)).collect();
