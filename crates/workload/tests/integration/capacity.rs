@@ -231,7 +231,7 @@ fn condition_that_limits_no_load_is_refused() {
             &beside(pacing),
             "the throughput of [w] is its rate: a job with arrivals completes what the file asks \
              for",
-            "judge it by its response time, such as `slo = p99(w) < 30ms`, or give the job\n\
+            "judge it by its response time, such as `slo = p99(w) < 30ms`, or give the job \
              `concurrency` and no rate",
         );
     }
