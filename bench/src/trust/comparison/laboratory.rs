@@ -102,8 +102,13 @@ impl Laboratory {
 
     fn run(&self, place: ModelPlace, seed: u64) -> ModelRun {
         let ModelPlace { round, arm, position, at, progress } = place;
-        let variation =
-            Variation { noise: self.noise, drift: self.drift, series: Seed(seed), run: at };
+        let variation = Variation {
+            noise: self.noise,
+            drift: self.drift,
+            trend: 0.0,
+            series: Seed(seed),
+            run: at,
+        };
         let mut draw = draw(seed, at);
         let slowness = variation.factor(Seed(draw.bits()));
         let is_suspect = draw.unit() < self.disturbed.share;
