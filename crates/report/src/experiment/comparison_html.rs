@@ -132,6 +132,7 @@ mod tests {
             machine: Vec::new(),
             undeclared: Vec::new(),
             differences: Vec::new(),
+            has_several_differences: false,
             overlay: Vec::new(),
         }
     }

@@ -150,6 +150,7 @@ mod tests {
             arm: 1,
             rounds: None,
             values: ["4MB", "8MB"].map(str::to_owned),
+            cause: None,
         }];
         let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
         let metric = "throughput(read)".to_owned();
