@@ -10,9 +10,9 @@ use workload::question::{Arm, Difference, Experiment, experiment_in};
 use workload::{Overrides, Plan};
 
 use crate::args::FileArgs;
-use crate::beside::{WorkloadFolder, folder_of};
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
+use crate::workload_folder::{WorkloadFolder, folder_of};
 use crate::{inputs, trust};
 
 /// A parsed experiment file.

@@ -176,7 +176,7 @@ impl Translated {
             Words(option, words) => self.set(option, word(&name, option, words, value)?),
             Seconds(option) => self.set(option, seconds(&name, &value)?),
             Nothing(why) => self.notices.push(format!("`{name}` has no effect: {why}")),
-            Refused(why) => return Err(format!("`{name}` is not taken: {why}")),
+            Refused(why) => return Err(format!("`{name}` is not accepted: {why}")),
         }
         Ok(())
     }
@@ -194,9 +194,9 @@ impl Translated {
         let known = OURS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
         let shown = if name.len() <= 40 { &name } else { "…" };
         Err(match closest(&name, known) {
-            Some(near) => format!("`{shown}` is not taken; did you mean `{near}`?"),
+            Some(near) => format!("`{shown}` is not accepted; did you mean `{near}`?"),
             None => format!(
-                "`{shown}` is not taken: change a setting of the server on the server itself"
+                "`{shown}` is not accepted: change a setting of the server on the server itself"
             ),
         })
     }
@@ -218,7 +218,7 @@ fn word(
     let same = |(theirs, _): &&(&str, _)| value.eq_ignore_ascii_case(theirs);
     match words.iter().find(same) {
         Some((_, Ok(ours))) => Ok((*ours).to_owned()),
-        Some((theirs, Err(why))) => Err(format!("`{name}={theirs}` is not taken: {why}")),
+        Some((theirs, Err(why))) => Err(format!("`{name}={theirs}` is not accepted: {why}")),
         None if name == option => Ok(value),
         None => {
             let theirs: Vec<&str> = words.iter().map(|(theirs, _)| *theirs).collect();
@@ -233,7 +233,7 @@ fn seconds(name: &str, value: &str) -> Result<String, String> {
     let number: u32 =
         value.parse().map_err(|_| format!("`{name}` is a whole number of seconds"))?;
     match number {
-        0 => Err(format!("`{name}=0` is not taken: there is always a limit, so leave it out")),
+        0 => Err(format!("`{name}=0` is not accepted: there is always a limit, so leave it out")),
         _ => Ok(Nanos::from_secs(u64::from(number)).to_string()),
     }
 }
@@ -291,14 +291,18 @@ mod tests {
     fn go_parameters_that_change_the_measurement_are_refused() {
         use TargetKind::{Mysql, Postgres};
         for (kind, text, words) in [
-            (Mysql, "tls=preferred", "`tls=preferred` is not taken: encryption must not"),
-            (Mysql, "charset=utf8", "`charset` is not taken: statements and texts are utf8mb4"),
+            (Mysql, "tls=preferred", "`tls=preferred` is not accepted: encryption must not"),
+            (Mysql, "charset=utf8", "`charset` is not accepted: statements and texts are utf8mb4"),
             (Mysql, "serverPubKey=name", "write `server-public-key=FILE`"),
             (Mysql, "readTimeout=1s", "write `timeout = 1s` in a job"),
             (Mysql, "tsl=true", "did you mean `tls`?"),
-            (Mysql, "sslmode=disable", "`sslmode` is not taken"),
-            (Mysql, "innodb_lock_wait_timeout=hunter2", "`innodb_lock_wait_timeout` is not taken"),
-            (Postgres, "sslmode=prefer", "`sslmode=prefer` is not taken"),
+            (Mysql, "sslmode=disable", "`sslmode` is not accepted"),
+            (
+                Mysql,
+                "innodb_lock_wait_timeout=hunter2",
+                "`innodb_lock_wait_timeout` is not accepted",
+            ),
+            (Postgres, "sslmode=prefer", "`sslmode=prefer` is not accepted"),
             (Postgres, "sslmode=verify-ca", "`tls=require` checks no certificate"),
             (
                 Postgres,
@@ -308,7 +312,7 @@ mod tests {
             (Postgres, "connect_timeout=hunter2", "is a whole number of seconds"),
             (Postgres, "connect_timeout=0", "there is always a limit"),
             (Postgres, "user=hunter2", "write `--username`"),
-            (Postgres, "search_path=hunter2", "`search_path` is not taken"),
+            (Postgres, "search_path=hunter2", "`search_path` is not accepted"),
         ] {
             let message = translated(kind, text).unwrap_err();
             assert!(message.contains(words), "{text}: {message}");

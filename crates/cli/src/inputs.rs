@@ -126,7 +126,7 @@ fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {
         }
         Fault::Broken { line, why } => {
             Diagnostic::error(feed.span, format!("line {line} of `{name}`: {why}"))
-                .help("mend the line: nothing was sent")
+                .help("correct the line: nothing was sent")
         }
     }
 }

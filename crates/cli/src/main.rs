@@ -4,7 +4,6 @@
 //! [`commands`] runs it, [`display`] shows the progress of a run, and [`exit`] has the exit codes.
 
 mod args;
-mod beside;
 mod builtin;
 mod bundle;
 mod calibration;
@@ -39,6 +38,7 @@ mod stderr;
 mod trust;
 mod user;
 mod workload_file;
+mod workload_folder;
 
 use std::process::ExitCode;
 

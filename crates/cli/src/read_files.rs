@@ -9,10 +9,10 @@ use record::{InputFile, LONGEST_KEPT_TEXT};
 use sha2::{Digest, Sha256};
 use workload::Plan;
 
-use crate::beside::folder_of;
 use crate::complain::Complaint;
 use crate::experiment_file::ExperimentFile;
 use crate::workload_file::WorkloadFile;
+use crate::workload_folder::folder_of;
 
 /// The bytes that are read at once.
 const PIECE: usize = 1 << 16;

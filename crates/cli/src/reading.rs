@@ -10,7 +10,6 @@ use lab::TargetProblem;
 use workload::{Arrival, JobTarget, Overrides, Plan, Rates, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
-use crate::beside::{WorkloadFolder, folder_of};
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::experiment_file::{self, ExperimentFile};
@@ -18,6 +17,7 @@ use crate::inputs;
 use crate::outputs::{self, Outputs};
 use crate::trust;
 use crate::workload_file::WorkloadFile;
+use crate::workload_folder::{WorkloadFolder, folder_of};
 
 /// The name of the file that is read if a folder is named.
 pub(crate) const EXPERIMENT: &str = "experiment.ini";

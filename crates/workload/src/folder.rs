@@ -52,7 +52,7 @@ pub(crate) fn unreadable(name: &str, limit: usize, error: &io::Error) -> (String
     match error.kind() {
         io::ErrorKind::NotFound => (
             format!("there is no file {name}"),
-            "without a leading `/` it is looked for beside the workload file".to_owned(),
+            "without a leading `/` it is looked for in the folder of the workload file".to_owned(),
         ),
         io::ErrorKind::FileTooLarge => {
             (format!("{name} has more than {} MiB", limit >> 20), "name a smaller file".to_owned())

@@ -189,7 +189,7 @@ fn pause_within_intermittent_traffic_belongs_to_its_phase() {
 
 /// A job that was active from the beginning is compared with the time after it.
 #[test]
-fn phase_after_is_the_reference_if_there_is_none_before() {
+fn phase_after_is_the_reference_without_a_phase_before() {
     let stopped = ONCE.replace("count = 1\nstart = 30s", "stop = 40s");
     let run = Run::of(&stopped).asking(0, 100, 1.0).acting(1, 0, 39);
     let [stopped] = run.side_effects().try_into().unwrap();

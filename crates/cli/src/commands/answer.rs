@@ -13,9 +13,9 @@ use report::{Environment, Page, RunDetails, Style, TestSuite, View};
 use serde_json::Value;
 
 use crate::args::AnswerArgs;
-use crate::beside::folder_of;
 use crate::complain::{Complaint, is_styled};
 use crate::exit::Exit;
+use crate::workload_folder::folder_of;
 use crate::{memory, outputs};
 
 /// The width of an answer outside a terminal, and the most on one. Longer lines are hard to read,
@@ -55,7 +55,7 @@ pub(crate) fn of_run(
     if let Some(error) = record_error {
         let complaint = Complaint::of(error);
         match view {
-            Ok(_) => complaint.help("what it holds so far can be read"),
+            Ok(_) => complaint.help("its content so far can be read"),
             Err(_) => complaint,
         }
         .print();

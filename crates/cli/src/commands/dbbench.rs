@@ -56,7 +56,7 @@ const FLAGS: &[Flag] = &[
         "file with a row per request, replaced; relative to the \
                                        current folder",
     ),
-    value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` beside a mean"),
+    value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` next to a mean"),
     value("max-idle-conns", "N", "accepted: no connection is closed before the end"),
     value("max-sample-count", "N", "accepted: it does nothing in dbbench either"),
     switch("allow-commands", "let jobs with a `command` (not in dbbench) run programs"),
@@ -65,7 +65,7 @@ const FLAGS: &[Flag] = &[
 
 /// Flags that are accepted without effect, and the reasons.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("confidence", "the answer has whole distributions instead of a `±` beside a mean"),
+    ("confidence", "the answer has whole distributions instead of a `±` next to a mean"),
     ("max-idle-conns", "a connection that was opened stays open to the end"),
     ("max-sample-count", "every request is counted, and dbbench itself never reads it"),
 ];
@@ -214,7 +214,7 @@ impl FlagOptions {
                 let sentence = format!("--base-dir: there is no folder `{}`", folder.display());
                 Err(Complaint::new(sentence).help(
                     "name the folder where the files of the workload are, or leave the flag out \
-                     if they are beside it",
+                     if they are in its folder",
                 ))
             }
             Some(_) | None => Ok(()),
@@ -553,9 +553,9 @@ mod tests {
             ("--driver sqlite --password x", "--password has no meaning for `sqlite:`"),
             ("--port 0", "--port: it is not a port"),
             ("--params password=x", "--params: a password cannot be an option"),
-            ("--params tls=preferred", "--params: `tls=preferred` is not taken: encryption"),
+            ("--params tls=preferred", "--params: `tls=preferred` is not accepted: encryption"),
             ("--driver postgres --params sslmode=prefer", "--params: `sslmode=prefer` is not"),
-            ("--params a=b", "--params: `a` is not taken"),
+            ("--params a=b", "--params: `a` is not accepted"),
             ("--port 65_536", "--port: it is not a port"),
             ("--intermediate-stats-interval 0", "--intermediate-stats-interval: it is zero"),
             ("--intermediate-stats-interval 5", "it has no unit"),

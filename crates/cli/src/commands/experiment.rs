@@ -24,7 +24,6 @@ use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
 
 use crate::args::{AnswerArgs, RunArgs};
-use crate::beside::WorkloadFolder;
 use crate::commands::answer::TextForm;
 use crate::commands::experiment_progress::Progress;
 use crate::commands::remedy::SkipsLoads;
@@ -35,6 +34,7 @@ use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, PLANS, RecordedExperiment};
+use crate::workload_folder::WorkloadFolder;
 use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the command line.

@@ -16,7 +16,6 @@ use report::{
 };
 
 use crate::args::PublishArgs;
-use crate::beside::folder_of;
 use crate::bundle::{self, PackError};
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
@@ -24,6 +23,7 @@ use crate::exit::Exit;
 use crate::read_files;
 use crate::recorded_experiment::{PLANS, RecordedExperiment};
 use crate::workload_file::file_name;
+use crate::workload_folder::folder_of;
 
 /// The file with the checksums. It is written last: a bundle without it is incomplete.
 const SUMS: &str = "SHA256SUMS";

@@ -78,7 +78,8 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
             _,
         )
         | (_, Status::Invalid) => {
-            let sentence = format!("the answer of `{record}` is INVALID: nothing could hold");
+            let sentence =
+                format!("the answer of `{record}` is INVALID: there is nothing to confirm");
             Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))
         }
         (ExperimentState::Complete, _) => Ok(()),

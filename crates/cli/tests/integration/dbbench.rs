@@ -415,7 +415,7 @@ fn a_broken_file_is_found_before_anything_is_sent() {
     let run = || place.assay(&["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"]);
     run().refuses(&["there is no file `a.csv`", " --> w.ini:5:17"]);
     place.write("a.csv", "1,2\n3\n");
-    run().refuses(&["line 2 of `a.csv`", "mend the line: nothing was sent"]);
+    run().refuses(&["line 2 of `a.csv`", "correct the line: nothing was sent"]);
     place.write("w.ini", "[replay]\nquery-log-file=a.csv\n");
     for broken in ["1,\n", "1\n", "1,begin\n", "x,select 1\n"] {
         place.write("a.csv", broken);
@@ -530,8 +530,8 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
     let ran = place.assay(&nobody).expect(4);
     let warning = "warning: --params: `parseTime` has no effect: ";
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
-    said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
-    said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
+    said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not accepted: "]);
+    said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not accepted"]);
 }
 
 #[test]

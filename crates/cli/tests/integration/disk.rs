@@ -26,7 +26,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     let ran = CommandResult::of(&mut limited(&place, 40_000, &args)).expect(3);
     let words = "error: cannot continue to write the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("help: what it holds so far can be read"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("help: its content so far can be read"), "{}", ran.stderr);
     let summary = ran.json();
     assert_eq!(summary["verdict"]["status"], "INVALID");
     assert_eq!(check(&summary, "complete")["status"], "invalid");

@@ -137,7 +137,7 @@ fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
+fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
     let place = Place::with(&results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n"));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
     let run = place.assay(&TO_PIPES_AND_DEVICES).expect(3);

@@ -25,7 +25,7 @@ fn recorded() -> Place {
 }
 
 #[test]
-fn a_file_that_is_no_record_is_refused_with_what_it_is() {
+fn file_that_is_no_record_is_refused_and_its_kind_named() {
     let place = Place::new();
     place.write("empty", "");
     place.write("text.assay", "a text, and nothing but a text\n".repeat(50));

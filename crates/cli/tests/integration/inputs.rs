@@ -27,7 +27,7 @@ fn refused(job: &str, files: &[(&str, &str)], words: &[&str]) {
 #[test]
 fn broken_files_are_refused_with_their_lines() {
     let args = "query = select ?\nquery-args-file = a.csv";
-    refused(args, &[], &["there is no file `a.csv`", "beside the workload file"]);
+    refused(args, &[], &["there is no file `a.csv`", "in the folder of the workload file"]);
     let ragged = "line 3 of `a.csv`: it has 1 field, and the first record has 2";
     refused(args, &[("a.csv", "1,2\n3,4\n5\n")], &[ragged, "nothing was sent"]);
     let two = "query = select ?, ?\nquery-args-file = a.csv";

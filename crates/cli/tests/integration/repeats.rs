@@ -125,7 +125,7 @@ fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let repeat = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
     if first.code == 3 {
         // On a machine with other work the instrument may fail.
-        place.assay(&repeat).refuses(&["is INVALID: nothing could hold"]);
+        place.assay(&repeat).refuses(&["is INVALID: there is nothing to confirm"]);
         return;
     }
     place.assay(&repeat).refuses(&["--allow-commands"]);
@@ -176,7 +176,9 @@ fn answer_without_a_claim_is_neither_confirmed_nor_contradicted() {
 #[test]
 fn experiment_without_an_answer_is_not_repeated() {
     let place = experiment("sim:mm1?service=1ms&errors=0.2", SLOWER, "");
-    place.assay(&["repeat", "r.assay"]).refuses(&["`r.assay` is INVALID: nothing could hold"]);
+    place
+        .assay(&["repeat", "r.assay"])
+        .refuses(&["`r.assay` is INVALID: there is nothing to confirm"]);
     let place = Place::new();
     place.write("read.ini", "url = sim:mm1\nduration = 60s\n[a]\nquery = select 1\nrate = 500\n");
     let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";

@@ -669,7 +669,7 @@ async fn use_all(rt: &Rt, path: &Path) {
 }
 
 #[test]
-fn a_column_whose_name_is_no_text_has_a_question_mark_for_a_name() {
+fn column_with_an_unreadable_name_is_called_question_mark() {
     let (_scratch, folder) = scratch();
     let path = folder.join("odd");
     real(async move |rt| {

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_of_which_nothing_is_known_is_not_in_effect() {
+    fn unknown_connection_is_not_in_effect() {
         let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
         let unknown = check_one(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
         assert!(unknown.contains("it is not known how"), "{unknown}");

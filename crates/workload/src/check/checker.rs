@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use base::{Diagnostic, Dialect, Seed};
 
-use super::known::ParameterUses;
 use super::overrides::Overrides;
+use super::parameter_uses::ParameterUses;
 use crate::expr::{Compiled, ExprContext, NO_VARIABLES, Position, Refused, Scope, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};

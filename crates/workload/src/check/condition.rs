@@ -177,7 +177,7 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
     let behind = text.rfind(')').unwrap_or_default();
     let Some(at) = text[behind..].find(['<', '>']).map(|at| behind + at) else {
         let message = match text.is_empty() {
-            true => "a condition is missing beside a comma".to_owned(),
+            true => "a condition is missing next to a comma".to_owned(),
             false => format!("{} is not a condition", quoted(text)),
         };
         return Err(item.error(message).help("write for example `slo = p99 < 30ms`"));

@@ -123,7 +123,7 @@ fn code(item: Excerpt<'_>) -> Result<Code, Diagnostic> {
     let text = item.text();
     let help = "codes are separated by commas: `40001, 1213`";
     if text.is_empty() {
-        return Err(item.error("an error code is missing beside a comma").help(help));
+        return Err(item.error("an error code is missing next to a comma").help(help));
     }
     if text.len() > Code::CAPACITY {
         let message = format!("{} has more than {} characters", quoted(text), Code::CAPACITY);

@@ -4,7 +4,7 @@ use base::{Code, Diagnostic, Nanos, Seed, Target, TargetError};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use super::known::reaches_beyond_password;
+use super::parameter_uses::reaches_beyond_password;
 use crate::keys::SectionKind;
 use crate::plan::{Plan, Warmup};
 use crate::read::Entry;

@@ -5,7 +5,8 @@
 //! [`Folder`]. It continues after each error and reports all of them at once.
 
 mod applied;
-mod blame;
+mod attribution;
+mod check_file;
 mod checker;
 mod condition;
 mod dialect;
@@ -17,16 +18,15 @@ mod foreign;
 mod global;
 mod job;
 mod kind;
-mod known;
 mod list;
 mod load;
 mod mix;
 mod name;
 mod named;
 mod observe;
-mod once;
 mod overrides;
 mod pacing;
+mod parameter_uses;
 mod params;
 mod role;
 mod secrets;
@@ -44,7 +44,7 @@ pub(crate) use condition::{NamedSlo, named_slos};
 pub use global::MOST_CONNECTIONS;
 pub use overrides::{Override, Overrides, Rates};
 
-use once::{Checked, check_as_given};
+use check_file::{Checked, check_as_given};
 
 use crate::folder::Folder;
 use crate::plan::Plan;
@@ -67,7 +67,7 @@ pub fn check(
     }
     if overrides.params().next().is_some() {
         let own = check_as_given(file, &overrides.without_params(), folder, None).found;
-        found = blame::attribute_errors(file.text(), overrides, &own, found);
+        found = attribution::attribute_errors(file.text(), overrides, &own, found);
     }
     (None, secrets::clean(file, &hidden.0, found))
 }

@@ -125,7 +125,7 @@ fn unnamed(key: &str, entry: &Entry<'_>, item: Excerpt<'_>) -> Diagnostic {
     if item.text().is_empty() {
         return entry
             .value()
-            .error("an item is missing beside a comma")
+            .error("an item is missing next to a comma")
             .help("remove the comma, or write what is missing");
     }
     let message = format!("{} is not of the form `NAME: EXPRESSION`", quoted(item.text()));

@@ -212,7 +212,7 @@ impl<'f> Checker<'f> {
             return false;
         };
         if chosen.rate.is_none() {
-            let help = "sessions need arrivals: write `rate = 10` beside it, or leave it out";
+            let help = "sessions need arrivals: write `rate = 10` as well, or leave it out";
             self.alone(entry, "needs a `rate`", help);
         }
         true
@@ -224,12 +224,12 @@ impl<'f> Checker<'f> {
         if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
             let help = match every {
                 true => "a timetable is always even: leave `arrival` out",
-                false => "write `rate = 100` beside it, or leave it out",
+                false => "write `rate = 100` as well, or leave it out",
             };
             self.alone(entry, "needs a `rate`", help);
         }
         if let Some(entry) = fields.one("batch-size").filter(|_| !rate && !every) {
-            let help = "write `rate = 100` or `every = 10s` beside it, or leave it out";
+            let help = "write `rate = 100` or `every = 10s` as well, or leave it out";
             self.alone(entry, "needs a `rate` or `every`", help);
         }
         let queue = rate && chosen.concurrency.is_some();
@@ -242,7 +242,7 @@ impl<'f> Checker<'f> {
         let is_session = fields.one("session").is_some();
         let model = chosen.all().map(|(name, _)| name).find(|name| *name != "concurrency");
         if let Some((entry, model)) = fields.one("think").zip(model).filter(|_| !is_session) {
-            let why = format!("has no meaning beside `{model}`");
+            let why = format!("cannot be combined with `{model}`");
             let help = format!(
                 "only clients of a closed job and sessions think: leave out `think` or `{model}`"
             );

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use base::{Diagnostic, HIDDEN, Secret, Secrets};
 
+use super::check_file::check_as_given;
 use super::checker::Checker;
-use super::once::check_as_given;
 use super::overrides::{Override, Overrides};
 use crate::expr::{Expr, Node};
 use crate::folder::Folder;

@@ -188,6 +188,6 @@ fn below_the_mean(mean: Level, amplitude: Level, place: Excerpt<'_>) -> Result<(
 fn no_process(arrival: &Entry<'_>) -> Diagnostic {
     arrival
         .whole()
-        .error("`arrival` has no meaning beside a trace of times")
+        .error("`arrival` cannot be combined with a trace of times")
         .help("the times are replayed as they are: leave `arrival` out")
 }

@@ -3,8 +3,8 @@
 use base::Diagnostic;
 
 use super::checker::{Checker, JobScope};
-use super::known::ParameterUse;
 use super::load::bindable;
+use super::parameter_uses::ParameterUse;
 use crate::expr::{Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, compile, parse_braced};
 use crate::read::{Excerpt, LARGEST_FILE, Passage};
 use crate::text::{

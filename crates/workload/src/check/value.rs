@@ -8,7 +8,7 @@ use base::{Diagnostic, Nanos, Rate, RateError};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use super::known::ParameterUse;
+use super::parameter_uses::ParameterUse;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
 use super::arm::{self, ArmDraft, bare};
-use super::beside::WorkloadFolder;
 use super::capacity_section;
 use super::difference::{self, Difference};
 use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
@@ -17,6 +16,7 @@ use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
 use super::sweep::{self, SweepDraft, SweptValues};
+use super::workload_folder::WorkloadFolder;
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::keys::{self, SectionKind};

@@ -185,7 +185,8 @@ fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
         None => Restore::Statements(values.iter().map(|value| value.text().to_owned()).collect()),
         Some(word) if values.len() > 1 => {
             sink.error(|| {
-                let message = format!("{} stands beside other lines of `restore`", word.text());
+                let message =
+                    format!("`{}` cannot be combined with other lines of `restore`", word.text());
                 word.error(message).help("write this line or the others")
             });
             Restore::None

@@ -7,7 +7,6 @@
 //! with its workload file, once for each arm.
 
 mod arm;
-mod beside;
 mod best;
 mod bet;
 mod capacity;
@@ -31,6 +30,7 @@ mod saturate_section;
 mod sections;
 mod sweep;
 mod vary;
+mod workload_folder;
 
 pub use best::BestRule;
 pub use bet::{Bet, ChangeRange};

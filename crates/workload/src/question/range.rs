@@ -129,7 +129,7 @@ pub fn numeric_value(text: &str) -> Option<f64> {
 fn part(item: Excerpt<'_>) -> Result<Part<'_>, Box<Diagnostic>> {
     let text = item.text();
     if text.is_empty() {
-        return Err(Box::new(item.error("a value is missing beside a comma").help(HELP)));
+        return Err(Box::new(item.error("a value is missing next to a comma").help(HELP)));
     }
     let values = match text.find("..") {
         Some(dots) if !text.contains(['(', '\'', '"']) => {
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn descending_empty_and_stepless_ranges_are_refused() {
         refused("", "the range is empty", "");
-        refused("1,, 2", "a value is missing beside a comma", "");
+        refused("1,, 2", "a value is missing next to a comma", "");
         refused("128..1 x2", "the range `128..1 x2` descends", "128..1 x2");
         refused("1..128", "`1..128` has no step", "1..128");
         refused("1..", "`1..` lacks an end", "1..");

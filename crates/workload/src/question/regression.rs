@@ -56,7 +56,7 @@ impl fmt::Display for RegressionLimit {
 
 fn limit(item: Excerpt<'_>) -> Result<RegressionLimit, Diagnostic> {
     if item.text().is_empty() {
-        return Err(item.error("a limit is missing beside a comma").help(HELP));
+        return Err(item.error("a limit is missing next to a comma").help(HELP));
     }
     let (name, behind) = metric::split(item);
     let metric = metric::metric(name)?;
@@ -122,6 +122,6 @@ mod tests {
         refused("size > +0%", "`+0%` is not worse than the baseline", "+0%");
         refused("p99 > +3%", "unknown metric `p99`", "p99");
         refused("throughput <= -3%", "`<=` is not a comparison of limits", "<=");
-        refused("load < -3%,", "a limit is missing beside a comma", "");
+        refused("load < -3%,", "a limit is missing next to a comma", "");
     }
 }

@@ -158,7 +158,7 @@ impl<'f> Sections<'f> {
         for name in ["bet", "rounds", "differences", "design", "delta"] {
             for value in fields.values(name) {
                 sink.error(|| {
-                    let message = format!("`{name}` has no meaning beside [capacity]");
+                    let message = format!("`{name}` cannot be combined with [capacity]");
                     value.error(message).help("a search compares nothing: leave it out")
                 });
             }
@@ -219,7 +219,7 @@ impl<'f> Sections<'f> {
         }
         if let Some(rounds) = fields.one("rounds") {
             let help = "remove it: `repeats` in [sweep] is the number of runs at each point";
-            refuse(rounds.span(), "`rounds` has no meaning beside [sweep]", help);
+            refuse(rounds.span(), "`rounds` cannot be combined with [sweep]", help);
         }
         if let (Some((_, place)), []) = (draft.bets.first(), self.arms.as_slice()) {
             let help = "write an `[arm NAME]` for each case; for the best point, write `best` in \
@@ -253,7 +253,7 @@ impl<'f> Sections<'f> {
 /// Reports a section that cannot be combined with another one.
 fn reject_beside(section: &Section<'_>, other: &str, sink: &mut Sink) {
     sink.error(|| {
-        let message = format!("[{}] stands beside [{other}]", bare(&section.name));
+        let message = format!("[{}] cannot be combined with [{other}]", bare(&section.name));
         Diagnostic::error(section.span, message)
             .help("write an experiment file for each question and each case")
     });

@@ -198,14 +198,14 @@ const MAX: &str = "write `p99.9` for 99.9 %; the largest value is `max`";
 fn parts_of_a_comparison_are_refused_beside_a_search() {
     for line in ["bet = throughput -5% .. -25%", "rounds = 12", "design = aa", "delta = 2%"] {
         let name = line.split(' ').next().unwrap();
-        let message = format!("`{name}` has no meaning beside [capacity]");
+        let message = format!("`{name}` cannot be combined with [capacity]");
         let text = SEARCH.replace("[capacity]", &format!("{line}\n[capacity]"));
         let (_, found) = read(&text);
         assert!(found.iter().any(|one| one.message == message), "{}", render(&text, &found));
     }
     check(
         &format!("{SEARCH}[arm a]\n"),
-        "[arm a] stands beside [capacity]",
+        "[arm a] cannot be combined with [capacity]",
         "write an experiment file for each question and each case",
     );
 }

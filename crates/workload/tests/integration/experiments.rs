@@ -537,7 +537,7 @@ error: an experiment compares at least two arms, and there are 1
   |
   = help: write an `[arm NAME]` for each case; the first one is the baseline
 
-error: none stands beside other lines of `restore`
+error: `none` cannot be combined with other lines of `restore`
  --> mail.ini:4:11
   |
 4 | restore = none

@@ -301,7 +301,7 @@ error: there is no file `nowhere.csv`
 2 | query = select ${csv('nowhere.csv', 1)}
   |                      ^^^^^^^^^^^^^
   |
-  = help: without a leading `/` it is looked for beside the workload file
+  = help: without a leading `/` it is looked for in the folder of the workload file
 "#,
     );
     let refused = |file: &str, expected: &[&str]| {

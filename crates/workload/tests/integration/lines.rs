@@ -262,7 +262,7 @@ let = a: 1, ; first \
   b: 2
 "#,
         r#"
-error: an item is missing beside a comma
+error: an item is missing next to a comma
  --> mail.ini:3:7
   |
 3 | let = a: 1, ; first \

@@ -58,7 +58,7 @@ error: `arrival` needs a `rate`
 3 | arrival = uniform
   | ^^^^^^^
   |
-  = help: write `rate = 100` beside it, or leave it out
+  = help: write `rate = 100` as well, or leave it out
 "#,
     );
     check(
@@ -95,7 +95,7 @@ error: `batch-size` needs a `rate` or `every`
 3 | batch-size = 5
   | ^^^^^^^^^^
   |
-  = help: write `rate = 100` or `every = 10s` beside it, or leave it out
+  = help: write `rate = 100` or `every = 10s` as well, or leave it out
 "#,
     );
     check(
@@ -196,7 +196,7 @@ think = 5ms
 rate = 5
 "#,
         r#"
-error: `think` has no meaning beside `rate`
+error: `think` cannot be combined with `rate`
  --> mail.ini:3:1
   |
 3 | think = 5ms
@@ -213,7 +213,7 @@ think = 5ms
 every = 5s
 "#,
         r#"
-error: `think` has no meaning beside `every`
+error: `think` cannot be combined with `every`
  --> mail.ini:3:1
   |
 3 | think = 5ms

@@ -225,7 +225,7 @@ fn bad_traces_name_the_line_and_what_to_do() {
         ("trace(times 1 2,3)", "`2,3` has 2 numbers"),
         ("trace(rates 0 1, 2)", "`2` has 1 number"),
         ("trace(times )", "there is no file `times`"),
-        ("trace(t.csv)\narrival = poisson", "`arrival` has no meaning beside a trace of times"),
+        ("trace(t.csv)\narrival = poisson", "`arrival` cannot be combined with a trace of times"),
     ] {
         refused(rate, "0\n", expected);
     }

@@ -33,7 +33,7 @@ proptest! {
                 "can be zero",
                 "not a single statement",
                 "the limit is 256 MiB",
-                "beside a trace of times",
+                "combined with a trace of times",
                 "the command is malformed",
             ];
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);

@@ -215,7 +215,7 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
     check(
         "[saturate]",
         "[sweep]\nvary = concurrency(read): 1, 2\n[saturate]",
-        "[sweep] stands beside [saturate]",
+        "[sweep] cannot be combined with [saturate]",
         "write an experiment file for each question and each case",
     );
     check(
@@ -235,7 +235,12 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
                 [saturate]\nvary = rate(read)\nuntil = throughput gains < 2%\n[read]\n\
                 query = select 1\n";
     let (_, found) = read(text);
-    assert_eq!(found[0].message, "[saturate] stands beside [capacity]", "{}", render(text, &found));
+    assert_eq!(
+        found[0].message,
+        "[saturate] cannot be combined with [capacity]",
+        "{}",
+        render(text, &found)
+    );
 }
 
 /// A bet is judged at the load of the search: a rate that is given is not a result.

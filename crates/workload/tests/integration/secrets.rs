@@ -118,7 +118,7 @@ fn port_of_a_program_is_no_secret() {
 }
 
 #[test]
-fn parameter_beside_the_password_of_a_url_is_no_secret() {
+fn parameter_outside_the_password_of_a_url_is_no_secret() {
     let text = format!(
         "url = postgres://${{u}}:x@${{h}}:${{p}}/${{d}}?connect-timeout=${{t}}\n\
          [params]\nu = ann\nh = db1\np = 5433\nd = shop\nt = 3s\nn = 5\n{READ}\

@@ -487,7 +487,7 @@ rows = 10
 columns = a: row(),, b: 1
 "#,
         r#"
-error: an item is missing beside a comma
+error: an item is missing next to a comma
  --> mail.ini:3:11
   |
 3 | columns = a: row(),, b: 1

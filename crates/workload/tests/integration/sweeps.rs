@@ -268,7 +268,7 @@ fn keys_that_contradict_a_sweep_are_refused() {
     refused(
         &format!("rounds = 8\n{vary}"),
         "8",
-        "`rounds` has no meaning beside [sweep]",
+        "`rounds` cannot be combined with [sweep]",
         "remove it: `repeats` in [sweep] is the number of runs at each point",
     );
     refused(

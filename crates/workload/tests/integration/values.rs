@@ -553,7 +553,7 @@ query = select 1
 error = 40001,
 "#,
         r#"
-error: an error code is missing beside a comma
+error: an error code is missing next to a comma
  --> mail.ini:3:15
   |
 3 | error = 40001,
@@ -687,7 +687,7 @@ query = select 1
 slo = p99 < 1s,
 "#,
         r#"
-error: a condition is missing beside a comma
+error: a condition is missing next to a comma
  --> mail.ini:3:16
   |
 3 | slo = p99 < 1s,
