@@ -170,6 +170,9 @@ fn counts(view: &ExperimentView) -> Vec<String> {
     }
     let line = |(names, text): (Vec<&str>, String)| match names.as_slice() {
         [only] => format!("{only}: {text}"),
+        [first, second, third, _, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second}, {third} and {} more: {text} each", rest.len() + 1)
+        }
         all => format!("{}: {text} each", all.join(", ")),
     };
     shared.into_iter().map(line).collect()
