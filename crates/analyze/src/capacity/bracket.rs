@@ -32,7 +32,7 @@ const WIDE: f64 = 1.5;
 const BRIEF: u32 = 1;
 pub(super) const EXTENDED: u32 = 3;
 
-/// Difference of two measures, in standard errors, at which the smaller one is likely to be smaller.
+/// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY: f64 = 2.0;
 
 /// Maximum number of doublings.
@@ -81,8 +81,8 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns false if the trials below the value that failed exceed the bound as often as those at
-    /// it, as far as this number of standard errors can tell: the load is not what makes them fail.
+    /// Returns false if the trials below the value that failed exceed the bound as often as those
+    /// at it, within this number of standard errors: the load is then not the reason.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);

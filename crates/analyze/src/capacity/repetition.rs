@@ -16,8 +16,9 @@ const ERROR: f64 = 0.02;
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
 /// value to the smallest one that failed must overlap, each widened by 2 %. An overlap with a range
-/// that is too wide to locate the boundary decides nothing. Without two such ranges, the results agree if all values passed in both searches, or all failed in both; they
-/// contradict each other if one confirmed a value and all values of the other failed.
+/// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
+/// agree if all values passed in both searches, or all failed in both; they contradict each other
+/// if one confirmed a value and all values of the other failed.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
     if refutes(first, second) || refutes(second, first) {
         return RepetitionOutcome::Contradicts;
@@ -45,8 +46,8 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
     }
 }
 
-/// Returns true if a search says enough for another one to agree with it: the confirmed value is not
-/// far below the range of the boundary, which is narrow.
+/// Returns true if a search says enough for another one to agree with it: the range of the
+/// boundary is narrow, and the confirmed value not far below it.
 fn is_located(capacity: &Capacity, range: Interval) -> bool {
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.

@@ -20,9 +20,9 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
     }
 }
 
-/// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of the
-/// interval, at which the boundary counts as located. Of a regular search it is 1.12 at most, but
-/// for a boundary that is so shallow that the confirmation needs a wide margin.
+/// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of
+/// the interval, at which the boundary counts as located. Of a regular search it is 1.12 at most,
+/// but for a boundary that is so shallow that the confirmation needs a wide margin.
 pub(super) const LOCATED: f64 = 1.25;
 
 /// The same as a difference of numbers of clients.

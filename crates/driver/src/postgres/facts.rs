@@ -10,8 +10,8 @@ use crate::server_facts::{NONE, UNKNOWN};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 
-/// Query for the settings that somebody has set, with their defaults; those set by the server itself
-/// or by this session are left out. A default that is a size gets the largest unit without a
+/// Query for the settings that somebody has set, with their defaults; those set by the server
+/// itself or by this session are left out. A default that is a size gets the largest unit without a
 /// remainder, as a value has; the server only has its number of blocks, for example.
 const SETTINGS: &str = "select name, value, case \
         when setting = boot_val then value \

@@ -50,8 +50,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
     group by 1, 2, 3, 4, 5, 6, 7";
 
 /// Returns [`ACTIVITY`] for an observed program: with the client's port of each session instead of
-/// its process id, and with how long it has been idle: longer than a switch between processes takes, or so long that it is
-/// unused.
+/// its process id, and with the class of its idle time: longer than a switch between processes
+/// takes, or so long that it is unused.
 fn activity_of_a_program() -> String {
     let columns = "client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \

@@ -259,20 +259,11 @@ impl CapacityView {
                 value(fails),
                 value(low)
             ),
-            Irregular::NotLocated { low, high } => format!(
-                "Irregular: the boundary is not located: it lies between {} and {}. Write a larger \
-                 `budget`, or a longer `trial`",
-                value(low),
-                value(high)
-            ),
+            Irregular::NotLocated { low, high } => not_located(&value(low), &value(high)),
             Irregular::BudgetSpent { phase } => {
                 format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
             }
-            Irregular::LimitedBy(OwnLimit::Connections(connections)) => format!(
-                "Irregular: limited by connections = {connections}. Requests wait for a connection \
-                 of ours, so this is no capacity of the database: raise `concurrency` or \
-                 `max-connections`"
-            ),
+            Irregular::LimitedBy(OwnLimit::Connections(connections)) => limited_by(*connections),
             Irregular::FitsDisagree { regression, isotonic } => format!(
                 "Irregular: two fits disagree, {} and {}. Use a longer `trial` or a larger \
                  `budget`",
@@ -505,6 +496,20 @@ fn drift(change: f64) -> String {
         "Irregular: the server becomes {word} from trial to trial, by {} over the search. Write \
          `restore`, or let it settle before",
         number::percent(change.abs())
+    )
+}
+
+fn not_located(low: &str, high: &str) -> String {
+    format!(
+        "Irregular: the boundary is not located: it lies between {low} and {high}. Write a larger \
+         `budget`, or a longer `trial`"
+    )
+}
+
+fn limited_by(connections: u64) -> String {
+    format!(
+        "Irregular: limited by connections = {connections}. Requests wait for a connection of \
+         ours, so this is no capacity of the database: raise `concurrency` or `max-connections`"
     )
 }
 

@@ -11,8 +11,9 @@ use super::appendix::Appendix;
 use super::capacity::CapacityView;
 use super::charts::{experiment_figures, figure_with_evidence};
 use super::saturation::SaturationView;
+use super::shown_changes;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{appendix_html, lines, repeated, sentence, sweep, sweep_html};
+use super::{appendix_html, lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
@@ -219,14 +220,14 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
         ("conclusion", Align::Left),
     ];
     let rows: Vec<Vec<String>> =
-        lines::shown(arm).map(|change| lines::row(change).to_vec()).collect();
+        shown_changes::shown(arm).map(|change| lines::row(change).to_vec()).collect();
     out.rows(&format!("Metrics of {name} against {baseline}"), &columns, &rows);
     out.paragraph(&format!("The {}.", lines::MEANS));
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
     }
-    if arm.changes.iter().any(|change| repeated::is_repeated(arm, change)) {
-        out.paragraph(&format!("{}.", repeated::NOTE));
+    if arm.changes.iter().any(|change| shown_changes::is_repeated(arm, change)) {
+        out.paragraph(&format!("{}.", shown_changes::NOTE));
     }
 }
 

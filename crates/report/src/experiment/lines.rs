@@ -3,12 +3,9 @@
 use std::fmt::Write as _;
 
 use analyze::CheckKind;
-use analyze::compare::{
-    ArmComparison, ArmSlo, Comparison, MachineChange, MetricChange, Missing, NotCompared,
-};
+use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
 use workload::question::Scale;
 
-use super::repeated;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
@@ -359,23 +356,6 @@ pub(super) const SEVERAL_DIFFERENCES: &str =
 /// Note on the metrics that are marked with a star.
 pub(super) const EXPLORATORY: &str = "exploratory: not declared before; no claim follows from it";
 
-/// Returns the changes in the tables of text, Markdown and page: without those of an exploratory
-/// metric that some runs did not measure, or that repeats another one.
-pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
-    let missing = Err(NotCompared::Missing(Missing::NotMeasured));
-    let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;
-    arm.changes.iter().filter(is_measured).filter(move |it| !repeated::is_repeated(arm, it))
-}
-
-/// Returns the changes of all arms, those of declared metrics first.
-pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &MetricChange)> {
-    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
-    let mut changes: Vec<_> =
-        arms.flat_map(|arm| shown(arm).map(move |change| (arm, change))).collect();
-    changes.sort_by_key(|(_, change)| change.is_exploratory);
-    changes
-}
-
 /// Note on the values of a table of metrics.
 pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
@@ -442,6 +422,7 @@ mod tests {
     use workload::question::RunMetric;
 
     use super::super::fixtures::{experiment, text_of};
+    use super::super::shown_changes;
     use super::*;
 
     fn change(metric: &str, alpha: f64, compared: Result<(), Missing>) -> MetricChange {
@@ -491,7 +472,8 @@ mod tests {
         let size = SampleSize::Groups([2, 2]);
         let limiters = [Component::Unknown; 2];
         let arm = ArmComparison { baseline: 0, arm: 1, size, changes, limiters };
-        let names: Vec<String> = shown(&arm).map(|change| change.metric.to_string()).collect();
+        let names: Vec<String> =
+            shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
     }
 

@@ -5,6 +5,7 @@ use analyze::compare::{ArmComparison, Comparison, MetricChange};
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
 use super::short_tables::trials;
+use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{lines, sweep_markdown};
 use crate::markdown::{Document, Table, code, escaped};
@@ -50,7 +51,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
 /// Returns the title of the table of metrics, with the confidence of its intervals.
 pub(super) fn title(comparison: Option<&Comparison>) -> String {
     let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
-    match lines::levels(arms.flat_map(lines::shown)) {
+    match lines::levels(arms.flat_map(shown_changes::shown)) {
         Some(levels) => format!("Metrics ({levels})"),
         None => "Metrics".to_owned(),
     }
@@ -143,7 +144,7 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
         let name = groups[arm.arm].name.clone();
         all_escaped(&[metric, name, baseline, own, size, interval, conclusion])
     };
-    Table { columns, rows: lines::changes(comparison).iter().map(cells).collect() }
+    Table { columns, rows: shown_changes::changes(comparison).iter().map(cells).collect() }
 }
 
 pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {

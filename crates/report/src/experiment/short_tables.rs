@@ -4,6 +4,7 @@ use analyze::curve::ArmCurve;
 
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
+use super::shown_changes;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{COMPARISON_COLUMNS, comparison_rows, point_columns, point_row};
 use super::view::ExperimentView;
@@ -47,7 +48,7 @@ fn part(shown: usize, all: usize) -> String {
 
 /// Returns the metrics of all arms, the declared ones first.
 fn metrics(view: &ExperimentView, most: usize) -> ShortTable {
-    let changes = lines::changes(view.comparison.as_ref());
+    let changes = shown_changes::changes(view.comparison.as_ref());
     let names = |of: usize| view.arms[of].name.clone();
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let has_arms = arms.len() > 1;

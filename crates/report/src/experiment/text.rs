@@ -11,6 +11,7 @@ use super::lines;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sheet::Sheet;
+use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::text::Style;
@@ -168,13 +169,13 @@ pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
         "interval".to_owned(),
         String::new(),
     ]];
-    rows.extend(lines::shown(arm).map(lines::row));
+    rows.extend(shown_changes::shown(arm).map(lines::row));
     if rows.len() == 1 {
         return;
     }
     let _ = writeln!(out);
     table(out, &rows);
-    if let Some(levels) = lines::levels(lines::shown(arm)) {
+    if let Some(levels) = lines::levels(shown_changes::shown(arm)) {
         let _ = writeln!(out, "  {levels}");
     }
     out.sentence(2, lines::MEANS);

@@ -1,6 +1,7 @@
-//! Metrics of a comparison that repeat another one: the service times of a job without a queue.
+//! Metrics of a comparison that the tables show: all but those that were not measured, and those
+//! that repeat another one, the service times of a job without a queue.
 
-use analyze::compare::{ArmComparison, MetricChange};
+use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};
 
 use super::lines;
@@ -8,6 +9,23 @@ use super::lines;
 /// Note on a table that leaves such metrics out.
 pub(super) const NOTE: &str = "Service times that equal the response times are left out: no \
                                request waited for a client";
+
+/// Returns the changes in the tables of text, Markdown and page: without those of an exploratory
+/// metric that some runs did not measure, or that repeats another one.
+pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
+    let missing = Err(NotCompared::Missing(Missing::NotMeasured));
+    let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;
+    arm.changes.iter().filter(is_measured).filter(move |it| !is_repeated(arm, it))
+}
+
+/// Returns the changes of all arms, those of declared metrics first.
+pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &MetricChange)> {
+    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
+    let mut changes: Vec<_> =
+        arms.flat_map(|arm| shown(arm).map(move |change| (arm, change))).collect();
+    changes.sort_by_key(|(_, change)| change.is_exploratory);
+    changes
+}
 
 /// Returns true if an exploratory service time has the values and the change of the response time
 /// of the same job, with all digits that are shown.
