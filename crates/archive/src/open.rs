@@ -90,7 +90,12 @@ fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
     let exists = opened.connection.query_row(select, [run], |row| row.get(0));
     match exists.map_err(|error| RowError::from(error).into_read_error(path, "table `run`"))? {
         true => Ok(opened),
-        false => Err(RecordError::new(path, RecordErrorKind::NoRun(run))),
+        false => {
+            // A damaged page may hide the run.
+            let checked = check_pages(&opened.connection);
+            checked.map_err(|failure| failure.into_read_error(path, TABLES))?;
+            Err(RecordError::new(path, RecordErrorKind::NoRun(run)))
+        }
     }
 }
 

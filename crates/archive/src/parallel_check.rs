@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rusqlite::Connection;
+
 use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::open::{TABLES, check_pages, connect_again, open};
 use crate::reader::Archive;
@@ -22,47 +24,60 @@ const OPERATIONS: i32 = 10_000;
 ///
 /// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped,
 /// and its statements fail once the damage is known: pages that refer to each other have no end.
+/// After any fault the record is checked first and then read again, because the order of errors
+/// must not depend on the threads, and a record that is written meanwhile is not damaged.
 ///
 /// # Errors
 /// As [`Archive::open`] and [`Archive::open_run`], and the error of `read` for an intact record.
 pub fn open_and_read<T>(
     path: &Path,
     run: Option<u32>,
-    read: impl FnOnce(&Archive) -> Result<T, RecordError>,
+    read: impl Fn(&Archive) -> Result<T, RecordError>,
 ) -> Result<(Archive, T), RecordError> {
-    read_beside(path, run, read).or_else(|fault| {
-        // Which of several faults is found first must not depend on the threads.
-        Archive::open_checked(path, run)?;
-        Err(fault)
+    read_beside(path, run, &read).or_else(|_| {
+        let archive = Archive::open_checked(path, run)?;
+        let content = read(&archive)?;
+        Ok((archive, content))
     })
 }
 
 fn read_beside<T>(
     path: &Path,
     run: Option<u32>,
-    read: impl FnOnce(&Archive) -> Result<T, RecordError>,
+    read: impl Fn(&Archive) -> Result<T, RecordError>,
 ) -> Result<(Archive, T), RecordError> {
-    let mut archive = Archive::unchecked(path, open(path, run)?)?;
+    let mut opened = open(path, run)?;
     let is_damaged = Arc::new(AtomicBool::new(false));
-    archive.stop_when(&is_damaged, OPERATIONS)?;
-    let database = archive.database().to_owned();
+    let failure = |failure: RowError| failure.into_read_error(path, TABLES);
+    stop_when(&mut opened.connection, &is_damaged).map_err(failure)?;
+    let database = opened.connection.path().map_or(path, Path::new).to_owned();
     let check = || {
         let checked = check(&database, run);
         is_damaged.store(checked.is_err(), Ordering::Relaxed);
-        checked.map_err(|failure| failure.into_read_error(path, TABLES))
+        checked.map_err(failure)
     };
-    let (read, seal) = thread::scope(|scope| {
+    let (archive, content, seal) = thread::scope(|scope| {
         let begun = thread::Builder::new().name("check".to_owned()).spawn_scoped(scope, check);
         let thread = begun
             .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
-        let read = read(&archive);
+        let archive = Archive::unchecked(path, opened);
+        let read = archive.and_then(|archive| Ok((read(&archive)?, archive)));
         let checked = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((read, checked?))
+        let (content, archive) = read?;
+        Ok((archive, content, checked?))
     })?;
-    if let Some(seal) = seal {
+    // A run that ended in the meantime has a seal of more rows than were read.
+    if let Some(seal) = seal.filter(|_| archive.end().is_some()) {
         archive.check_sums(seal)?;
     }
-    Ok((archive, read?))
+    Ok((archive, content))
+}
+
+/// Lets statements fail once the record is known to be damaged.
+fn stop_when(connection: &mut Connection, is_damaged: &Arc<AtomicBool>) -> Result<(), RowError> {
+    let is_damaged = Arc::clone(is_damaged);
+    let handler = move || is_damaged.load(Ordering::Relaxed);
+    Ok(connection.progress_handler(OPERATIONS, Some(handler))?)
 }
 
 /// Checks the pages of a record and the number of rows in each table, and returns the seal. The
@@ -73,5 +88,30 @@ fn check(database: &Path, run: Option<u32>) -> Result<Option<Seal>, RowError> {
     match v1::read_end(&connection)? {
         Some(_) => Seal::read(&connection).map(Some),
         None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::open::tests::killed;
+    use crate::support::Place;
+
+    #[test]
+    fn fault_of_an_intact_record_is_not_reported() {
+        let place = Place::new("read-again");
+        let path = killed(&place);
+        let calls = Cell::new(0);
+        let read = |archive: &Archive| {
+            calls.set(calls.get() + 1);
+            match calls.get() {
+                1 => Err(RecordError::new(&path, RecordErrorKind::CannotRead)),
+                _ => Ok(archive.end().is_none()),
+            }
+        };
+        let (_, is_killed) = open_and_read(&path, None, read).unwrap();
+        assert!(is_killed && calls.get() == 2);
     }
 }

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
@@ -179,18 +177,6 @@ impl Archive {
         let end = v1::read_end(&connection).map_err(damage)?;
         let (path, sums) = (path.to_owned(), RefCell::default());
         Ok(Archive { path, header, time_zero, end, sums, connection, _copy: copy })
-    }
-
-    /// Lets statements fail once `is_stopped` is true, after this many operations of SQLite.
-    pub(crate) fn stop_when(
-        &mut self,
-        is_stopped: &Arc<AtomicBool>,
-        operations: i32,
-    ) -> Result<(), RecordError> {
-        let is_stopped = Arc::clone(is_stopped);
-        let handler = move || is_stopped.load(Ordering::Relaxed);
-        let set = self.connection.progress_handler(operations, Some(handler));
-        set.map_err(|error| RowError::from(error).into_read_error(&self.path, TABLES))
     }
 
     /// Compares the seal of the record with the rows of `interval`.

@@ -151,7 +151,7 @@ impl RecordedExperiment {
     /// Returns the differences of an arm from a baseline, and between its own rounds, that are not
     /// declared.
     pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<UndeclaredDifference> {
-        let declared = [self.differences(baseline), self.differences(arm)].concat();
+        let declared = between(&self.differences(baseline), &self.differences(arm));
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
             None => self.results.undeclared(baseline, arm, &keys),
@@ -177,6 +177,29 @@ fn show_examples(
     Ok(())
 }
 
+/// Returns the declarations of two arms that only one of them has: an equal one is no difference.
+fn between(ours: &[(String, String)], theirs: &[(String, String)]) -> Vec<(String, String)> {
+    let only_ours = ours.iter().filter(|it| !theirs.contains(it));
+    only_ours.chain(theirs.iter().filter(|it| !ours.contains(it))).cloned().collect()
+}
+
 fn writes(content: &ExperimentContent) -> bool {
     content.fact(COUNTERBALANCED) == Some("yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn what_both_arms_declare_is_no_difference() {
+        let [before, url] = [("before", "vacuum"), ("url", "sqlite:b.db")];
+        let [before, url] = [before, url].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let other = (before.0.clone(), "analyze".to_owned());
+        assert_eq!(between(std::slice::from_ref(&before), &[before.clone(), url.clone()]), [url]);
+        assert_eq!(
+            between(std::slice::from_ref(&before), std::slice::from_ref(&other)),
+            [before, other]
+        );
+    }
 }

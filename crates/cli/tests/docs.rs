@@ -387,13 +387,12 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
 fn shows(text: &str, ran: &CommandResult) -> bool {
     let printed: Vec<&str> = ran.stderr.lines().chain(ran.stdout.lines()).collect();
     let mut from = 0;
-    text.split("…\n").map(str::lines).map(Vec::from_iter).filter(|part| !part.is_empty()).all(
-        |part| {
-            let place = printed[from..].windows(part.len()).position(|lines| lines == part);
-            from += place.map_or(0, |place| place + part.len());
-            place.is_some()
-        },
-    )
+    let lines: Vec<&str> = text.lines().collect();
+    lines.split(|line| *line == "…").filter(|part| !part.is_empty()).all(|part| {
+        let place = printed[from..].windows(part.len()).position(|lines| lines == part);
+        from += place.map_or(0, |place| place + part.len());
+        place.is_some()
+    })
 }
 
 fn command_complaints(page: &Page) -> Vec<String> {

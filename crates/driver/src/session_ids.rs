@@ -3,9 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Number of ended sessions whose ids are kept: a server may list a session for a moment after its
-/// client has left it.
-const MOST_ENDED: usize = 256;
+use base::{Nanos, WallTime};
+
+/// Time for which the id of an ended session is kept: a server may list a session for a moment
+/// after its client has left it, and the list itself takes time on a busy machine.
+const KEPT: Nanos = Nanos::from_secs(5);
+
+/// Maximum number of such ids, for jobs that open a connection per request.
+const MOST_ENDED: usize = 100_000;
 
 /// Id that a server gave to a session: the connection id of MySQL and MariaDB, the process id of
 /// PostgreSQL.
@@ -20,8 +25,34 @@ pub struct SessionIds(Arc<Mutex<Ids>>);
 struct Ids {
     /// Open sessions by id: a pooler, or several servers, may give the same id to more than one.
     open: HashMap<SessionId, u32>,
-    /// Ids of the sessions that ended last, oldest first.
-    ended: VecDeque<SessionId>,
+    /// Sessions that ended recently, oldest first.
+    ended: VecDeque<(WallTime, SessionId)>,
+    /// Their numbers by id.
+    ended_by_id: HashMap<SessionId, u32>,
+}
+
+impl Ids {
+    /// Moves an id from the open sessions to those that have ended at a time.
+    fn end(&mut self, id: SessionId, now: WallTime) {
+        forget(&mut self.open, id);
+        let is_old = |(at, _): &(WallTime, SessionId)| at.after(KEPT) < now;
+        while self.ended.len() >= MOST_ENDED || self.ended.front().is_some_and(is_old) {
+            let Some((_, oldest)) = self.ended.pop_front() else { break };
+            forget(&mut self.ended_by_id, oldest);
+        }
+        self.ended.push_back((now, id));
+        *self.ended_by_id.entry(id).or_default() += 1;
+    }
+}
+
+/// Removes one session with an id.
+fn forget(sessions: &mut HashMap<SessionId, u32>, id: SessionId) {
+    match sessions.get_mut(&id) {
+        Some(count) if *count > 1 => *count -= 1,
+        Some(_) | None => {
+            sessions.remove(&id);
+        }
+    }
 }
 
 /// An open session, whose id is known until it is dropped and for a while after.
@@ -35,7 +66,7 @@ impl SessionIds {
     /// Returns true if the id belongs to a session that is open or ended recently.
     pub fn contains(&self, id: SessionId) -> bool {
         let ids = self.lock();
-        ids.open.contains_key(&id) || ids.ended.contains(&id)
+        ids.open.contains_key(&id) || ids.ended_by_id.contains_key(&id)
     }
 
     /// Adds the id of a session that has just been opened.
@@ -58,17 +89,7 @@ impl KnownSession {
 
 impl Drop for KnownSession {
     fn drop(&mut self) {
-        let mut ids = self.ids.lock();
-        match ids.open.get_mut(&self.id) {
-            Some(count) if *count > 1 => *count -= 1,
-            Some(_) | None => {
-                ids.open.remove(&self.id);
-            }
-        }
-        if ids.ended.len() == MOST_ENDED {
-            ids.ended.pop_front();
-        }
-        ids.ended.push_back(self.id);
+        self.ids.lock().end(self.id, WallTime::now());
     }
 }
 
@@ -77,20 +98,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn id_of_an_ended_session_is_kept_until_many_others_have_ended() {
+    fn id_of_an_ended_session_is_kept_for_a_while() {
         let ids = SessionIds::default();
         let open = ids.add(SessionId(1));
         drop(ids.add(SessionId(2)));
         let known = || [1, 2, 3].map(|id| ids.contains(SessionId(id)));
-        assert_eq!(known(), [true, true, false]);
-        for number in 0..MOST_ENDED as u64 {
-            drop(ids.add(SessionId(100 + number)));
-        }
-        assert_eq!(known(), [true, false, false]);
-        assert_eq!(ids.lock().ended.len(), MOST_ENDED);
+        (0..1_000).for_each(|number| drop(ids.add(SessionId(100 + number))));
+        assert_eq!(known(), [true, true, false], "whatever the number of the others");
+        ids.lock().end(SessionId(3), WallTime::now().after(Nanos(2 * KEPT.0)));
+        assert_eq!(known(), [true, false, true]);
+        assert_eq!(ids.lock().ended.len(), 1);
+        assert_eq!(ids.lock().ended_by_id.len(), 1);
         drop(open);
-        assert_eq!(known(), [true, false, false]);
         assert!(ids.lock().open.is_empty());
+    }
+
+    #[test]
+    fn ended_sessions_are_bounded() {
+        let mut ids = Ids::default();
+        let now = WallTime::now();
+        (0..=MOST_ENDED as u64).for_each(|number| ids.end(SessionId(number), now));
+        assert_eq!((ids.ended.len(), ids.ended_by_id.len()), (MOST_ENDED, MOST_ENDED));
     }
 
     #[test]

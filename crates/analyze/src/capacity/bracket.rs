@@ -46,8 +46,8 @@ impl Bracket {
     /// an incomplete bracket if a trial is missing or the values end.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
-        let mut value = settable(&order.vary, order.first);
-        let mut lowest = value;
+        let first = settable(&order.vary, order.first);
+        let (mut value, mut lowest) = (first, first);
         while self.is_open() {
             check_limits(order, value)?;
             let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
@@ -71,10 +71,15 @@ impl Bracket {
                 }
                 None => {
                     let next = settable(&order.vary, lowest / 2.0);
-                    if next == lowest || !replay.is_confirmable(next) {
+                    if next != lowest && replay.is_confirmable(next) {
+                        next
+                    } else if next != lowest && lowest == first {
+                        // One value shows nothing about others.
+                        let phase = Phase::Bracket;
+                        return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
+                    } else {
                         return self.end_descent(replay);
                     }
-                    next
                 }
             };
         }

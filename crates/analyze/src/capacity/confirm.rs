@@ -204,6 +204,10 @@ fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<A
     let is_affordable = time_s <= left_s && (time_s + next_s <= left_s || next_s > left_s);
     if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
         let cut = add_trials(replay, (value, phase, window), &mut trials, extended)?;
+        if cut.is_some() {
+            // A third look, at fewer trials, would accept more values by chance.
+            trials.truncate(wanted);
+        }
         return Ok(Attempt { trials, cut });
     }
     Ok(Attempt { trials, cut: None })

@@ -44,9 +44,12 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
         let checks = trials.iter().flat_map(|trial| trial.invalid.iter().cloned()).collect();
         return TrialOutcome::Invalid(InvalidReason::Instrument { checks });
     }
-    let overloaded = valid.iter().find_map(|trial| Some((trial, overload(order, trial)?)));
-    let doubted = match overloaded {
-        Some((trial, reason)) if decided <= DECIDED || errors_of(trial, &reason) >= decided => {
+    let overloaded = valid.iter().filter_map(|trial| {
+        let reason = overload(order, trial)?;
+        Some((errors_of(trial, &reason), reason))
+    });
+    let doubted = match overloaded.max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((errors, reason)) if decided <= DECIDED || errors >= decided => {
             return TrialOutcome::Fail(reason);
         }
         it => it.is_some(),
@@ -132,7 +135,8 @@ pub(super) fn is_less(
             (None, _) | (_, None) => difference_of_values(&few, &many) >= errors,
         }
     };
-    is_overloaded || (0..order.conditions.len()).any(differs)
+    let bounds_above = |position: &usize| has_upper_bound(&order.conditions[*position]);
+    is_overloaded || (0..order.conditions.len()).filter(bounds_above).any(differs)
 }
 
 /// Returns by how much the second share is larger than the first, in standard errors.
@@ -364,6 +368,18 @@ mod tests {
     use super::*;
     use base::Nanos;
     use workload::Slo;
+
+    /// One refused request is chance, ten thousand are not.
+    #[test]
+    fn gravest_overload_of_a_value_decides() {
+        let of = |errors: u64| Trial { errors, ..trial(&request(), 500.0, 0.0) };
+        let [slight, grave] = [of(1), of(10_000)];
+        let outcome = judge_at(&order(), &[&slight, &grave], 4.0);
+        let reason = FailReason::Errors { errors: 10_000 };
+        assert_eq!(outcome, TrialOutcome::Fail(reason));
+        let outcome = judge_at(&order(), &[&slight], 4.0);
+        assert!(matches!(outcome, TrialOutcome::Undecided { .. }), "{outcome:?}");
+    }
 
     /// Three trials of 100 requests each allow three slow ones; three of 200 allow six.
     #[test]

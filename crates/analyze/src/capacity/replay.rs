@@ -199,8 +199,11 @@ impl<'a> Replay<'a> {
     pub(super) fn is_confirmable(&self, value: f64) -> bool {
         let Some(per_s) = self.throughput(value) else { return true };
         let reserved = self.order.budget.as_secs_f64() * self.order.confirmation_share();
-        let overhead = self.overhead_s(value) * f64::from(self.order.confirmations);
-        per_s * (reserved / 2.0 - overhead) * self.smallest_share() >= LEAST_ALLOWED
+        let trials = f64::from(self.order.confirmations);
+        // As `length` in `confirm` has it: no trial is shorter than was asked.
+        let shortest = self.order.trial.as_secs_f64();
+        let window = (reserved / 2.0 / trials - self.overhead_s(value)).max(shortest);
+        per_s * window * trials * self.smallest_share() >= LEAST_ALLOWED
     }
 
     /// Returns the smallest share of requests that a condition allows beyond its bound.

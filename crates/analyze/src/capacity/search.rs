@@ -102,8 +102,8 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     let reached = found.as_ref().map(|found| found.boundary);
     // An estimate above values that failed would promise what the confirmation refused.
     let credible = found.as_ref().filter(|_| is_credible);
-    irregular.extend(credible.and_then(|found| not_located(order, found, confirmed.sustained)));
-    irregular.extend(confirmed.irregular);
+    let not_located = credible.and_then(|it| not_located(order, it, confirmed.sustained));
+    irregular.extend(confirmed.irregular.into_iter().chain(not_located));
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
         (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
@@ -261,6 +261,51 @@ mod tests {
             }
             assert!(named >= fewest, "{share}: {named} of 16");
         }
+    }
+
+    /// Six trials of two seconds at half of the first value have enough requests.
+    #[test]
+    fn short_budget_condemns_no_server_by_its_first_value() {
+        for seconds in [60, 90, 120] {
+            let trial = Nanos::from_secs(2);
+            let order = CapacityOrder { trial, budget: Nanos::from_secs(seconds), ..order() };
+            let share = |value: f64| queue(value * QUEUE / 60.0);
+            let (capacity, trials) = run(&order, |it| noisy(it, it.value, share(it.value), 1));
+            assert!(trials.iter().any(|it| it.value == 50.0), "{seconds}: {trials:?}");
+            let always = |why: &Irregular| matches!(why, Irregular::AlwaysFails { .. });
+            assert!(!capacity.irregular.iter().any(always), "{:?}", capacity.irregular);
+        }
+    }
+
+    #[test]
+    fn first_value_that_is_the_lowest_one_to_judge_ends_the_budget() {
+        let trial_length = Nanos::from_secs(2);
+        let budget = Nanos::from_secs(120);
+        let order = CapacityOrder { first: 10.0, trial: trial_length, budget, ..order() };
+        let (capacity, _) = run(&order, |it| trial(it, it.value, 0.9));
+        let phase = Phase::Bracket;
+        assert_eq!(capacity.irregular, [Irregular::BudgetSpent { phase }]);
+    }
+
+    /// The throughput has no standard error, and it is smaller at every lower rate.
+    #[test]
+    fn lower_bound_does_not_hide_a_server_that_always_fails() {
+        let slo = Slo {
+            text: "throughput(read) > 1".to_owned(),
+            metric: Metric::Throughput,
+            side: Side::Above,
+            bound: 1.0,
+        };
+        let throughput = Condition { job: "read".to_owned(), slo };
+        let mut order = order();
+        order.conditions.push(throughput);
+        let capacity = run(&order, |request| {
+            let mut slow = noisy(request, request.value, 0.018_3, 3);
+            slow.measures.push(Measure::Value { value: request.value, standard_error: None });
+            slow
+        });
+        let irregular = &capacity.0.irregular;
+        assert!(matches!(irregular[..], [Irregular::AlwaysFails { .. }]), "{irregular:?}");
     }
 
     /// The first value is far too large, and all below decide little.

@@ -101,7 +101,7 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
 fn arms_of_one_experiment_are_compared_as_in_its_report() {
     let place = place();
     experiment(&place, "e.assay", "1.2ms", "5");
-    let report = place.assay(&["report", "e.assay"]).expect(0);
+    let report = place.assay(&["report", "e.assay", "--full"]).expect(0);
     for line in [&["compare", "e.assay"][..], &["compare", "e.assay#fast", "e.assay#slow"]] {
         let ran = place.assay(line).expect(0);
         let expected = first_line(&report).replace("slow lowers", "e.assay#slow lowers");

@@ -34,7 +34,7 @@ fn arms_with_urls_of_other_durability_are_not_compared() {
     let place = place(TARGETS);
     differ(&place, "fsync", ["on", "off"]);
     let answer = "Throughput(write) is not compared: the durability of commits differs";
-    let ran = place.assay(&["report", "r.assay"]).expect(3);
+    let ran = place.assay(&["report", "r.assay", "--full"]).expect(3);
     assert!(ran.stdout.starts_with(answer), "{}", ran.stdout);
     assert!(ran.stdout.contains("\nSUSPECT: 1 undeclared difference\n"), "{}", ran.stdout);
     let limit = ["compare", "r.assay", "--fail-on", "throughput < -3%"];
@@ -70,7 +70,7 @@ fn servers_of_other_versions_are_named_with_their_settings() {
     assert_eq!(record.execute(version, []).unwrap(), 12);
     drop(record);
     differ(&place, "jit", ["on", "off"]);
-    let ran = place.assay(&["report", "r.assay"]).expect(0);
+    let ran = place.assay(&["report", "r.assay", "--full"]).expect(0);
     let words = "\ndiffers    server is `PostgreSQL 17.2` in main, `PostgreSQL 18.0` in change (by \
                  `url`)\ndiffers    configuration is `jit=on` in main, `jit=off` in change (by \
                  `url`)\n";
@@ -100,7 +100,8 @@ fn statement_before_the_runs_hides_no_difference() {
         for (line, schema) in
             [(["report", "r.assay"], "experiment"), (["compare", "r.assay"], "comparison")]
         {
-            let ran = place.assay(&line).expect(0);
+            let full = [&line[..], if schema == "experiment" { &["--full"] } else { &[] }].concat();
+            let ran = place.assay(&full).expect(0);
             let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             let [first, second] = values;
             for words in [

@@ -167,7 +167,7 @@ fn answer_of_a_search_has_the_trial_that_fails_next_to_it() {
             "\nconfirmed  6 trials together: ",
             &format!("\n8 of {all} trials, nearest to the answer\n"),
             &format!("  {sustained}  "),
-            "  pass ",
+            "  confirm 1  ",
             &format!("  {fails}  "),
             "  fail ",
             "\nVALID: 6 trials at the confirmed value, no check objects\n",

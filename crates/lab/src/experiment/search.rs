@@ -161,7 +161,7 @@ pub fn read_search(
     let search = replayed(path, order, &content)?;
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is complete without its last trial".to_owned();
-        return Err(unexpected(path, &content, what).into());
+        return Err(ExperimentContent::damaged(path, what).into());
     }
     Ok(search)
 }
@@ -172,6 +172,9 @@ pub(super) fn replayed(
     order: CapacityOrder,
     content: &ExperimentContent,
 ) -> Result<RecordedSearch, RecordError> {
+    if is_of_another_search(content) {
+        return Err(ExperimentContent::of_another_search(path));
+    }
     let mut search = RecordedSearch { order, trials: Vec::new(), capacity: None };
     let counts = |row: &&RunRow| row.phase == Phase::Capacity && row.state == RunState::Counts;
     for row in content.runs.iter().filter(counts) {
@@ -180,7 +183,7 @@ pub(super) fn replayed(
             Step::Run(request) if is_of(&request, row) => request,
             Step::Run(_) | Step::Done(_) => {
                 let what = format!("run {} is no trial of its search", row.run);
-                return Err(unexpected(path, content, what));
+                return Err(ExperimentContent::damaged(path, what));
             }
         };
         let archive = Archive::open_run(path, row.run)?;
@@ -194,15 +197,11 @@ pub(super) fn replayed(
     Ok(search)
 }
 
-/// Returns the error about trials that this version of the search would not have made.
-fn unexpected(path: &Path, content: &ExperimentContent, what: String) -> RecordError {
+/// Returns true for the trials of another version of the search. A search that has not begun has no
+/// facts yet.
+fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
-    let is_ours = content.fact(METHOD).is_some_and(|known| known == method);
-    // A search that has not begun has no facts yet.
-    match is_ours || content.fact(SEED).is_none() {
-        true => ExperimentContent::damaged(path, what),
-        false => ExperimentContent::of_another_search(path),
-    }
+    content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
 }
 
 fn is_of(request: &TrialRequest, row: &RunRow) -> bool {

@@ -516,7 +516,7 @@ fn limited_by(connections: u64) -> String {
 /// Returns the part of the search in words that continue "the budget ended".
 fn during(phase: &Phase) -> String {
     match phase {
-        Phase::Bracket => "before a value was found that fails".to_owned(),
+        Phase::Bracket => "before values on both sides of the boundary were found".to_owned(),
         Phase::Shrink => "before the boundary was located".to_owned(),
         Phase::Round(round) => format!("in round {round} around the boundary"),
         Phase::Confirm(_) => "in the confirmation".to_owned(),

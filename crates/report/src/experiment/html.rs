@@ -122,7 +122,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let objecting = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
     out.lines(&objecting.collect::<Vec<Line>>());
     out.list(&view.warnings());
-    out.list(&view.errors());
+    out.list_quotations(&view.errors());
     out.list(&lines::effects(&view.arms));
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&undeclared.collect::<Vec<String>>());

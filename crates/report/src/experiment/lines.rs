@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use analyze::CheckKind;
-use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
+use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
 use workload::question::Scale;
 
 use super::saturation::SaturationView;
@@ -418,7 +418,9 @@ pub(super) fn row_with(change: &MetricChange, value: fn(f64, &str) -> String) ->
 #[cfg(test)]
 mod tests {
     use analyze::Component;
-    use analyze::compare::{ChangeInterval, Compared, Conclusion, SampleSize, SampleValues};
+    use analyze::compare::{
+        ChangeInterval, Compared, Conclusion, Missing, NotCompared, SampleSize, SampleValues,
+    };
     use workload::question::RunMetric;
 
     use super::super::fixtures::{experiment, text_of};

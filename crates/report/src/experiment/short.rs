@@ -8,7 +8,7 @@ use base::shell_word;
 
 use super::alarms::FalseAlarms;
 use super::short_tables::{ShortTable, tables};
-use super::view::ExperimentView;
+use super::view::{DifferenceView, ExperimentView};
 use super::{lines, sweep, sweep_table};
 use crate::note;
 use crate::number::count;
@@ -52,7 +52,7 @@ pub(super) struct ShortExperiment {
 
 impl ShortExperiment {
     /// Chooses the parts; each table has at most `most` rows, and lists that can be long have a few
-    /// lines at least.
+    /// lines at least. Without rows there is one row, and no model of a sweep.
     pub(super) fn of(view: &ExperimentView, most: usize) -> ShortExperiment {
         let lines = most.max(LEAST_LINES);
         let status = view.verdict();
@@ -60,8 +60,8 @@ impl ShortExperiment {
         ShortExperiment {
             status,
             subject: subject(view, lines),
-            results: results(view, lines),
-            tables: tables(view, most),
+            results: results(view, lines, most > 0),
+            tables: tables(view, most.max(1)),
             verdict: Remark::sentence(tone(status), status.verdict(), reason),
             counts: unlabelled(limited(counts(view), lines)),
             objections: objections(view),
@@ -94,8 +94,8 @@ fn unlabelled(texts: Vec<String>) -> Vec<Line> {
     labelled("", texts)
 }
 
-fn strong(text: &String) -> Remark {
-    Remark::sentence(Tone::Strong, text.as_str(), "")
+fn strong(text: impl AsRef<str>) -> Remark {
+    Remark::sentence(Tone::Strong, text.as_ref(), "")
 }
 
 fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
@@ -118,7 +118,7 @@ fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
     subject
 }
 
-fn results(view: &ExperimentView, most: usize) -> Vec<Line> {
+fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     let numbers = view.capacity.iter().flat_map(|search| search.numbers());
     // Its evidence follows below the verdict.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
@@ -127,7 +127,7 @@ fn results(view: &ExperimentView, most: usize) -> Vec<Line> {
     let bets = compared.flat_map(|arm| lines::named_bets(view, arm));
     let at_points = view.sweep.iter().flat_map(|sweep| sweep_table::bets(view, sweep));
     results.extend(labelled("bet", limited(bets.chain(at_points).collect(), most)));
-    for (label, texts) in models(view) {
+    for (label, texts) in models(view).into_iter().filter(|_| with_models) {
         results.extend(labelled(label, limited(texts, most)));
     }
     results.extend(labelled("errors", limited(view.errors(), most)));
@@ -194,7 +194,12 @@ fn objections(view: &ExperimentView) -> Vec<Line> {
 
 fn doubts(view: &ExperimentView) -> Vec<String> {
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
-    lines::effects(&view.arms).into_iter().chain(undeclared).chain(lines::machine(view)).collect()
+    let is_durability = |one: &&DifferenceView| one.kind == "durability";
+    let durability = view.differences.iter().filter(is_durability);
+    let durability =
+        durability.map(|one| format!("differs: {}", lines::difference(&view.arms, one)));
+    let effects = lines::effects(&view.arms).into_iter();
+    effects.chain(undeclared).chain(durability).chain(lines::machine(view)).collect()
 }
 
 fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
@@ -215,7 +220,7 @@ fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
 fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(repetition) = &view.repetition {
-        remarks.push(strong(&repetition.sentence()));
+        remarks.push(strong(repetition.sentence()));
         remarks.extend(limited(repetition.lines(), most).into_iter().map(Remark::note));
     }
     if view.has_several_differences {

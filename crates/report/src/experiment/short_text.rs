@@ -11,7 +11,7 @@ use crate::text::{Canvas, Style, fitting, write_commands};
 
 /// Maximum numbers of rows of a table, from the most to the least: the first with which the answer
 /// fits a screen is used.
-const ROWS: [usize; 9] = [12, 10, 8, 6, 5, 4, 3, 2, 1];
+const ROWS: [usize; 10] = [12, 10, 8, 6, 5, 4, 3, 2, 1, 0];
 
 /// Formats the part of an experiment's answer that fits a screen.
 pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
@@ -152,6 +152,13 @@ mod tests {
             values: ["4MB", "8MB"].map(str::to_owned),
             cause: None,
         }];
+        view.differences = vec![DifferenceView {
+            kind: "durability",
+            name: "fsync".to_owned(),
+            values: ["on", "off"].map(str::to_owned),
+            cause: Some("url".to_owned()),
+            ..view.undeclared[0].clone()
+        }];
         let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
         let metric = "throughput(read)".to_owned();
         view.false_alarms = Some(FalseAlarms::Own { metric, counted, spread: 0.01 });
@@ -171,6 +178,7 @@ mod tests {
             "\n  drift     What to do: use a longer `warmup`",
             "\n  tls: not read back: option.via\n",
             "\n  undeclared difference: setting, work_mem is `4MB` in plain, `8MB` in tls\n",
+            "\n  differs: fsync is `on` in plain, `off` in tls (by `url`)\n",
             "\nplain: database-cpu; tls: database-locks\nThe arms have different limiters: ",
             "\ntls lowers throughput(read) by 10.0 % (",
             "\nThe arms may differ in several things: ",

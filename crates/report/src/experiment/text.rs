@@ -179,6 +179,9 @@ pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
         let _ = writeln!(out, "  {levels}");
     }
     out.sentence(2, lines::MEANS);
+    if arm.changes.iter().any(|change| shown_changes::is_repeated(arm, change)) {
+        out.sentence(2, shown_changes::NOTE);
+    }
     if arm.changes.iter().any(|change| change.is_exploratory) {
         let _ = writeln!(out, "  * {}", lines::EXPLORATORY);
     }

@@ -186,6 +186,18 @@ impl Document {
         self.out.push_str("</ul>\n");
     }
 
+    /// Writes a list of quotations, in which a backtick is a backtick.
+    pub(crate) fn list_quotations(&mut self, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.out.push_str("<ul>\n");
+        for item in items {
+            let _ = writeln!(self.out, "<li>{}</li>", shown(item));
+        }
+        self.out.push_str("</ul>\n");
+    }
+
     /// Writes a table of a page; nothing if it has no rows.
     pub(crate) fn table(&mut self, caption: &str, table: &Table) {
         let columns = table.columns.iter().map(|column| (column.title.as_ref(), column.align));

@@ -20,11 +20,18 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// Returns the text before the first code span, its code, and the text after it.
+/// Returns the text before the first code span that is not empty, its code, and the text after it.
 fn code_span(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once('`')?;
-    let (code, after) = rest.split_once('`')?;
-    (!code.is_empty()).then_some((before, code, after))
+    let mut from = 0;
+    loop {
+        let begin = from + text[from..].find('`')?;
+        let code = begin + 1;
+        let end = code + text[code..].find('`')?;
+        if end > code {
+            return Some((&text[..begin], &text[code..end], &text[end + 1..]));
+        }
+        from = end + 1;
+    }
 }
 
 #[cfg(test)]
@@ -40,6 +47,7 @@ mod tests {
             ("a lone ` stays", "a lone ` stays"),
             ("`a` and `", "<code>a</code> and `"),
             ("`` is not a percentage", "`` is not a percentage"),
+            ("`` in a, `x` in b", "`` in a, <code>x</code> in b"),
             ("<code>x</code>", "&lt;code&gt;x&lt;/code&gt;"),
         ] {
             assert_eq!(prose(text), expected, "{text}");
