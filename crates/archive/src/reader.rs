@@ -589,7 +589,7 @@ impl Archive {
     /// Calls `show` with the histogram rows of a range of intervals, in order.
     ///
     /// # Errors
-    /// As [`Archive::intervals`]. The rows shown before an error are correct.
+    /// As [`Archive::intervals`]. The rows shown before an error are those of the file.
     pub fn each_histogram(
         &self,
         account: AccountId,

@@ -135,10 +135,10 @@ impl Insert<'_> {
         (MOST_VALUES / self.columns.len().max(1)).clamp(1, MOST_ROWS)
     }
 
-    /// Returns the text of an insert of `rows` rows with a placeholder for each value. `words` are
-    /// the parts that differ between databases.
-    pub(crate) fn text(&self, words: InsertSyntax<'_>, rows: usize) -> String {
-        let InsertSyntax { verb, behind, placeholders } = words;
+    /// Returns the text of an insert of `rows` rows with a placeholder for each value, in the
+    /// syntax of a database.
+    pub(crate) fn text(&self, syntax: InsertSyntax<'_>, rows: usize) -> String {
+        let InsertSyntax { verb, behind, placeholders } = syntax;
         let columns = self.columns.len();
         let mut text = format!("{verb} into {} ({}) values ", self.table, self.columns.join(", "));
         for place in 0..rows * columns {

@@ -157,10 +157,10 @@ impl Link {
         rt: &Rt,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
-        let turn = ConnectPermit::take(self).await;
+        let permit = ConnectPermit::take(self).await;
         self.pause(rt).await;
         let attempt = self.attempt_immediately(driver, rt, texts).await;
-        drop(turn);
+        drop(permit);
         attempt
     }
 

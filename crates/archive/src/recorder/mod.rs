@@ -56,7 +56,7 @@ pub struct Recorder {
 
 /// A handle for adding facts to the record from outside the lanes.
 ///
-/// A note may wait for the disk; therefore none is made on the measured path. Notes after the
+/// Adding one may wait for the disk; therefore none is added on the measured path. Facts after the
 /// record is finished or has failed are ignored.
 #[derive(Clone, Debug)]
 pub struct RecordFacts(SyncSender<Message>);

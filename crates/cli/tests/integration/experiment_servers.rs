@@ -168,6 +168,15 @@ fn experiment_goes_on_when_its_server_is_back() {
     assert_eq!(server.sql(tables).unwrap(), "0\n");
 }
 
+/// Starts two servers, and returns the key of an arm on the second one.
+fn two_servers() -> (Server, Server, String) {
+    let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let (first, second) = (start_server(), start_server());
+    let (login, port) = (second.password().expose(), second.port());
+    let far = format!("url = postgres://assay:{login}@127.0.0.1:{port}/assay\n");
+    (first, second, far)
+}
+
 /// Two arms at two points. If the instrument fails, as on a busy machine, a sweep goes on.
 const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      restore = delete from t where id >= 1000\n\
@@ -179,10 +188,8 @@ const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
 fn second_server_that_dies_late_leaves_the_rounds_before() {
     let place = place();
     place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
-    let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
-    let (first, mut second) = (start_server(), start_server());
-    let (login, port) = (second.password().expose(), second.port());
-    place.write("e.ini", format!("{SWEEP}url = postgres://assay:{login}@127.0.0.1:{port}/assay\n"));
+    let (first, mut second, far) = two_servers();
+    place.write("e.ini", format!("{SWEEP}{far}"));
     let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
     let mut run = start(&place, &url, Some(&password), OUT);
     run.says(": round 7, ");
@@ -207,10 +214,7 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
 fn server_of_an_arm_that_dies_late_leaves_the_rounds_before() {
     let place = place();
     place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
-    let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
-    let (first, mut second) = (start_server(), start_server());
-    let (login, port) = (second.password().expose(), second.port());
-    let far = format!("url = postgres://assay:{login}@127.0.0.1:{port}/assay\n");
+    let (first, mut second, far) = two_servers();
     let arms = ARMS.replace("rounds = 6", "rounds = 8").replace("concurrency(add) = 4\n", &far);
     place.write("e.ini", arms);
     let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
