@@ -2,7 +2,7 @@
 //! rounds, steps and trials have in common.
 
 use analyze::compare::{Design, Look, RunFigures};
-use archive::{ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
+use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
 use record::EndKind;
 use workload::question::{Arm, ArmPointOutline, Experiment};
 
@@ -134,8 +134,14 @@ impl<'a> Execution<'a> {
                 round.iter().filter(|row| row.state == RunState::Counts).collect();
             let mut figures = figures_of_round(self.record.path(), &counts)?.into_iter();
             for row in round {
-                let own = (row.state == RunState::Counts).then(|| figures.next()).flatten();
-                self.runs.push(row.clone(), own);
+                match row.state {
+                    RunState::Counts => self.runs.push(row.clone(), figures.next()),
+                    RunState::Repeated => {
+                        let run = Archive::open_run(self.record.path(), row.run)?;
+                        self.runs.push_repeated(row.clone(), &run.settings()?);
+                    }
+                    RunState::Abandoned => self.runs.push(row.clone(), None),
+                }
             }
         }
         let rows = self.runs.all().map(|(row, _)| row);

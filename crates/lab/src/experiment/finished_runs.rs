@@ -18,7 +18,7 @@ struct FinishedRun {
 
 impl FinishedRun {
     fn new(row: RunRow, figures: Option<RunFigures>) -> FinishedRun {
-        let server = figures.as_ref().and_then(server).map(str::to_owned);
+        let server = figures.as_ref().and_then(|figures| server(&figures.facts)).map(str::to_owned);
         FinishedRun { row, figures, server }
     }
 }
@@ -30,6 +30,13 @@ pub(super) struct FinishedRuns(Vec<FinishedRun>);
 impl FinishedRuns {
     pub(super) fn push(&mut self, row: RunRow, figures: Option<RunFigures>) {
         self.0.push(FinishedRun::new(row, figures));
+    }
+
+    /// Adds a run of a repeated round, with the settings that it recorded: the rounds after it must
+    /// be measured on the same server.
+    pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
+        let server = server(settings).map(str::to_owned);
+        self.0.push(FinishedRun { row, figures: None, server });
     }
 
     /// Returns the number of runs, whatever their state.
@@ -102,7 +109,7 @@ impl FinishedRuns {
     /// Returns the versions of the server of an arm's first run and of a new run, if they differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
         let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
-        match (of_arm.find_map(|run| run.server.as_deref()), server(new)) {
+        match (of_arm.find_map(|run| run.server.as_deref()), server(&new.facts)) {
             (Some(before), Some(now)) if before != now => Some([before.to_owned(), now.to_owned()]),
             _ => None,
         }
@@ -124,9 +131,8 @@ impl FinishedRuns {
 }
 
 /// Returns the maker and the version of a run's server, if the server reported them.
-fn server(figures: &RunFigures) -> Option<&str> {
-    let mut facts = figures.facts.iter();
-    facts.find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())
+fn server(settings: &[(String, String)]) -> Option<&str> {
+    settings.iter().find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())
 }
 
 #[cfg(test)]
