@@ -48,7 +48,7 @@ impl Table<'_> {
 
     fn situations(&self) -> String {
         let mut text = String::from(
-            "| situation | what was made | named rightly by | named right | named |\n\
+            "| situation | bottleneck that was made | identified by | identified | reported |\n\
              | --- | --- | --- | --: | --- |\n",
         );
         for row in self.ran() {
@@ -99,8 +99,8 @@ impl Table<'_> {
         let missed = self.outcomes().filter(|outcome| *outcome == Outcome::Missed).count();
         let wrong = count - right - missed;
         let mut text = format!(
-            "\n{right} of {count} were named right, {missed} were not named, {wrong} were named \
-             wrong. The measure is {}.\n",
+            "\n{right} of {count} were identified, {missed} were not identified, {wrong} were \
+             misidentified. The measure is {}.\n",
             if self.is_good() { "met" } else { "not met" }
         );
         for row in self.0.iter().filter(|row| row.unable.is_some()) {
@@ -185,7 +185,7 @@ mod tests {
         let text = Table(vec![row(&["concurrency", "unknown"]), not]).to_text();
         assert!(text.contains("| 1 of 2 | 1 × `concurrency`, 1 × `unknown` |"), "{text}");
         assert!(
-            text.contains("1 of 2 were named right, 1 were not named, 0 were named wrong."),
+            text.contains("1 of 2 were identified, 1 were not identified, 0 were misidentified."),
             "{text}"
         );
         assert!(text.contains("wrong. The measure is not met."), "{text}");
@@ -208,7 +208,7 @@ mod tests {
         let text = table.to_text();
         assert!(text.contains("1 × `cgroup` (of another), 2 × `concurrency`"), "{text}");
         assert!(
-            text.contains("1 of 5 were named right, 1 were not named, 3 were named wrong."),
+            text.contains("1 of 5 were identified, 1 were not identified, 3 were misidentified."),
             "{text}"
         );
     }

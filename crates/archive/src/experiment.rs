@@ -101,7 +101,9 @@ fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
             return Err(RowError::content(format!("run {run} follows run {}", expected - 1)));
         }
         if [round, position, attempt].into_iter().any(|number| number > MOST) {
-            return Err(RowError::content(format!("run {run} has no possible place in a round")));
+            return Err(RowError::content(format!(
+                "run {run} has an impossible position in its round"
+            )));
         }
         if row.state == RunState::Counts && !counting.insert((phase, round, position)) {
             return Err(RowError::content(format!("run {run} counts in the place of another run")));

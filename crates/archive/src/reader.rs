@@ -694,6 +694,10 @@ fn compare(row: &v1::HistogramRow<'_>, held: HistogramSummary) -> Result<(), Row
     if held == row.held {
         Ok(())
     } else {
-        Err(RowError::content(format!("the histogram holds {held:?} instead of {:?}", row.held)))
+        let HistogramSummary { count, max } = row.held;
+        Err(RowError::content(format!(
+            "the histogram has {} times up to {} ns, and its row says {count} up to {max} ns",
+            held.count, held.max
+        )))
     }
 }

@@ -49,7 +49,7 @@ pub enum Severity {
 /// A diagnostic: a message, its location, and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The severity, which decides if the run can start.
+    /// The severity, which decides whether the run can start.
     pub severity: Severity,
     /// The command-line option that the problem is about, in backquotes, such as `--set rate=1`;
     /// `None` if the problem is in the text.

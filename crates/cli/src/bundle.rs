@@ -180,7 +180,7 @@ impl Refusal {
         let path = path.display();
         let (sentence, help) = match self {
             Refusal::Damaged(error) => (
-                format!("`{path}` is no intact bundle: {error}"),
+                format!("`{path}` is not an intact bundle: {error}"),
                 "get it again: it was cut, changed or made by another program".to_owned(),
             ),
             Refusal::Large => (
@@ -425,7 +425,7 @@ mod tests {
         fs::write(place.at("two.tar.gz"), two).unwrap();
         assert!(place.unpacked("two.tar.gz").unwrap_err().contains("holds several records"));
         fs::write(place.at("more.tar.gz"), [&bytes[..], b"junk"].concat()).unwrap();
-        assert!(place.unpacked("more.tar.gz").unwrap_err().contains("is no intact bundle"));
+        assert!(place.unpacked("more.tar.gz").unwrap_err().contains("is not an intact bundle"));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::server_facts::UNKNOWN;
 /// Prefix of the names of facts about a server.
 pub const DATABASE: &str = "database.";
 
-/// Name of the fact that identifies a server and its database without locating it, behind
-/// [`DATABASE`].
+/// Name, after [`DATABASE`], of the fact that identifies a server and its database without
+/// revealing its location.
 pub const SERVER_ID: &str = "server_id";
 
 /// The value of a setting that may hold a secret.

@@ -231,7 +231,7 @@ mod tests {
         assert!(!mailbox.hang_up(), "there is nothing to interrupt");
         assert!(mailbox.is_abandoned());
         assert_eq!(mailbox.next_command(), None);
-        assert!(!mailbox.wait(Nanos::from_secs(3_600)), "nobody waits for the thread any more");
+        assert!(!mailbox.wait(Nanos::from_secs(3_600)), "the wait for the thread ends");
     }
 
     #[test]

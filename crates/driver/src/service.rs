@@ -16,17 +16,17 @@ use crate::account::OwnTraffic;
 use crate::error::Error;
 use crate::session_ids::SessionIds;
 
-/// Task of a server during a login, in messages about a timeout.
-pub(crate) const LOGIN: &str = "let anybody in";
+/// The words for a login in messages about a timeout.
+pub(crate) const LOGIN: &str = "complete a login";
 
-/// Task of a server that prepares a statement, in messages about a timeout.
+/// The words for preparing a statement in messages about a timeout.
 pub(crate) const PREPARING: &str = "prepare a statement";
 
-/// Task of a server that gets the first statement of a session, in messages about a timeout.
+/// The words for the first answer of a session in messages about a timeout.
 pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be full)";
 
-/// Task of a server that is asked for its settings, in messages about a timeout.
-pub(crate) const TELLING: &str = "tell its settings";
+/// The words for reading the settings in messages about a timeout.
+pub(crate) const TELLING: &str = "report its settings";
 
 /// Builds the error of a connection whose earlier statement was not waited for: the next statement
 /// could take that answer for its own.
@@ -101,7 +101,7 @@ pub struct Login {
     pub password: Option<Secret>,
 }
 
-/// A flag for a server that speaks first: set from the accepted connection until its greeting.
+/// A flag for servers that speak first: true between the accepted connection and the greeting.
 #[derive(Debug, Default)]
 pub(crate) struct AwaitedGreeting(Cell<bool>);
 

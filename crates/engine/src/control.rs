@@ -54,8 +54,8 @@ pub(crate) struct Control<'a, D> {
     pub(crate) context: &'a RunContext<D>,
 }
 
-/// A failed preparation. `setup_done` says if teardown may run: objects that were never set up must
-/// not be torn down, because they may belong to another user.
+/// A failed preparation. `setup_done` says whether teardown may run: objects that were never set up
+/// must not be torn down, because they may belong to another user.
 pub(crate) struct PrepareError {
     pub(crate) failed: Failed,
     pub(crate) setup_done: bool,

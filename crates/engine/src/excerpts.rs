@@ -228,7 +228,8 @@ fn of_sqlite(table: &str) -> (String, String) {
 }
 
 /// Returns a text as a literal that has the same value in all modes of a session. Statements of
-/// `[setup]` may have changed `sql_mode`, which decides if MySQL takes a backslash for an escape.
+/// `[setup]` may have changed `sql_mode`, which decides whether MySQL takes a backslash for an
+/// escape.
 fn literal(dialect: Dialect, text: &str) -> String {
     let quoted = || text.replace('\'', "''");
     match dialect {

@@ -34,7 +34,7 @@ const BLOCKS_AHEAD: usize = 2;
 /// use.
 const BLOCKS_REUSED: usize = 64;
 
-/// Interval at which a lane that waits in virtual time checks if the run is over.
+/// Interval at which a lane that waits in virtual time checks whether the run is over.
 const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// The groups of one file that belong to one lane.

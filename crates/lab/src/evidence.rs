@@ -206,7 +206,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let has_jobs = |plan: &Plan| plan.jobs_and_parts().map(JobOrPart::name).eq(names.clone());
     let why = match plan {
         Some(plan) if has_jobs(&plan) => return (plan, None),
-        Some(_) => "its jobs are not those of the record".to_owned(),
+        Some(_) => "its jobs differ from those of the record".to_owned(),
         None => found.into_iter().next().map_or_else(String::new, |first| first.sentence()),
     };
     (unread_plan::of(header), Some(why))

@@ -31,8 +31,8 @@ pub const GENERATOR: &str = "generator.";
 /// the run, in nanoseconds.
 pub const CANARY: &str = "generator.canary_ns";
 
-/// Name of the fact that holds the time that passed before a trial of a capacity search, from the
-/// end of the trial before, in nanoseconds.
+/// Name of the fact that holds the time between the end of the previous trial of a capacity search
+/// and this one, in nanoseconds.
 pub const BEFORE_TRIAL: &str = "generator.before_trial_ns";
 
 /// Prefix of the names of facts about the machine.

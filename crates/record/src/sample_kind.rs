@@ -21,8 +21,8 @@ pub enum SampleKind {
 }
 
 impl SampleKind {
-    /// Returns the kind of the samples of a series by its name. One with an unknown name is a
-    /// label: its last value is a value that it had.
+    /// Returns the kind of the samples of a series by its name. A series with an unknown name is a
+    /// label, of which merging keeps the last value.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.part, &series.metric))

@@ -229,7 +229,7 @@ impl Merged {
         }
     }
 
-    /// Merges a sample, of which `before` is the one before, and returns it.
+    /// Merges a sample and returns it; `before` is the previous sample.
     fn add(&mut self, kind: SampleKind, before: Option<Sample>, sample: Sample) -> Sample {
         let (at, value) = sample;
         let since_before = before.map(|(before, _)| at.saturating_sub(before).as_secs_f64());

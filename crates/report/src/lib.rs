@@ -2,12 +2,12 @@
 //!
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
 //! [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
-//! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`] has the
-//! same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of metrics over
-//! many runs, and a [`FolderView`] the records of a folder, which [`folder_html`] paints.
-//! [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems that
-//! would spoil one. All are functions from data to text: nothing here opens a file, reads a clock
-//! or depends on a terminal, and the same record gives the same bytes.
+//! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`]
+//! presents the same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of
+//! metrics over many runs, and a [`FolderView`] the records of a folder, which [`folder_html`]
+//! paints. [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems
+//! that would spoil one. All are functions from data to text: nothing here opens a file, reads a
+//! clock or depends on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and

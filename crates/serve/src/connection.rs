@@ -133,7 +133,7 @@ impl RequestReader<'_> {
             return refused(Status::LengthRequired, "the form has no declared length");
         };
         if !head.is_form {
-            let reason = "the body is no form of a page of this server";
+            let reason = "the body is not a form of a page of this server";
             return refused(Status::UnsupportedMediaType, reason);
         }
         let end = head.length + length;

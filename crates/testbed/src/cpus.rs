@@ -33,7 +33,7 @@ impl Cpus {
             let range = number(first).zip(number(last)).filter(|(first, last)| first <= last);
             let Some((first, last)) = range else {
                 return Err(format!(
-                    "has `{part}`, which is no processor and no range; write for example `0-1,3`"
+                    "has `{part}`, not a processor or a range; write for example `0-1,3`"
                 ));
             };
             numbers.extend(first..=last);
@@ -121,7 +121,7 @@ mod tests {
             [("", ""), ("1,", ""), ("x", "x"), ("0,2-1", "2-1"), ("-1", "-1"), ("9999", "9999")]
         {
             let why = Cpus::parse(text).unwrap_err();
-            assert!(why.starts_with(&format!("has `{part}`, which is no processor")), "{why}");
+            assert!(why.starts_with(&format!("has `{part}`, not a processor")), "{why}");
         }
     }
 

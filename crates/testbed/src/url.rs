@@ -228,7 +228,7 @@ mod tests {
             ),
             (
                 "mariadb?cpus=0-x",
-                "`cpus` has `0-x`, which is no processor and no range; write for example \
+                "`cpus` has `0-x`, not a processor or a range; write for example \
                  `0-1,3`",
             ),
             (

@@ -29,7 +29,7 @@ pub(crate) fn bytes_sent_by(folder: &str, side: char, prefix: &str) -> Vec<Vec<u
         })
         .filter(|bytes: &Vec<u8>| !bytes.is_empty())
         .collect();
-    assert!(!bytes_sent_by.is_empty(), "nobody says anything in {folder}/{prefix}…");
+    assert!(!bytes_sent_by.is_empty(), "no side sends a byte in {folder}/{prefix}…");
     bytes_sent_by
 }
 

@@ -21,7 +21,7 @@ pub struct TrialRequest {
     pub value: f64,
     /// Phase of the search.
     pub phase: Phase,
-    /// Time from the start to the window, at least.
+    /// Minimum time from the start to the window.
     pub warmup: Nanos,
     /// Length of the window.
     pub window: Nanos,

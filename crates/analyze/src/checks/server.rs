@@ -20,7 +20,7 @@ use crate::finding::{
 const STRANGE_SHARE: f64 = 0.005;
 const STRANGE_PER_S: f64 = 5.0;
 
-/// Seconds by which a server that reports its uptime in whole seconds may look younger than it is.
+/// Largest error of a server's uptime, in seconds, if it is reported in whole seconds.
 const YOUNGER_ALLOWED_S: f64 = 2.5;
 
 /// First words of statements that are one transaction each outside of an explicit transaction.

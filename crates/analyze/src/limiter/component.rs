@@ -3,7 +3,7 @@
 /// The component whose relief would raise the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
-    /// Nothing: every open job got what it was offered.
+    /// Nothing: every open job achieved its offered rate.
     NotSaturated,
     /// Number of concurrent requests: each resource has time to spare.
     Concurrency,

@@ -69,7 +69,7 @@ pub struct Limiter {
 
 /// Conclusion from a run about the available capacity.
 enum Outcome {
-    /// Every job got what it was offered.
+    /// Every job achieved its offered rate.
     Satisfied,
     /// The load reached or exceeded the available capacity; with the reason.
     Saturating(Saturation),
@@ -136,7 +136,7 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns the suspect for jobs that got what they were offered.
+    /// Returns the suspect for jobs that achieved their offered rates.
     fn satisfaction(&self) -> Suspect {
         // The requests of the parts of a mix are the requests of the mix.
         let jobs = self.findings.whole_jobs();

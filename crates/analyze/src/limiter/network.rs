@@ -22,8 +22,8 @@ const UNSENT: f64 = 0.1;
 /// Minimum fraction of a request's time in round trips for latency to be the limiter.
 const LATENCY: f64 = 0.4;
 
-/// Minimum ratio of the mean round trip from the server to the shortest for sent data to be in a
-/// queue.
+/// Minimum ratio of the server's mean round trip to its shortest one, for its data to be waiting in
+/// a queue.
 const QUEUED: f64 = 4.0;
 
 /// Minimum size in bytes of an answer of several packets.

@@ -109,14 +109,14 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Replaces the component if the processes that accept the target's connections are no
-    /// database.
+    /// Returns [`Component::Proxy`] in place of the component if a proxy accepts the target's
+    /// connections.
     fn or_proxy(&self, component: Component) -> Component {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Returns a suspect if the database lacks processors that something other than it and the load
-    /// generator uses.
+    /// Returns a suspect if the database lacks processors because something other than it and the
+    /// load generator uses them.
     pub(super) fn starved(&self) -> Option<Suspect> {
         let waited = self.database_waited()?;
         let (used, may) = (self.database_cpu()?, self.database_processors()?);

@@ -1,4 +1,5 @@
-//! Detection of an observed program as the limiter: it has no time left, or does not ask.
+//! Detection of an observed program as the limiter: it has no processor time left, or sends too few
+//! requests.
 
 use record::metric::{processes, sockets};
 use record::{Part, Side};
@@ -18,7 +19,7 @@ const LACKED: f64 = 0.2;
 /// Minimum fraction of the requests' time in which one session is at work, to be the limiter.
 const ONE_WORKS: f64 = 0.75;
 
-/// Value of [`ONE_WORKS`] for a session that loads rows, which is asked without a break.
+/// Value of [`ONE_WORKS`] for a session that loads rows, which receives them without a break.
 const ONE_LOADS: f64 = 0.5;
 
 /// Largest mean number of sessions that counts as one.

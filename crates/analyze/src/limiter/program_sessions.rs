@@ -49,7 +49,7 @@ pub(super) struct ProgramSessions {
     event: &'static str,
     /// Sessions that wait for their answers to be read.
     sending: f64,
-    /// Sessions for which the program pauses, by samples; `None` if these do not say.
+    /// Sessions for which the program pauses, by samples; `None` if they do not show it.
     paused: Option<f64>,
     /// Sessions that wait for the program while no socket of either side holds anything.
     nothing_waits: Option<f64>,

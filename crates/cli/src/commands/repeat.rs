@@ -90,7 +90,7 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
     let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
     let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {
-        return Err(Complaint::new("the file of the record is no experiment file"));
+        return Err(Complaint::new("the file of the record is not an experiment file"));
     };
     match file.experiment.to_text() == printed {
         true => Ok(*file),

@@ -187,7 +187,7 @@ fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent =
         |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::NoListener);
     for (server, words) in [
-        (FaultyServer::babbling(b""), "did not let anybody in within 300ms"),
+        (FaultyServer::babbling(b""), "did not complete a login within 300ms"),
         (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),
         (silent(b'E', "\0"), "`select 1` is not answered within "),
     ] {

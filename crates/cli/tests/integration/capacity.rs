@@ -81,7 +81,7 @@ fn search_of_another_version_is_told_from_a_damaged_one() {
         assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
     };
     change("update run set point = '101' where run = 2");
-    place.assay(&["report", "r.assay"]).refuses(&["damaged: run 2 is no trial of its search"]);
+    place.assay(&["report", "r.assay"]).refuses(&["damaged: run 2 is not a trial of its search"]);
     change("delete from experiment where key = 'search-method'");
     let words = "made by a version of Assay that tries other values: read its trials with --run";
     place.assay(&["report", "r.assay"]).refuses(&[words]);

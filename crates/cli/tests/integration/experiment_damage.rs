@@ -73,23 +73,29 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
             "another plan",
         ),
         ("update run set arm = 'slwo' where run = 5", "run 5 is of an unknown arm"),
-        ("update run set phase = 'saturate' where run = 1", "run 1 is of the phase `saturate`"),
-        ("update run set phase = 'capacity' where run = 1", "run 1 is of the phase `capacity`"),
+        (
+            "update run set phase = 'saturate' where run = 1",
+            "run 1 has the unexpected phase `saturate`",
+        ),
+        (
+            "update run set phase = 'capacity' where run = 1",
+            "run 1 has the unexpected phase `capacity`",
+        ),
         ("update run set round = 4294967290 where run = 12", "run 12"),
         ("update run set round = 0, position = 0", "run 2 counts in the place of another"),
         ("update run set position = 7 where run = 2", "run 2"),
         ("update run set run = 99 where run = 12", "run 99 follows run 11"),
         ("update run set run = -1 where run = 12", "table"),
         ("update run set state = 'counted' where run = 12", "unknown state `counted`"),
-        ("delete from run where run > 4", "its looks are not those of its runs"),
-        ("update look set pairs = 4000000000", "its looks are not those of its runs"),
-        ("insert into look values (5, 1)", "its looks are not those of its runs"),
+        ("delete from run where run > 4", "its looks do not match its runs"),
+        ("update look set pairs = 4000000000", "its looks do not match its runs"),
+        ("insert into look values (5, 1)", "its looks do not match its runs"),
         ("update experiment set value = x'00ff' where key = 'experiment'", "experiment"),
     ] {
         lies(&place, sql, words);
     }
     changed(&place, "delete from look");
-    place.assay(READERS[0]).refuses(&["is damaged", "complete without its last look"]);
+    place.assay(READERS[0]).refuses(&["is damaged", "marked as complete without its last look"]);
     // The states of a fact are no second opinion.
     changed(&place, "insert into experiment values ('more', 'x')");
     place.assay(READERS[0]).expect(0);

@@ -107,7 +107,7 @@ arrival = uniform
     run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
     fs::rename(place.at("t.db"), place.at("away.db")).unwrap();
     run.says_what("none is written", |line| shown(line, "achieved/s") == Some(0.0));
-    assert!(!place.at("t.db").exists(), "nobody makes an empty file in its place");
+    assert!(!place.at("t.db").exists(), "no empty file takes its place");
     fs::rename(place.at("away.db"), place.at("t.db")).unwrap();
     run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
     run.signal(Signal::SIGINT);

@@ -124,7 +124,7 @@ fn bundle_has_record_answer_files_and_right_checksums() {
     place.assay(&["note", "r.tar.gz", "x"]).refuses(&["it is compressed", "tar xzf"]);
     fs::write(place.at("r.tar.gz"), &fs::read(place.at("r.tar.gz")).unwrap()[..500]).unwrap();
     for command in [&["report", "r.tar.gz"][..], &["repeat", "r.tar.gz"]] {
-        place.assay(command).refuses(&["`r.tar.gz` is no intact bundle"]);
+        place.assay(command).refuses(&["`r.tar.gz` is not an intact bundle"]);
     }
     for record in ["r.assay", "e.assay"] {
         damaged_bundle(&place, record);

@@ -203,7 +203,7 @@ pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
     let bad = connection.prepare(&bench.fixture.failing().text).await?;
     let steps = || [all, none, two].map(|statement| execute_with(statement, 0, 0));
     let unasked = ran(&mut connection, steps()).await?;
-    ensure!(unasked.capture.is_empty(), "rows are captured that nobody wants");
+    ensure!(unasked.capture.is_empty(), "rows are captured without being wanted");
 
     let row = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect();
     let mut first: Vec<Option<String>> = row(&["1", "0"]);

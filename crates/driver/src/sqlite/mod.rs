@@ -1,9 +1,9 @@
 //! The driver of SQLite in this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
 //!
 //! SQLite is a library whose calls block, so each connection has its own thread. A request is
-//! handed to it as a whole and back again (the module `mailbox`). The thread stamps S and D: the
-//! service time contains SQLite's work without the handoffs, which count as the generator's own
-//! lag. Waiting for another connection's lock is service time, and is counted.
+//! handed to it as a whole and back again (the module `mailbox`). The thread stamps the start (S)
+//! and the end (D), so the service time contains SQLite's work without the handoffs, which count as
+//! the generator's own lag. Waiting for another connection's lock is service time, and is counted.
 //!
 //! # Options of the URL
 //!
@@ -93,7 +93,7 @@ struct Shared {
 /// Longest wait for the threads of dropped connections.
 const CLOSING: Nanos = Nanos::from_secs(2);
 
-/// Interval between checks whether they have ended.
+/// Interval between checks for their end.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// The last connection writes the log back to the file, so the program must not end before the

@@ -319,7 +319,7 @@ fn a_request_stops_between_its_statements_when_its_caller_goes() {
     let mut session = Session::new(&database, driver.path(), &mailbox, waits, counted).unwrap();
     let command = Command::Run(texts(&["insert into t values (1)"]));
     let Response::Finished(_, Err(error)) = session.execute(command) else {
-        panic!("nothing is done for nobody");
+        panic!("the command of a caller that hung up is not refused");
     };
     assert_eq!(error.class(), Class::Timeout);
     let count = database.query_row("select count(*) from t", [], |row| row.get::<_, i64>(0));

@@ -92,7 +92,7 @@ fn conformance_of(url: &str) -> Result<bool, String> {
             conformance_keeper_cases!(runs tally MariadbFixture::at(&target));
             version_of(&MariadbFixture::at(&target))
         }
-        _ => return Err(format!("the suite asks servers, and {url} is none")),
+        _ => return Err(format!("the suite needs the URL of a server, found {url}")),
     };
     let Tally { passed, failed } = tally;
     say(&format!("conformance: {passed} of {}, server: {version}", passed + failed));

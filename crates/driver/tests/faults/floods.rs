@@ -141,7 +141,7 @@ fn postgres_login_without_end_is_given_up_in_time() {
     let url = format!("postgres://a:b@127.0.0.1:{}/c?connect-timeout=100ms", server.port());
     let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");
     let error = in_real_time(async |rt| driver.connect(&rt).await.err().expect("no session"));
-    check(&error, Class::Disconnect, "disconnect", &["did not let anybody in within 100ms"]);
+    check(&error, Class::Disconnect, "disconnect", &["did not complete a login within 100ms"]);
 }
 
 /// The server sends data that must be read before it reads anything itself.

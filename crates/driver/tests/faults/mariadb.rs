@@ -79,7 +79,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
     {
         let stalled = ScriptedServer::new(acts);
         let error = refused(&at(stalled.port(), "connect-timeout=50ms"));
-        let words = ["127.0.0.1", "did not let anybody in within 50ms", "connect-timeout"];
+        let words = ["127.0.0.1", "did not complete a login within 50ms", "connect-timeout"];
         check(&error, Class::Disconnect, "disconnect", &words);
     }
 }
@@ -339,9 +339,9 @@ fn a_killed_server_is_a_lost_connection() {
         let mut run = std::pin::pin!(connection.run(&mut work));
         assert!(rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await.is_none());
         server.kill();
-        let error = run.await.expect_err("nobody is there");
+        let error = run.await.expect_err("the server is gone");
         check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
-        let error = driver.connect(&rt).await.err().expect("nobody is there");
+        let error = driver.connect(&rt).await.err().expect("the server is gone");
         assert_eq!(error.class(), Class::Disconnect, "{error}");
         server.restart().expect("a server");
         let mut connection = driver.connect(&rt).await.expect("a connection");

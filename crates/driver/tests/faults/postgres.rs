@@ -91,7 +91,7 @@ fn a_server_without_tls_is_not_asked_in_the_clear() {
 fn a_server_that_never_answers_is_given_up_in_time() {
     let silent = ScriptedServer::new(vec![ScriptStep::Wait]);
     let error = refused(&at(silent.port(), "connect-timeout=50ms"));
-    let words = ["did not let anybody in within 50ms", "connect-timeout"];
+    let words = ["did not complete a login within 50ms", "connect-timeout"];
     check(&error, Class::Disconnect, "disconnect", &words);
 }
 
@@ -254,9 +254,9 @@ fn a_killed_server_is_a_lost_connection() {
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
         server.kill();
-        let error = connection.run(&mut text("select 1")).await.expect_err("nobody is there");
+        let error = connection.run(&mut text("select 1")).await.expect_err("the server is gone");
         assert_eq!(error.class(), Class::Disconnect, "{error}");
-        let error = driver.connect(&rt).await.err().expect("nobody is there");
+        let error = driver.connect(&rt).await.err().expect("the server is gone");
         assert_eq!(error.class(), Class::Disconnect, "{error}");
         server.restart().expect("a server");
         let mut connection = driver.connect(&rt).await.expect("a connection");

@@ -54,7 +54,7 @@ fn loses_a_later_step<D: Driver>(driver: &D, relay: &Relay, sleep: &str) {
                 assert!(early.is_none(), "{early:?}");
                 let cut = rt.now();
                 relay.cut();
-                (cut, run.await.expect_err("nobody is there"))
+                (cut, run.await.expect_err("the server is gone"))
             };
             assert_eq!(error.class(), Class::Disconnect, "{error}");
             let done = work.reply.done;

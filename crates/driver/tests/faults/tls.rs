@@ -174,7 +174,7 @@ fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
     let impostor = ScriptedServer::playing(move |scene| {
         offer_tls(kind, scene, &config);
-        assert!(scene.receive().is_empty(), "a login was sent to whom nobody trusts");
+        assert!(scene.receive().is_empty(), "a login was sent to an untrusted server");
     });
     let scheme = match kind {
         Kind::Postgres => "postgres",
@@ -435,7 +435,8 @@ fn an_encrypted_connection_that_is_cut_is_lost() {
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");
             server.kill();
-            let error = connection.run(&mut text("select 1")).await.expect_err("nobody is there");
+            let error =
+                connection.run(&mut text("select 1")).await.expect_err("the server is gone");
             check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
         });
     }

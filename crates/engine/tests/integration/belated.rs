@@ -1,5 +1,4 @@
-//! Answers with an end stamped by another thread, before the engine learns of it, as with SQLite
-//! connections.
+//! Answers whose end another thread stamped before the engine learns of it, as with SQLite.
 
 use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};

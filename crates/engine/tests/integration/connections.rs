@@ -157,7 +157,7 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     let tables = loaded(2).unwrap();
     assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));
     let Err(Failed::Unreachable(Unreachable { error, .. })) = loaded(1) else {
-        panic!("nobody could write")
+        panic!("no writer got a connection")
     };
     assert_eq!(error.class(), Class::TooManyConnections);
 }

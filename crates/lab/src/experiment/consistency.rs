@@ -26,7 +26,7 @@ pub(super) fn check(
     for row in &content.runs {
         if !phases.contains(&row.phase) {
             let phase = row.phase.name();
-            return damaged(format!("run {} is of the phase `{phase}`, not asked for", row.run));
+            return damaged(format!("run {} has the unexpected phase `{phase}`", row.run));
         }
         if !arm_points.iter().any(|arm_point| arm_point.arm == row.arm) {
             return damaged(format!("run {} is of an unknown arm", row.run));
@@ -38,7 +38,7 @@ pub(super) fn check(
             return damaged(format!("run {} is at an unknown point", row.run));
         }
         if row.position as usize >= arm_points.len() {
-            return damaged(format!("run {} has no possible place in a round", row.run));
+            return damaged(format!("run {} has an impossible position in its round", row.run));
         }
     }
     let (planned, taken) = (design.looks.looks(), content.looks.as_slice());
@@ -51,13 +51,13 @@ pub(super) fn check(
             .iter()
             .all(|pairs| *pairs <= complete_rounds(content.runs.iter(), arm_points.len()));
     if !are_planned {
-        return damaged("its looks are not those of its runs".to_owned());
+        return damaged("its looks do not match its runs".to_owned());
     }
     let is_search = content.runs.iter().any(|row| row.phase == Phase::Capacity);
     let is_over =
         is_search || pairs.len() == planned.len() || last.is_some_and(|look| look.is_decided);
     match content.fact(STATE) == Some("complete") && !is_over {
-        true => damaged("it is complete without its last look".to_owned()),
+        true => damaged("it is marked as complete without its last look".to_owned()),
         false => Ok(()),
     }
 }

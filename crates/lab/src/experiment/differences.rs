@@ -36,7 +36,7 @@ pub struct UndeclaredDifference {
 pub enum DifferenceKind {
     /// Sizes of the database and its tables.
     Data,
-    /// Settings that decide if commits survive.
+    /// Settings that decide whether commits survive.
     Durability,
     /// Other settings of the server.
     Setting,
@@ -112,7 +112,7 @@ pub(super) struct RunFacts<'a> {
     pub(super) facts: &'a [(String, String)],
 }
 
-/// Settings that decide if commits survive a crash of the server or of the machine.
+/// Settings that decide whether commits survive a crash of the server or of the machine.
 pub(crate) const DURABILITY: [&str; 14] = [
     "durability",
     "flush_log_at_trx_commit",
@@ -412,7 +412,7 @@ fn is_of_environment(name: &str) -> bool {
         || bare(name) == "server"
 }
 
-/// Returns true for a setting that decides if commits survive.
+/// Returns true for a setting that decides whether commits survive.
 pub(crate) fn decides_durability(name: &str) -> bool {
     DURABILITY.contains(&bare(name))
 }

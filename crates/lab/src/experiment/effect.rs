@@ -76,7 +76,7 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
     if let Some(wanted) = arm.plan.target.as_ref().filter(|wanted| **wanted != order.target)
         && let Some(difference) = arm.differences.iter().find(is_target)
     {
-        let found = format!("the run asks {}, not {wanted}", order.target);
+        let found = format!("the run uses {}, not {wanted}", order.target);
         return Err(not_there(difference, &found));
     }
     let is_plan =

@@ -22,7 +22,7 @@ pub trait ExperimentListener {
 pub enum ExperimentEvent<'a> {
     /// The servers are started.
     ServersStarting,
-    /// The server of an arm is restarted with the arm's settings, to see if it starts.
+    /// The server of an arm is restarted with the arm's settings, to see whether it starts.
     TryingSettings {
         /// The arm.
         arm: &'a str,

@@ -7,9 +7,9 @@
 //! [`run_experiment`] executes an experiment or continues an interrupted one. Its order and seeds
 //! are a pure function of the seed of the workload. Each run writes a record of its own while it
 //! runs, which is moved into the record of the experiment when the run has ended. [`read_results`]
-//! compares the arms from the record alone. Before the rounds, a search for saturation may find the
-//! load of all runs by steps on the baseline. A capacity search has trials in place of rounds;
-//! [`read_search`] finds its result from the record alone.
+//! compares the arms from the record alone. Before the rounds, a search for saturation may raise
+//! the load of the baseline in steps, to find the load of all runs. A capacity search has trials in
+//! place of rounds; [`read_search`] finds its result from the record alone.
 
 mod arm_point;
 mod canary;

@@ -10,7 +10,7 @@ use crate::evidence::evidence;
 /// `instrument-failed`, `not-in-effect`.
 pub const STATE: &str = "state";
 
-/// The fact that says if the order of runs is counterbalanced: `yes` or `no`.
+/// The fact that says whether the order of runs is counterbalanced: `yes` or `no`.
 pub const COUNTERBALANCED: &str = "counterbalanced";
 
 /// The fact that names an arm whose difference is not in effect, with the reason.

@@ -51,7 +51,7 @@ pub(super) fn steps_of<'r>(
 }
 
 fn no_step(path: &Path, row: &RunRow) -> RecordError {
-    ExperimentContent::damaged(path, format!("run {} is no step of its search", row.run))
+    ExperimentContent::damaged(path, format!("run {} is not a step of its search", row.run))
 }
 
 /// Returns the value of a step as it is written in a file.

@@ -160,7 +160,7 @@ pub fn read_search(
     };
     let search = replayed(path, order, &content)?;
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
-        let what = "it is complete without its last trial".to_owned();
+        let what = "it is marked as complete without its last trial".to_owned();
         return Err(ExperimentContent::damaged(path, what).into());
     }
     Ok(search)
@@ -182,7 +182,7 @@ pub(super) fn replayed(
         let request = match next_step(&search.order, &trials) {
             Step::Run(request) if is_of(&request, row) => request,
             Step::Run(_) | Step::Done(_) => {
-                let what = format!("run {} is no trial of its search", row.run);
+                let what = format!("run {} is not a trial of its search", row.run);
                 return Err(ExperimentContent::damaged(path, what));
             }
         };

@@ -222,7 +222,7 @@ impl RunMaker for SameRuns<'_> {
 #[test]
 fn arm_whose_difference_is_not_in_the_run_is_invalid() {
     for (difference, words) in [
-        ("option.service = 1.15ms", "is not in effect: the run asks sim:mm1?service=1ms, not"),
+        ("option.service = 1.15ms", "is not in effect: the run uses sim:mm1?service=1ms, not"),
         (
             "concurrency(read) = 8",
             "is not in effect: the plan of the run has `concurrency = 4`, not",

@@ -42,8 +42,8 @@ pub enum Rule {
 ///   extend them by whole extents, so a quarter.
 /// * The defaults of settings: the settings themselves are compared.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
-/// * The identity of a server: an experiment uses it to find out if two arms have reached the same
-///   one.
+/// * The identity of a server: an experiment uses it to find out whether two arms have reached the
+///   same one.
 /// * The label: a name for the run.
 pub const RULES: [(&str, Rule); 18] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),

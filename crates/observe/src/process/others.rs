@@ -238,7 +238,8 @@ fn own_time(files: &mut Files<'_>) -> Nanos {
 fn busy(sample: &Sample) -> Option<f64> {
     let host = ObservedComponent::here(Part::Host).to_string();
     let mut readings = sample.readings.iter();
-    let busy = readings.find(|it| it.series.component == host && it.series.metric == "busy")?;
+    let busy =
+        readings.find(|it| it.series.component == host && it.series.metric == host::BUSY.name)?;
     Some(busy.value)
 }
 

@@ -271,6 +271,6 @@ mod tests {
             DumpLimit::No
         };
         diagnostics.ask(&request, count_one).unwrap();
-        assert_eq!(count, 0, "nobody talks to port 1");
+        assert_eq!(count, 0, "port 1 has no connections");
     }
 }

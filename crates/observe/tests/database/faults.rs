@@ -107,7 +107,7 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
     let (watch, mut readings) = Readings::begin(driver);
     readings.until(|readings| readings.last("sessions", "looks") >= 10.0);
     watch.end();
-    assert_eq!(readings.last("sessions", "active"), 0.0, "nobody but the observer is there");
+    assert_eq!(readings.last("sessions", "active"), 0.0, "only the observer is connected");
     [before, account()]
 }
 

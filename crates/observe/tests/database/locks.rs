@@ -33,7 +33,7 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> 
         let mut holder = driver.connect(&rt).await.expect("a connection");
         let mut held = request(text);
         held.steps.insert(0, Step::Begin);
-        holder.run(&mut held).await.expect("nobody was in the way");
+        holder.run(&mut held).await.expect("the lock was free");
         let mut waiters = Vec::new();
         for _ in 0..3 {
             let mut waiter = driver.connect(&rt).await.expect("a connection");

@@ -509,7 +509,7 @@ fn not_located(low: &str, high: &str) -> String {
 fn limited_by(connections: u64) -> String {
     format!(
         "Irregular: limited by connections = {connections}. Requests wait for a connection of \
-         ours, so this is no capacity of the database: raise `concurrency` or `max-connections`"
+         ours: this is not the capacity of the database; raise `concurrency` or `max-connections`"
     )
 }
 

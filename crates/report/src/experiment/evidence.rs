@@ -351,7 +351,7 @@ mod tests {
     const OVERLOADED: &str = "The limiter is unknown: requests arrive faster than they are \
                               answered, and no observed component is saturated";
 
-    /// Checks that the text has these lines after its line of limiters, and page and summary too.
+    /// Checks the lines that follow the limiters in text, page and Markdown.
     #[track_caller]
     fn check(view: &ExperimentView, expected: &[String]) {
         assert_eq!(lines::limiter_evidence(view), expected);

@@ -160,8 +160,8 @@ fn unit(scale: Scale) -> &'static str {
     }
 }
 
-/// Returns the mean values of a metric in its unit. Those of metrics that are compared by ratio are
-/// geometric, like the change: their ratio is the change.
+/// Returns the mean values of a metric in its unit. A metric that is compared by ratio has
+/// geometric means, whose ratio is the reported change.
 pub(super) fn values(
     compared: &Compared,
     metric: &RunMetric,

@@ -253,7 +253,7 @@ pub(super) fn no_model(reason: NoResponseModel) -> String {
             format!("the point with one client is not usable: {}", unusable(reason))
         }
         NoResponseModel::NoOverload => {
-            "no rate exceeds the capacity, so that the plateau is unknown".to_owned()
+            "no rate exceeds the capacity: the plateau is unknown".to_owned()
         }
         NoResponseModel::NoLowRate => "no rate is below the capacity".to_owned(),
         NoResponseModel::NoPlateau { gain } => format!(

@@ -1,7 +1,7 @@
-//! The painter of pages as HTML: one file without network, and complete where scripts and styles
-//! are forbidden.
+//! The painter of HTML pages: one self-contained file, which stays complete where scripts and
+//! styles are forbidden.
 //!
-//! Figures are inline SVG with presentation attributes. The one style element only arranges and
+//! Figures are inline SVG with presentation attributes. The only style element sets layout and
 //! colours. Every text is escaped, and the bytes depend on the page alone.
 
 mod cut;

@@ -104,7 +104,7 @@ impl ExcerptTable {
         self
     }
 
-    /// Returns the caption, which says if there are no rows.
+    /// Returns the caption, which says whether there are rows.
     pub(crate) fn heading(&self) -> String {
         match self.rows.is_empty() {
             true => format!("{}: none", self.caption),

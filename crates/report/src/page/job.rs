@@ -60,7 +60,7 @@ pub struct JobSection {
     pub target: Option<String>,
     /// Program that the job runs in place of statements.
     pub command: Option<String>,
-    /// Warning about a meaningless success.
+    /// Warning if the job succeeded without doing anything.
     pub warning: Option<Warning>,
     /// Its name and model.
     pub heading: Remark,

@@ -94,7 +94,7 @@ fn parts(place: Place) -> [i64; 2] {
     [place.x, place.y].map(|value| (value * PARTS).round() as i64)
 }
 
-/// Formats a number of parts as pixels, without zeros that say nothing.
+/// Formats a number of parts as pixels, without trailing zeros.
 fn number(parts: i64) -> String {
     let sign = if parts < 0 { "-" } else { "" };
     let (whole, rest) = (parts.unsigned_abs() / 100, parts.unsigned_abs() % 100);

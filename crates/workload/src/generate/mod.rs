@@ -2,8 +2,8 @@
 //!
 //! A generator is a pure function of (seed of the run, job, position in the file, number of the
 //! request). It has no state, and its values depend neither on timing nor on threads nor on other
-//! jobs. Each file has the arithmetic of one generator; the expressions among its arguments are of
-//! any type `E`, and the caller evaluates them.
+//! jobs. Each file has the arithmetic of one generator. Arguments may be expressions of any type
+//! `E`, which the caller evaluates.
 
 pub(crate) mod client;
 mod csv;

@@ -262,7 +262,7 @@ pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result
     match (load, &job.pacing) {
         (VariedLoad::Concurrency { .. }, Pacing::Closed { .. }) => Ok(()),
         (VariedLoad::Concurrency { .. }, _) => {
-            let message = format!("[{name}] has arrivals: more workers are no larger load");
+            let message = format!("[{name}] has arrivals: more workers do not raise its load");
             Err(place.error(message).help(format!("write `vary = rate({name})`")))
         }
         (VariedLoad::Rate { .. }, _) => Ok(()),
@@ -301,7 +301,7 @@ pub(super) fn load_number(text: &str, is_whole: bool) -> Result<f64, String> {
 fn length(fields: &Fields<'_>, name: &str, sink: &mut Sink) -> Option<Nanos> {
     let value = fields.one(name)?;
     let refused = match parse_duration(value.text()) {
-        Ok(Nanos::ZERO) => "is no length of time".to_owned(),
+        Ok(Nanos::ZERO) => "is not above 0".to_owned(),
         Ok(length) if length > LONGEST => format!("is longer than {LONGEST}"),
         Ok(length) => return Some(length),
         Err(error) => error.to_string(),

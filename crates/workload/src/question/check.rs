@@ -493,7 +493,7 @@ impl<'f> Checker<'f> {
         for other in arms.iter().filter(|checked| !is_private(checked)) {
             self.sink.error(|| {
                 let message = format!(
-                    "[arm {}] asks a server that is not restarted before each run",
+                    "[arm {}] uses a server that is not restarted before each run",
                     bare(&other.arm.name)
                 );
                 let help = format!(

@@ -1,8 +1,8 @@
 //! A scanner that splits a statement into text, literals, comments and `${…}`.
 //!
-//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and
-//! `/* */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and
-//! nested comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides if a
+//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and `/*
+//! */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and nested
+//! comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides whether a
 //! backslash escapes a quote: if a literal is left open under the dialect's default rule, the other
 //! rule is tried.
 

@@ -1,7 +1,7 @@
 //! A scanner that splits a shell command into text, quoted parts and `${…}`.
 //!
-//! It knows just enough of the shell's syntax to tell if a value that is spliced in as a word of
-//! its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment. (POSIX.1-2024, Shell
+//! It knows just enough of the shell's syntax to tell whether a value that is spliced in as a word
+//! of its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment. (POSIX.1-2024, Shell
 //! Command Language, 2.2 and 2.3.) The shell checks everything else.
 
 use super::scan::{Fragment, MOST_BRACED, Scan, SyntaxContext, ValuePositions};

@@ -227,8 +227,8 @@ fn span_by(operator: Operator, nanos: i64, by: Exact) -> Result<Option<i64>, Und
     }
 }
 
-/// Returns the smallest whole numbers with the proportions of constant numbers above zero; `None`
-/// if they are too far apart.
+/// Returns the smallest whole numbers with the same ratios as constants above zero; `None` if a
+/// ratio is too large.
 pub(crate) fn proportions(constants: &[&Constant]) -> Option<Vec<u64>> {
     let numbers = constants.iter().map(|constant| constant.exact().ok());
     Exact::proportions(&numbers.collect::<Option<Vec<Exact>>>()?)

@@ -183,7 +183,7 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
         "leave out `count`: the search sets the length of each trial",
     );
     check_lines("first = 0", "`0` is not above 0", "write for example `first = 1k`");
-    check_lines("budget = 0s", "`0s` is no length of time", "times have a unit: `30s`, `15m`");
+    check_lines("budget = 0s", "`0s` is not above 0", "times have a unit: `30s`, `15m`");
     check_lines("hold = 31d", "`31d` is longer than 720h", "times have a unit: `30s`, `15m`");
     check_lines("budgte = 5m", "unknown key `budgte` in [capacity]", "did you mean `budget`?");
 }
@@ -215,7 +215,7 @@ fn load_that_does_not_grow_with_its_value_is_refused() {
     let text = SEARCH.replace("query = select 1", "query = select 1\nrate = 50");
     check(
         &text.replace("vary = rate(read)", "vary = concurrency(read)"),
-        "[read] has arrivals: more workers are no larger load",
+        "[read] has arrivals: more workers do not raise its load",
         "write `vary = rate(read)`",
     );
 }

@@ -682,6 +682,6 @@ fn arms_with_settings_have_servers_that_can_be_restarted() {
                 server.fsync = off\n[arm c]\nurl = postgres://h/d\n";
     let (_, found) = read(text);
     let shown = render(text, &found);
-    assert!(shown.contains("[arm c] asks a server that is not restarted"), "{shown}");
+    assert!(shown.contains("[arm c] uses a server that is not restarted"), "{shown}");
     assert!(read(&text.replace("postgres://h/d", "testbed:mariadb")).0.is_some());
 }

@@ -158,7 +158,7 @@ fn mistakes_of_a_search_for_saturation_are_named_with_a_remedy() {
     check(
         "concurrency(read)",
         "concurrency(pay)",
-        "[pay] has arrivals: more workers are no larger load",
+        "[pay] has arrivals: more workers do not raise its load",
         "write `vary = rate(pay)`",
     );
     check(VALUES, "values = 0..8 +2", "`0` is not above 0", RANGE);
@@ -209,7 +209,7 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
     check(
         "option.tls = require",
         "rate(read) = 9",
-        "[read] has arrivals: more workers are no larger load",
+        "[read] has arrivals: more workers do not raise its load",
         "write `vary = rate(read)`",
     );
     check(

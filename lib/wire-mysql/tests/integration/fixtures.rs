@@ -111,7 +111,7 @@ fn logins_with_real_servers_are_repeated_byte_for_byte() {
 fn step_told(step: &LoginStep) -> Option<String> {
     match step {
         LoginStep::NeedBytes => None,
-        LoginStep::StartTls => panic!("nobody asked for TLS"),
+        LoginStep::StartTls => panic!("TLS was not requested"),
         LoginStep::Done(session) => {
             Some(format!("done, agreed {:#x}", session.agreed.capabilities().0))
         }

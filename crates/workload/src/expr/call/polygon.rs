@@ -34,7 +34,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     if hits <= 0.0 {
         let shown = quoted(place.text());
         return Err(place
-            .error(format!("{shown} hits are no area"))
+            .error(format!("expected more than 0 hits, found {shown}"))
             .help(arguments.usage())
             .into());
     }
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn bad_arguments_are_refused() {
-        error("polygon(0, points=100)", "`0` hits are no area");
-        error("polygon(-5, points=100)", "`-5` hits are no area");
+        error("polygon(0, points=100)", "expected more than 0 hits, found `0`");
+        error("polygon(-5, points=100)", "expected more than 0 hits, found `-5`");
         error("polygon(50, points=100)", "50 hits are not less than half of 100 points");
         error("polygon(1, points=0)", "an area for `0` points has no size");
         error(
