@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use archive::{Archive, ExperimentContent, export};
-use base::{Dialect, Source, Target};
+use base::{Dialect, SourceText, Target};
 use lab::experiment::{ExperimentError, read_results, read_search, recorded_saturation};
 use report::{Page, RunDetails, Style, View};
 use workload::feed::{self, Format};
@@ -19,7 +19,7 @@ use workload::{Arrival, NoFiles, Overrides, Rates};
 pub fn workload(data: &[u8]) {
     let Ok(text) = workload::decode(data) else { return };
     let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
-    let source = Source { name: "fuzz.ini".to_owned(), text };
+    let source = SourceText { name: "fuzz.ini".to_owned(), text };
     for diagnostic in &diagnostics {
         let _ = diagnostic.render(&source, false);
     }
@@ -106,7 +106,7 @@ pub fn question(data: &[u8]) {
     let Ok(text) = workload::decode(file) else { return };
     let files = BTreeMap::from([("w.ini".to_owned(), beside.get(1..).unwrap_or(b"").to_vec())]);
     let (experiment, diagnostics) = experiment_in(&text, &Overrides::default(), &files);
-    let source = Source { name: "fuzz.ini".to_owned(), text };
+    let source = SourceText { name: "fuzz.ini".to_owned(), text };
     for diagnostic in &diagnostics {
         let _ = diagnostic.render(&source, false);
     }

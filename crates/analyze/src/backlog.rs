@@ -262,7 +262,7 @@ mod tests {
 
     /// Requests take half a minute at a rate that rises all the time.
     #[test]
-    fn backlog_proportional_to_a_rising_rate_is_no_overload() {
+    fn backlog_proportional_to_a_rising_rate_is_not_an_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
         let backlog: Vec<f64> = arrivals.iter().map(|rate| 30.0 * rate).collect();
         let requests = Arrivals { requests: arrivals.iter().sum::<f64>() as u64, burst: 1 };

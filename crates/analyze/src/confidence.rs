@@ -80,10 +80,8 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// the mean of batches and Student's t; otherwise batches are weighted by their bases.
 pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     let value = Batch::sum(batches).ratio()?;
-    let bounds = Spread::of(batches).map(|Spread { half_width, is_optimistic, .. }| Bounds {
-        low: (value - half_width).max(0.0),
-        high: value + half_width,
-        is_optimistic,
+    let bounds = RatioError::of(batches).map(|RatioError { half_width, is_optimistic, .. }| {
+        Bounds { low: (value - half_width).max(0.0), high: value + half_width, is_optimistic }
     });
     Some(Estimate { value, bounds, effective_samples: None })
 }
@@ -106,7 +104,7 @@ pub(crate) fn quantile(
         return None;
     }
     let at = |fraction| times.value_at_quantile(fraction) as f64;
-    let spreads = Spread::of(exceedances.at_least).zip(Spread::of(exceedances.above));
+    let spreads = RatioError::of(exceedances.at_least).zip(RatioError::of(exceedances.above));
     let effective_samples = spreads.as_ref().map(|(below, above)| {
         below.effective_samples(times.len()).min(above.effective_samples(times.len()))
     });
@@ -141,7 +139,7 @@ pub fn fewest_samples(fraction: f64) -> u64 {
 /// trials; `None` if there are too few batches, or none or all of the trials are counted. The
 /// amount of a batch is its count, and its base the number of its trials.
 pub(crate) fn dispersion(batches: &[Batch]) -> Option<f64> {
-    let Spread { ratio, error, .. } = Spread::of(batches)?;
+    let RatioError { ratio, error, .. } = RatioError::of(batches)?;
     let independent = ratio * (1.0 - ratio) / Batch::sum(batches).base;
     (independent > 0.0).then(|| error * error / independent)
 }
@@ -175,7 +173,7 @@ impl Estimate {
 }
 
 /// Uncertainty of a ratio.
-struct Spread {
+struct RatioError {
     ratio: f64,
     /// Standard error of the ratio.
     error: f64,
@@ -184,9 +182,9 @@ struct Spread {
     is_optimistic: bool,
 }
 
-impl Spread {
+impl RatioError {
     /// Computes the spread; `None` if there are too few batches.
-    fn of(batches: &[Batch]) -> Option<Spread> {
+    fn of(batches: &[Batch]) -> Option<RatioError> {
         let mut batches: Vec<Batch> =
             batches.iter().copied().filter(|batch| batch.base > 0.0).collect();
         if batches.len() < FEWEST_BATCHES {
@@ -202,7 +200,7 @@ impl Spread {
         let n = residuals.len() as f64;
         let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
         let error = (squares * n / (n - 1.0)).sqrt() / all.base;
-        Some(Spread {
+        Some(RatioError {
             ratio,
             error,
             half_width: critical_t(0.05, n - 1.0) * error,

@@ -69,9 +69,9 @@ fn effects_at_ends(side_effects: &SideEffects) -> Vec<Effect> {
     let phase = |name| phase(side_effects, name);
     let before = phase(PhaseName::Before).or(phase(PhaseName::Between));
     let began = before.map(|before| changes(before, during)).into_iter().flatten();
-    let began = began.map(|it| it.of(side_effects, Moment { at_s: first, began: true }));
+    let began = began.map(|it| it.of(side_effects, ActivityEdge { at_s: first, began: true }));
     let ended = phase(PhaseName::After).map(|after| changes(during, after)).into_iter().flatten();
-    let ended = ended.map(|it| it.of(side_effects, Moment { at_s: last, began: false }));
+    let ended = ended.map(|it| it.of(side_effects, ActivityEdge { at_s: last, began: false }));
     began.chain(ended).collect()
 }
 
@@ -82,7 +82,7 @@ fn effects_after(side_effects: &SideEffects) -> Vec<Effect> {
     else {
         return Vec::new();
     };
-    let moment = Moment { at_s: last, began: false };
+    let moment = ActivityEdge { at_s: last, began: false };
     changes(before, after).map(|it| it.of(side_effects, moment)).collect()
 }
 
@@ -110,7 +110,7 @@ impl Span<'_> {
 
 /// Start or end of an activity.
 #[derive(Clone, Copy)]
-struct Moment {
+struct ActivityEdge {
     at_s: f64,
     began: bool,
 }
@@ -125,8 +125,8 @@ struct Difference<'p> {
 
 impl Difference<'_> {
     /// Converts the difference to an effect.
-    fn of(self, side_effects: &SideEffects, moment: Moment) -> Effect {
-        let Moment { at_s, began } = moment;
+    fn of(self, side_effects: &SideEffects, moment: ActivityEdge) -> Effect {
+        let ActivityEdge { at_s, began } = moment;
         let during = phase(side_effects, PhaseName::During);
         let times = during.map_or(0, |during| during.stretches_s.len());
         Effect {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{Counts, EndCounts, EndKind, Event, Kind, Metric, Part};
+use record::{ComponentKind, Counts, EndCounts, EndKind, Event, Kind, Metric};
 use workload::{JobId, Plan};
 
 use crate::account::Account;
@@ -161,13 +161,13 @@ impl Evidence {
     }
 
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
+    pub fn observed(&self, part: &ComponentKind, metric: Metric) -> Option<&Observed> {
         observed(&self.observed, part, metric)
     }
 
     /// Returns the observations of this host or of the main target under a name that the server
     /// gives, if there are any.
-    pub fn observed_named(&self, part: &Part, name: &str) -> Option<&Observed> {
+    pub fn observed_named(&self, part: &ComponentKind, name: &str) -> Option<&Observed> {
         let component = part.to_string();
         self.observed.iter().find(|it| it.component == component && it.metric == name)
     }
@@ -185,12 +185,12 @@ impl Evidence {
 
 impl LoadEvidence {
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
+    pub fn observed(&self, part: &ComponentKind, metric: Metric) -> Option<&Observed> {
         observed(&self.observed, part, metric)
     }
 }
 
-fn observed<'o>(all: &'o [Observed], part: &Part, metric: Metric) -> Option<&'o Observed> {
+fn observed<'o>(all: &'o [Observed], part: &ComponentKind, metric: Metric) -> Option<&'o Observed> {
     debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
     let component = part.to_string();
     all.iter().find(|it| it.component == component && it.is(metric))

@@ -360,14 +360,14 @@ pub enum WallClock {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frequencies {
     /// Earlier third, and its frequency in MHz.
-    pub earlier: (Third, f64),
+    pub earlier: (WindowThird, f64),
     /// Later third, and its frequency in MHz.
-    pub later: (Third, f64),
+    pub later: (WindowThird, f64),
 }
 
 /// A third of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Third {
+pub enum WindowThird {
     /// The first.
     First,
     /// The second.

@@ -81,4 +81,4 @@ pub use surroundings::{Calibration, Figures, Place, Route, Surroundings, UsedTar
 pub use time_course::{
     ColumnTimes, MOST_COLUMNS, TimeClass, TimeColumn, TimeCourse, columns as time_columns,
 };
-pub use warmup::{Cut, WarmupEnd, end_of_warmup, keeps_its_level};
+pub use warmup::{SteadyStart, WarmupEnd, end_of_warmup, keeps_its_level};

@@ -15,7 +15,7 @@ use base::AccountId;
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::{Counts, ObservedComponent, Part};
+use record::{ComponentKind, Counts, ObservedComponent};
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
@@ -155,7 +155,7 @@ pub(crate) fn is_intermittent(plan: &Plan, account: AccountId) -> bool {
 fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     let is_work = |observed: &&Observed| {
         let part = ObservedComponent::parse(&observed.component).map(|component| component.part);
-        part == Some(Part::Background)
+        part == Some(ComponentKind::Background)
     };
     let mut work: Vec<&Observed> = evidence.observed.iter().filter(is_work).collect();
     let seen = |work: &Observed| work.points.last().map_or(0.0, |(_, looks)| *looks);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::metric::sockets;
 use record::statistic::{pg_stat_database, pg_stat_progress_copy, status};
-use record::{Metric, Part, Side, Statistic};
+use record::{ComponentKind, Metric, Side, Statistic};
 
 use crate::evidence::Evidence;
 use crate::observed::Observed;
@@ -69,7 +69,7 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     }
     let socket = |metric| socket_rate(evidence, metric);
     let statistic = |it: Statistic| {
-        let observed = evidence.observed_named(&Part::Statistics, it.name)?;
+        let observed = evidence.observed_named(&ComponentKind::Statistics, it.name)?;
         let growth = observed.growth(&evidence.window())?;
         // An observer that waits for its session reads twice within a moment, and servers report
         // their counts in portions.
@@ -108,7 +108,7 @@ pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
 /// the last sample in which it had most of them. Before, their logins would count as requests;
 /// after, a connection that ends takes with it what it counted since the sample before.
 fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
-    let readings = |metric| evidence.observed(&Part::Sockets(Side::Generator), metric);
+    let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
     let window = evidence.window();
     let counted = readings(metric)?;
     let span = readings(sockets::CONNECTIONS).and_then(|connections| {
@@ -131,7 +131,7 @@ fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
 
 /// Returns the reason why requests were not counted.
 fn requests_unseen(evidence: &Evidence) -> RequestsUnseen {
-    let readings = |metric| evidence.observed(&Part::Sockets(Side::Generator), metric);
+    let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
     let connections = readings(sockets::CONNECTIONS);
     let most =
         connections.and_then(|it| it.points.iter().map(|(_, value)| *value).reduce(f64::max));

@@ -1,6 +1,6 @@
 //! Sizes of the database and its tables.
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::storage;
 
 use crate::evidence::Evidence;
@@ -17,15 +17,15 @@ pub struct StorageSize {
 impl StorageSize {
     /// Returns the size of a table with its indexes; `None` if it was not read.
     pub fn of_table(evidence: &Evidence, table: &str) -> Option<StorageSize> {
-        StorageSize::of(evidence, &Part::Table(table.to_owned()))
+        StorageSize::of(evidence, &ComponentKind::Table(table.to_owned()))
     }
 
     /// Returns the size of the whole database; `None` if it was not read.
     pub fn of_database(evidence: &Evidence) -> Option<StorageSize> {
-        StorageSize::of(evidence, &Part::Storage)
+        StorageSize::of(evidence, &ComponentKind::Storage)
     }
 
-    fn of(evidence: &Evidence, part: &Part) -> Option<StorageSize> {
+    fn of(evidence: &Evidence, part: &ComponentKind) -> Option<StorageSize> {
         let last = |metric| Some(evidence.observed(part, metric)?.points.last()?.1);
         Some(StorageSize { logical: last(storage::LOGICAL)?, allocated: last(storage::ALLOCATED)? })
     }

@@ -2,7 +2,7 @@
 
 use base::Nanos;
 use record::metric::generator;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use crate::check::Verdict;
 use crate::checks;
@@ -161,7 +161,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
 
 /// Returns the cost of observing in the window, or, if there were only loads, during these.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
-    let part = Part::Processes(Side::Generator);
+    let part = ComponentKind::Processes(Side::Generator);
     let of_window = evidence
         .observed(&part, generator::OBSERVING)
         .and_then(|observing| observing.growth(&evidence.window()));

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_a_run_is_no_column_of_a_few_milliseconds() {
+    fn end_of_a_run_is_not_a_column_of_a_few_milliseconds() {
         let lengths = |warmup_ms: u64, end_ms: u64| -> Vec<u64> {
             let grid = Grid::new(Nanos::from_millis(warmup_ms), None);
             let steps = Steps::new(grid, Nanos::from_millis(end_ms), Nanos::from_secs(10));

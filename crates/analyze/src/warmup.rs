@@ -33,7 +33,7 @@ pub enum WarmupEnd {
     /// Given by the user.
     Given,
     /// Found automatically.
-    Found(Cut),
+    Found(SteadyStart),
     /// The run was too short to find it.
     TooShort,
     /// No job had a constant load all the time.
@@ -42,7 +42,7 @@ pub enum WarmupEnd {
 
 /// The point after which a series is steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cut {
+pub struct SteadyStart {
     /// Number of steps of the run that belong to the warm-up.
     pub steps: usize,
     /// Relative difference of the second half of the run from the first, if it is beyond chance and
@@ -51,7 +51,7 @@ pub struct Cut {
 }
 
 /// Finds the point after which a series is steady; `None` if it is too short.
-pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
+pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
     let batches = series.chunks_exact(BATCH);
     let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     if means.len() < FEWEST {
@@ -63,17 +63,17 @@ pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = step_at(&means, half);
     let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
-    Some(Cut { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
+    Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 
 /// Returns the end of a run's warm-up: the latest of the ends of several series, each with a number
 /// for every step of the run.
 pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
-    let differs = |cut: &Cut| cut.never_steady.map_or(0.0, f64::abs);
+    let differs = |cut: &SteadyStart| cut.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;
     for series in series {
         let Some(cut) = cut(series) else { return WarmupEnd::TooShort };
-        let is_later = latest.is_none_or(|known: Cut| {
+        let is_later = latest.is_none_or(|known: SteadyStart| {
             differs(&known).total_cmp(&differs(&cut)).then(known.steps.cmp(&cut.steps)).is_lt()
         });
         latest = if is_later { Some(cut) } else { latest };
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_run_that_changes_at_its_half_was_never_steady() {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
-        let found: Vec<Cut> = series.map(|series| cut(&series).unwrap()).collect();
+        let found: Vec<SteadyStart> = series.map(|series| cut(&series).unwrap()).collect();
         let unsteady = found.iter().filter(|cut| cut.never_steady.is_some_and(|by| by < -0.08));
         // The rest is cut there, and the remainder is steady.
         let cut_there = found.iter().filter(|cut| (55..=60).contains(&cut.steps)).count();
@@ -157,12 +157,12 @@ mod tests {
 
     #[test]
     fn constant_series_has_no_warm_up_and_short_series_is_not_judged() {
-        assert_eq!(cut(&[7.0; 60]), Some(Cut::default()));
+        assert_eq!(cut(&[7.0; 60]), Some(SteadyStart::default()));
         assert_eq!(cut(&[7.0; 49]), None);
         assert_eq!(end_of_warmup([&[7.0; 60][..], &[7.0; 49]]), WarmupEnd::TooShort);
         assert_eq!(end_of_warmup([]), WarmupEnd::NoSteadyJob);
         let late: Vec<f64> = (0..60).map(|at| if at < 20 { 2.0 } else { 1.0 }).collect();
-        let found = Cut { steps: 20, never_steady: None };
+        let found = SteadyStart { steps: 20, never_steady: None };
         assert_eq!(end_of_warmup([&[7.0; 60][..], &late]), WarmupEnd::Found(found));
     }
 }

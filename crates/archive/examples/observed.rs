@@ -6,7 +6,9 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use base::Nanos;
-use record::{Part, SampleBins, SampleKind, Series, Side, ThinnedRow, Thinning, metric, statistic};
+use record::{
+    ComponentKind, SampleBins, SampleKind, Series, Side, ThinnedRow, Thinning, metric, statistic,
+};
 use rusqlite::{Connection, Transaction, params};
 
 type Failure = Box<dyn std::error::Error>;
@@ -44,22 +46,22 @@ fn observe(path: &Path) -> Result<(), Failure> {
 fn series() -> Vec<Series> {
     let roles = ["checkpointer", "walwriter", "background writer", "autovacuum launcher"];
     let parts = [
-        Part::Lane(0),
-        Part::Host,
-        Part::Processor(0),
-        Part::Processor(1),
-        Part::Disk("vda".to_owned()),
-        Part::Interface("eth0".to_owned()),
-        Part::Interface("lo".to_owned()),
-        Part::Processes(Side::Generator),
-        Part::Processes(Side::Server),
-        Part::Sockets(Side::Generator),
-        Part::Sockets(Side::Server),
-        Part::Sessions,
-        Part::Storage,
+        ComponentKind::Lane(0),
+        ComponentKind::Host,
+        ComponentKind::Processor(0),
+        ComponentKind::Processor(1),
+        ComponentKind::Disk("vda".to_owned()),
+        ComponentKind::Interface("eth0".to_owned()),
+        ComponentKind::Interface("lo".to_owned()),
+        ComponentKind::Processes(Side::Generator),
+        ComponentKind::Processes(Side::Server),
+        ComponentKind::Sockets(Side::Generator),
+        ComponentKind::Sockets(Side::Server),
+        ComponentKind::Sessions,
+        ComponentKind::Storage,
     ];
-    let parts = parts.into_iter().chain(roles.map(|role| Part::Role(role.to_owned())));
-    let named = |part: &Part, metric: &str, unit: &str| Series {
+    let parts = parts.into_iter().chain(roles.map(|role| ComponentKind::Role(role.to_owned())));
+    let named = |part: &ComponentKind, metric: &str, unit: &str| Series {
         component: part.to_string(),
         metric: metric.to_owned(),
         unit: unit.to_owned(),
@@ -72,11 +74,11 @@ fn series() -> Vec<Series> {
         all.extend(metrics.map(|metric| named(&part, metric.name, metric.unit)));
     }
     let waits = ["cpu", "IO:WALSync", "LWLock:WALWrite", "Lock:tuple", "Client:ClientRead"];
-    all.extend(waits.map(|wait| named(&Part::Waits, wait, "sessions")));
+    all.extend(waits.map(|wait| named(&ComponentKind::Waits, wait, "sessions")));
     let judged = statistic::VIEWS.iter().flat_map(|view| view.statistics);
     let judged = judged.filter(|it| it.name.starts_with("pg_")).map(|it| it.name.to_owned());
     let others = (0..48).map(|number| format!("pg_stat_database.number_{number}"));
-    all.extend(judged.chain(others).map(|name| named(&Part::Statistics, &name, "")));
+    all.extend(judged.chain(others).map(|name| named(&ComponentKind::Statistics, &name, "")));
     all
 }
 

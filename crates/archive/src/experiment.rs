@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn run_whose_record_is_no_record_leaves_the_experiment_as_it_was() {
+    fn run_whose_record_is_not_a_record_leaves_the_experiment_as_it_was() {
         let place = Place::new("broken");
         let record = place.path("e.assay");
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::printable::{printable, printable_lines, with_control_pictures};
 
-/// A range of bytes in a [`Source`].
+/// A range of bytes in a [`SourceText`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// The first byte.
@@ -30,7 +30,7 @@ impl Span {
 
 /// A text with the name by which messages refer to it.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceText {
     /// A path, or a word like `--set`.
     pub name: String,
     /// The whole text.
@@ -114,7 +114,7 @@ impl Diagnostic {
     }
 
     /// Renders the diagnostic: message, line, caret, correction; with colours if `styled`.
-    pub fn render(&self, source: &Source, styled: bool) -> String {
+    pub fn render(&self, source: &SourceText, styled: bool) -> String {
         let level = match self.severity {
             Severity::Warning => Level::WARNING,
             Severity::Error => Level::ERROR,
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     fn render(text: &str, diagnostic: &Diagnostic) -> String {
-        diagnostic.render(&Source { name: "mail.ini".into(), text: text.into() }, false)
+        diagnostic.render(&SourceText { name: "mail.ini".into(), text: text.into() }, false)
     }
 
     #[test]
@@ -304,7 +304,7 @@ error: empty
         let diagnostic = Diagnostic::error(Span::new(11, 12), "no\nerror: \x1b[2Jforged")
             .label("\x1b]0;title\x07")
             .help("\u{9b}1m\nVALID");
-        let source = Source { name: "\x1bc.ini".into(), text: text.into() };
+        let source = SourceText { name: "\x1bc.ini".into(), text: text.into() };
         let shown = diagnostic.render(&source, false);
         let obeyed = |c: char| c != '\n' && crate::is_terminal_control(c);
         assert!(!shown.contains(obeyed), "{shown:?}");

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_names_that_lead_elsewhere_are_no_record() {
+    fn links_and_names_that_lead_elsewhere_are_not_a_record() {
         use tar::EntryType;
         let place = Place::new();
         for (kind, path, link) in [

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use base::{Diagnostic, Secrets, Source, is_terminal_control, without_passwords};
+use base::{Diagnostic, Secrets, SourceText, is_terminal_control, without_passwords};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -63,7 +63,7 @@ impl Complaint {
     }
 
     /// Creates an error from diagnostics of a text.
-    pub(crate) fn about(source: &Source, diagnostics: &[Diagnostic]) -> Complaint {
+    pub(crate) fn about(source: &SourceText, diagnostics: &[Diagnostic]) -> Complaint {
         let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =
             diagnostics.iter().map(|diagnostic| diagnostic.render(source, styled)).collect();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analyze::capacity::forecast;
-use base::Source;
+use base::SourceText;
 use confine::{Files, Reach};
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
 use workload::question::{Arm, Difference, Experiment, experiment_in};
@@ -34,7 +34,7 @@ pub(crate) struct ExperimentFile {
 /// The file or its workload has an error, or an arm asks for something impossible.
 pub(crate) fn read(
     args: &FileArgs,
-    source: Source,
+    source: SourceText,
     path: PathBuf,
     overrides: &Overrides,
     is_virtual: bool,
@@ -76,7 +76,7 @@ impl ExperimentFile {
     pub(crate) fn workload_of(&self, plan: Plan) -> WorkloadFile {
         let path = self.workload_path();
         let source =
-            Source { name: path.display().to_string(), text: self.experiment.source.clone() };
+            SourceText { name: path.display().to_string(), text: self.experiment.source.clone() };
         let files = Files { inputs: folder_of(&path), ..self.files.clone() };
         WorkloadFile { source, path, files, parts: self.parts.clone(), plan }
     }

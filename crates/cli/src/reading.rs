@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use base::{Endpoint, Nanos, Source};
+use base::{Endpoint, Nanos, SourceText};
 use confine::{Files, Reach};
 use lab::TargetProblem;
 use workload::{Arrival, JobTarget, Overrides, Plan, Rates, Warmup};
@@ -68,7 +68,7 @@ pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<AnyFile,
 /// Checks the text of a workload file and its target.
 fn workload(
     args: &FileArgs,
-    source: Source,
+    source: SourceText,
     path: PathBuf,
     overrides: &Overrides,
     reading: Reading<'_>,
@@ -115,17 +115,17 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
 }
 
 /// Returns the text of the file, its path, and the settings that override it.
-fn read_source(args: &FileArgs) -> Result<(Source, PathBuf, Overrides), Complaint> {
+fn read_source(args: &FileArgs) -> Result<(SourceText, PathBuf, Overrides), Complaint> {
     // The options are checked first: an error in one is not an error of the file.
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
-    Ok((Source { name: path.display().to_string(), text }, path, overrides))
+    Ok((SourceText { name: path.display().to_string(), text }, path, overrides))
 }
 
 fn read_plan(
     args: &FileArgs,
-    source: Source,
+    source: SourceText,
     path: PathBuf,
     overrides: &Overrides,
     reading: Reading<'_>,
@@ -193,7 +193,7 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
         return Err(complaint.help("a workload file is a text of some lines: is this one?"));
     }
     workload::decode(&bytes).map_err(|diagnostic| {
-        let source = Source { name: name.to_string(), text: printable(&bytes) };
+        let source = SourceText { name: name.to_string(), text: printable(&bytes) };
         Complaint::about(&source, &[diagnostic])
     })
 }

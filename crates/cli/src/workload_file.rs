@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Diagnostic, Endpoint, Source, Target, TargetKind};
+use base::{Diagnostic, Endpoint, SourceText, Target, TargetKind};
 use confine::Files;
 use workload::Plan;
 
@@ -11,7 +11,7 @@ use crate::complain::Complaint;
 /// A parsed workload file.
 pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
-    pub(crate) source: Source,
+    pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
     /// Access to the files that it names.

@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn the_database_gets_the_processors_that_a_bound_lane_leaves() {
-        assert_eq!(set(&[0, 1, 2]).beside(set(&[1])).0, set(&[0, 2]).0);
+        assert_eq!(set(&[0, 1, 2]).without(set(&[1])).0, set(&[0, 2]).0);
         assert_eq!(
-            set(&[0, 1]).beside(set(&[0, 1])).0,
+            set(&[0, 1]).without(set(&[0, 1])).0,
             set(&[0, 1]).0,
             "no thread is left without a processor"
         );
-        assert_eq!(set(&[3]).beside(set(&[3])).0, set(&[3]).0, "there is only one");
+        assert_eq!(set(&[3]).without(set(&[3])).0, set(&[3]).0, "there is only one");
     }
 }

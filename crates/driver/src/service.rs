@@ -73,7 +73,7 @@ pub(crate) struct Service {
     pub(crate) user: String,
     pub(crate) database: Option<String>,
     /// Counters of the traffic of its sessions, other than requests.
-    pub(crate) beside: OwnTraffic,
+    pub(crate) own_traffic: OwnTraffic,
     /// Ids of its sessions.
     pub(crate) session_ids: SessionIds,
     /// For each address, true if it has answered a new session.
@@ -174,7 +174,7 @@ impl ServiceKind {
             tls,
             user,
             database,
-            beside: OwnTraffic::default(),
+            own_traffic: OwnTraffic::default(),
             session_ids: SessionIds::default(),
             answered,
             greeted,

@@ -27,11 +27,11 @@ pub struct FileFault {
 
 /// The results files of a run.
 pub(crate) struct Results {
-    files: Vec<OneFile>,
+    files: Vec<JobResultsFile>,
     pace: Pace,
 }
 
-struct OneFile {
+struct JobResultsFile {
     account: AccountId,
     section: String,
     path: String,
@@ -65,7 +65,7 @@ impl Results {
             };
             let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();
-            files.push(OneFile { account, section, path: path.clone(), file });
+            files.push(JobResultsFile { account, section, path: path.clone(), file });
             sinks.push(Some(hand));
         }
         Ok((Results { files, pace }, sinks))
@@ -82,9 +82,9 @@ impl Results {
     }
 }
 
-impl OneFile {
+impl JobResultsFile {
     fn finish(self, stop: &Stop) -> Option<FileFault> {
-        let OneFile { account, section, path, file } = self;
+        let JobResultsFile { account, section, path, file } = self;
         let WriteResult { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
         let WriteFailure { at, cause } = failure?;
         let line = lines + 1;

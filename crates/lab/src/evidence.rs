@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use analyze::capacity::count_dispersion;
 use analyze::{
-    ClientSample, Cut, Distribution, Evidence, JobEvidence, JobStep, LoadEvidence, LoadPoint,
-    NodeEvidence, Observed, ROWS, Step, Steps, WarmupEnd, keeps_its_level,
+    ClientSample, Distribution, Evidence, JobEvidence, JobStep, LoadEvidence, LoadPoint,
+    NodeEvidence, Observed, ROWS, SteadyStart, Step, Steps, WarmupEnd, keeps_its_level,
 };
 use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
@@ -176,7 +176,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     }
     let all = series.iter().chain(asks_evenly.then_some(&completions));
     run.warmup = analyze::end_of_warmup(all.map(Vec::as_slice));
-    if let WarmupEnd::Found(Cut { steps, .. }) = run.warmup {
+    if let WarmupEnd::Found(SteadyStart { steps, .. }) = run.warmup {
         let first = run.steps.intervals(steps..steps).start;
         run.steps = Steps::with_window(archive.grid(), run.end(), run.plan.probe, first);
     }

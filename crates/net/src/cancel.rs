@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rt::{Options, Rt, Source, run_real};
+use rt::{Options, ReadyFd, Rt, run_real};
 
 /// Time that dropping the last clone waits for pending cancellations.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -106,7 +106,7 @@ impl<F> Drop for Worker<F> {
 
 /// Waits until the other side closes a socket, and discards what it sends before.
 pub async fn wait_until_closed(rt: &Rt, socket: OwnedFd) {
-    let Ok(socket) = Source::new(rt, socket) else { return };
+    let Ok(socket) = ReadyFd::new(rt, socket) else { return };
     let mut room = [0; 4_096];
     while let Ok(1..) = poll_fn(|context| socket.poll_read(context, &mut room)).await {}
 }

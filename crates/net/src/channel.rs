@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::inbox::{self, Inbox};
 use crate::options::TlsMode;
 use crate::socket::{Host, Socket, connect_to};
-use crate::tls::{ClientTls, Encryption, ServerTls, Session, accept_failed, handshake_failed};
+use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
 /// Maximum size, in bytes, of unread data from another end that does not read what it is sent.
 /// Larger than the longest message that is held whole.
@@ -25,7 +25,7 @@ const KEPT: usize = 1 << 20;
 /// A connected, buffered byte stream to the other end: a server, or a client of this server.
 pub struct Channel {
     socket: Socket,
-    tls: Option<Box<Session>>,
+    tls: Option<Box<TlsSession>>,
     address: Address,
     /// Data to be sent next.
     out: Vec<u8>,

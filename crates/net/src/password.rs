@@ -53,7 +53,7 @@ impl Found {
 }
 
 /// A password in a file.
-struct Kept {
+struct PasswordEntry {
     password: Secret,
     /// True if the file entry names no host.
     is_for_any_host: bool,
@@ -94,7 +94,7 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
         PasswordFile::MyCnf => in_my_cnf(&text),
     };
     match kept {
-        Some(Kept { password, is_for_any_host }) => {
+        Some(PasswordEntry { password, is_for_any_host }) => {
             Found { is_for_any_host, ..Found::given(password) }
         }
         None => Found::default(),
@@ -135,7 +135,7 @@ const ANY: &str = "*";
 
 /// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
 /// anything.
-fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Kept> {
+fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
         // PostgreSQL's own clients use this name for their default socket, in whatever directory it
@@ -153,7 +153,7 @@ fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Kept> {
         let fits = given.len() == wanted.len()
             && given.iter().zip(wanted).all(|(given, wanted)| given == ANY || given == wanted);
         let is_for_any_host = given.first().is_some_and(|host| host == ANY);
-        fits.then(|| Kept { password: Secret::new(password.as_str()), is_for_any_host })
+        fits.then(|| PasswordEntry { password: Secret::new(password.as_str()), is_for_any_host })
     })
 }
 
@@ -175,7 +175,7 @@ fn fields(line: &str) -> Vec<String> {
 
 /// Returns the last `password` in a section `[client]` or a similar one. These sections apply to
 /// all hosts.
-fn in_my_cnf(text: &str) -> Option<Kept> {
+fn in_my_cnf(text: &str) -> Option<PasswordEntry> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;
     let mut found = None;
@@ -187,7 +187,7 @@ fn in_my_cnf(text: &str) -> Option<Kept> {
             && name.trim() == "password"
         {
             let password = Secret::new(unquoted(value.trim()));
-            found = Some(Kept { password, is_for_any_host: true });
+            found = Some(PasswordEntry { password, is_for_any_host: true });
         }
     }
     found

@@ -6,14 +6,14 @@ use std::os::fd::OwnedFd;
 use std::pin::pin;
 
 use base::{Class, Code, Nanos};
-use rt::{Rt, Source, connect, connect_unix, within};
+use rt::{ReadyFd, Rt, connect, connect_unix, within};
 
 use crate::address::Address;
 use crate::error::Error;
 use crate::lookup::resolve;
 
 /// A connected TCP or Unix domain socket.
-pub type Socket = Source<OwnedFd>;
+pub type Socket = ReadyFd<OwnedFd>;
 
 /// The hosts to try among those that a name resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 use record::metric::{disk, host, processes, sessions};
-use record::{ComponentUtilization, Metric, ObservedComponent, Part, Series, Side};
+use record::{ComponentKind, ComponentUtilization, Metric, ObservedComponent, Series, Side};
 
 use crate::sample::Sample;
 
@@ -81,22 +81,22 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
         let is = |metric: Metric| metric.name == name;
         let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
         let found = match &component.part {
-            Part::Processes(Side::Generator) if is(processes::BUSIEST) => {
+            ComponentKind::Processes(Side::Generator) if is(processes::BUSIEST) => {
                 Some(("the load generator's busiest thread".to_owned(), *value))
             }
-            Part::Processes(Side::Server) if is(processes::BUSIEST) => {
+            ComponentKind::Processes(Side::Server) if is(processes::BUSIEST) => {
                 Some(("the database's busiest thread".to_owned(), *value))
             }
-            Part::Processes(Side::Server) if is(processes::PROCESSORS) => {
+            ComponentKind::Processes(Side::Server) if is(processes::PROCESSORS) => {
                 let used =
                     rate(processes::USER).unwrap_or(0.0) + rate(processes::SYSTEM).unwrap_or(0.0);
                 Some(("the database's processors".to_owned(), used / value.max(1.0)))
             }
-            Part::Host if is(host::BUSY) => {
+            ComponentKind::Host if is(host::BUSY) => {
                 let all = rate(host::PROCESSORS).filter(|all| *all > 0.0);
                 all.zip(*per_s).map(|(all, busy)| ("the processors".to_owned(), busy / all))
             }
-            Part::Disk(name) if is(disk::BUSY) => {
+            ComponentKind::Disk(name) if is(disk::BUSY) => {
                 per_s.map(|share| (format!("disk {name}"), share))
             }
             _ => None,
@@ -109,13 +109,13 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
 
 /// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
-    let per_s = |part: Part, metric: Metric| {
+    let per_s = |part: ComponentKind, metric: Metric| {
         seen.get(&(ObservedComponent::here(part), metric.name.to_owned()))
             .and_then(|(_, per_s)| *per_s)
     };
-    let active = per_s(Part::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
+    let active = per_s(ComponentKind::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
     let locks = seen.iter().filter(|((component, metric), _)| {
-        component.part == Part::Waits && metric.starts_with("Lock:")
+        component.part == ComponentKind::Waits && metric.starts_with("Lock:")
     });
     let waiting: f64 = locks.filter_map(|(_, (_, per_s))| *per_s).sum();
     Some(("the database's locks".to_owned(), waiting / active))
@@ -125,7 +125,7 @@ fn waiting(seen: &Seen) -> Option<(String, f64)> {
 mod tests {
     use super::*;
 
-    fn sample(readings: &[(Part, &str, f64)]) -> Sample {
+    fn sample(readings: &[(ComponentKind, &str, f64)]) -> Sample {
         let mut sample = Sample::default();
         readings.iter().for_each(|(part, metric, value)| sample.push(part, metric, "s", *value));
         sample
@@ -137,15 +137,15 @@ mod tests {
 
     #[test]
     fn component_with_the_least_spare_time_is_reported() {
-        let generator = Part::Processes(Side::Generator);
-        let server = Part::Processes(Side::Server);
+        let generator = ComponentKind::Processes(Side::Generator);
+        let server = ComponentKind::Processes(Side::Server);
         let mut busiest = Busiest::default();
         let first = [
             (generator.clone(), "busiest", 0.3),
             (server.clone(), "user", 5.0),
             (server.clone(), "system", 1.0),
             (server.clone(), "processors", 2.0),
-            (Part::Disk("vda".to_owned()), "busy", 7.0),
+            (ComponentKind::Disk("vda".to_owned()), "busy", 7.0),
         ];
         let found = busiest.see(at(1), &sample(&first)).unwrap();
         assert_eq!(
@@ -157,7 +157,7 @@ mod tests {
             (server.clone(), "user", 7.0),
             (server.clone(), "system", 2.0),
             (server, "processors", 2.0),
-            (Part::Disk("vda".to_owned()), "busy", 7.5),
+            (ComponentKind::Disk("vda".to_owned()), "busy", 7.5),
         ];
         let found = busiest.see(at(3), &sample(&then)).unwrap();
         assert_eq!((found.name.as_str(), found.share), ("the database's processors", 0.75));
@@ -167,9 +167,9 @@ mod tests {
     fn lock_waits_are_a_share_of_the_active_sessions() {
         let look = |active, locks| {
             sample(&[
-                (Part::Sessions, "active", active),
-                (Part::Waits, "Lock:tuple", locks),
-                (Part::Waits, "cpu", 1.0),
+                (ComponentKind::Sessions, "active", active),
+                (ComponentKind::Waits, "Lock:tuple", locks),
+                (ComponentKind::Waits, "cpu", 1.0),
             ])
         };
         let mut busiest = Busiest::default();
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn component_without_new_samples_is_no_longer_busiest() {
-        let busy = |part: Part, share| sample(&[(part, "busiest", share)]);
-        let server = || Part::Processes(Side::Server);
-        let generator = || Part::Processes(Side::Generator);
+        let busy = |part: ComponentKind, share| sample(&[(part, "busiest", share)]);
+        let server = || ComponentKind::Processes(Side::Server);
+        let generator = || ComponentKind::Processes(Side::Generator);
         let mut busiest = Busiest::default();
         for second in [0, 10] {
             busiest.see(at(second), &busy(server(), 0.9));
@@ -202,7 +202,7 @@ mod tests {
     fn idle_component_is_not_reported() {
         let mut busiest = Busiest::default();
         assert_eq!(busiest.see(at(1), &Sample::default()), None);
-        let idle = sample(&[(Part::Processes(Side::Generator), "busiest", 0.001)]);
+        let idle = sample(&[(ComponentKind::Processes(Side::Generator), "busiest", 0.001)]);
         assert_eq!(busiest.see(at(2), &idle), None);
     }
 }

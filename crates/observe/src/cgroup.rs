@@ -5,7 +5,7 @@
 //! throttled.
 
 use record::metric::cgroup;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use crate::environment::Root;
 use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
@@ -79,7 +79,7 @@ impl Cgroup {
             self.process = Some(process);
         }
         self.looks = self.looks.wrapping_add(1);
-        let part = Part::Cgroup(self.side);
+        let part = ComponentKind::Cgroup(self.side);
         if !self.bounds.is_known {
             return sample.missing(
                 &part,

@@ -29,6 +29,6 @@ pub use busiest::Busiest;
 pub use database::{DatabaseWatch, ObservedSessions, OwnSessions};
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
-pub use sample::{Missing, Sample, Source};
+pub use sample::{Missing, Sample, Sampler};
 pub use scope::{PERIOD, Scope, ServerLocation};
 pub use watch::Watch;

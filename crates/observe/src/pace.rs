@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn sampling_time_is_no_stall() {
+    fn sampling_time_is_not_a_stall() {
         let mut pace = Pace::new(at(0));
         pace.busy_until(at(50_000));
         assert_eq!(pace.awake(at(60_020)), None);

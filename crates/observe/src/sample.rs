@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Metric, ObservedComponent, Part, Reading};
+use record::{ComponentKind, Metric, ObservedComponent, Reading};
 
 use crate::environment::Root;
 
@@ -28,26 +28,26 @@ pub struct Missing {
 ///
 /// A counter is reported with its current value, in the unit of its metric. The judge takes the
 /// difference of two samples; a value below the previous one means that the counter was reset.
-pub trait Source: Send {
+pub trait Sampler: Send {
     /// Adds the current readings to a sample.
     fn look(&mut self, root: &Root, sample: &mut Sample);
 }
 
 impl Sample {
     /// Adds a reading: the value of one metric of a part.
-    pub fn read(&mut self, part: &Part, metric: Metric, value: f64) {
+    pub fn read(&mut self, part: &ComponentKind, metric: Metric, value: f64) {
         debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
         self.push(part, metric.name, metric.unit, value);
     }
 
     /// Adds a reading of a part whose metrics have names that come from a server.
-    pub fn read_named(&mut self, part: &Part, name: &str, unit: &str, value: f64) {
+    pub fn read_named(&mut self, part: &ComponentKind, name: &str, unit: &str, value: f64) {
         debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
         self.push(part, name, unit, value);
     }
 
     /// Adds a reading by its names in the record.
-    pub(crate) fn push(&mut self, part: &Part, metric: &str, unit: &str, value: f64) {
+    pub(crate) fn push(&mut self, part: &ComponentKind, metric: &str, unit: &str, value: f64) {
         let component = ObservedComponent::here(part.clone()).to_string();
         self.readings.push(Reading::of(&component, metric, unit, value));
     }

@@ -11,21 +11,21 @@ use crate::host::tcp::Tcp;
 use crate::host::wall_clock::WallClock;
 use crate::process::Processes;
 use crate::process::lanes::Lanes;
-use crate::sample::{ReportedMissing, Sample, Source};
+use crate::sample::{ReportedMissing, Sample, Sampler};
 use crate::scope::Scope;
 use crate::sockets::Sockets;
 
 /// The sources of a machine, and the names already reported as missing.
 pub(crate) struct Sources {
     root: Root,
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<Box<dyn Sampler>>,
     known: ReportedMissing,
 }
 
 impl Sources {
     /// Creates the sources for a scope, in the order in which they are read.
     pub(crate) fn of(root: Root, scope: &Scope) -> Sources {
-        let sources: Vec<Box<dyn Source>> = vec![
+        let sources: Vec<Box<dyn Sampler>> = vec![
             Box::new(Lanes),
             Box::new(Processors),
             Box::new(Frequency::of(&root)),

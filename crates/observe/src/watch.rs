@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Stamp};
 use record::metric::generator;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 use rt::Rt;
 
 use crate::environment::Root;
@@ -86,7 +86,11 @@ async fn look(
         rt.sleep_until(pace.next()).await;
         if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
             let mut stall = Sample::default();
-            stall.read(&Part::Processes(Side::Generator), generator::STALL, length.as_secs_f64());
+            stall.read(
+                &ComponentKind::Processes(Side::Generator),
+                generator::STALL,
+                length.as_secs_f64(),
+            );
             on_sample(begin.since(zero), stall);
         }
     }

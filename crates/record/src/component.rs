@@ -30,7 +30,7 @@ impl Side {
 
 /// A kind of observed component, regardless of its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ComponentKind {
     /// A thread that makes requests.
     Lane(u32),
     /// A whole machine.
@@ -74,97 +74,99 @@ pub enum Part {
 }
 
 /// The names of parts without a parameter.
-const FIXED: [(&str, Part); 15] = [
-    ("host", Part::Host),
-    ("generator", Part::Processes(Side::Generator)),
-    ("server", Part::Processes(Side::Server)),
-    ("sockets generator", Part::Sockets(Side::Generator)),
-    ("sockets server", Part::Sockets(Side::Server)),
-    ("cgroup generator", Part::Cgroup(Side::Generator)),
-    ("cgroup server", Part::Cgroup(Side::Server)),
-    ("database", Part::Database),
-    ("storage", Part::Storage),
-    ("sessions", Part::Sessions),
-    ("waits", Part::Waits),
-    ("locks", Part::Locks),
-    ("statements", Part::Statements),
-    ("background", Part::Background),
-    ("statistics", Part::Statistics),
+const FIXED: [(&str, ComponentKind); 15] = [
+    ("host", ComponentKind::Host),
+    ("generator", ComponentKind::Processes(Side::Generator)),
+    ("server", ComponentKind::Processes(Side::Server)),
+    ("sockets generator", ComponentKind::Sockets(Side::Generator)),
+    ("sockets server", ComponentKind::Sockets(Side::Server)),
+    ("cgroup generator", ComponentKind::Cgroup(Side::Generator)),
+    ("cgroup server", ComponentKind::Cgroup(Side::Server)),
+    ("database", ComponentKind::Database),
+    ("storage", ComponentKind::Storage),
+    ("sessions", ComponentKind::Sessions),
+    ("waits", ComponentKind::Waits),
+    ("locks", ComponentKind::Locks),
+    ("statements", ComponentKind::Statements),
+    ("background", ComponentKind::Background),
+    ("statistics", ComponentKind::Statistics),
 ];
 
 /// The prefix of the names of the threads that make requests; their number follows.
 pub const LANE_PREFIX: &str = "lane-";
 
-impl Part {
+impl ComponentKind {
     /// Returns true if the metrics of this part have names that come from a server.
     pub fn has_own_names(&self) -> bool {
         match self {
-            Part::Waits | Part::Locks | Part::Statements | Part::Background | Part::Statistics => {
-                true
-            }
-            Part::Lane(_)
-            | Part::Host
-            | Part::Processor(_)
-            | Part::Disk(_)
-            | Part::Interface(_)
-            | Part::Processes(_)
-            | Part::Role(_)
-            | Part::Program(_)
-            | Part::Pooler(_)
-            | Part::Sockets(_)
-            | Part::Cgroup(_)
-            | Part::Database
-            | Part::Storage
-            | Part::Table(_)
-            | Part::Sessions => false,
+            ComponentKind::Waits
+            | ComponentKind::Locks
+            | ComponentKind::Statements
+            | ComponentKind::Background
+            | ComponentKind::Statistics => true,
+            ComponentKind::Lane(_)
+            | ComponentKind::Host
+            | ComponentKind::Processor(_)
+            | ComponentKind::Disk(_)
+            | ComponentKind::Interface(_)
+            | ComponentKind::Processes(_)
+            | ComponentKind::Role(_)
+            | ComponentKind::Program(_)
+            | ComponentKind::Pooler(_)
+            | ComponentKind::Sockets(_)
+            | ComponentKind::Cgroup(_)
+            | ComponentKind::Database
+            | ComponentKind::Storage
+            | ComponentKind::Table(_)
+            | ComponentKind::Sessions => false,
         }
     }
 
     /// Parses the name of a part; `None` for others.
-    fn parse(text: &str) -> Option<Part> {
+    fn parse(text: &str) -> Option<ComponentKind> {
         if let Some((_, part)) = FIXED.iter().find(|(name, _)| *name == text) {
             return Some(part.clone());
         }
         if let Some(number) = text.strip_prefix(LANE_PREFIX) {
-            return number.parse().ok().map(Part::Lane);
+            return number.parse().ok().map(ComponentKind::Lane);
         }
         let (kind, name) = text.split_once(' ')?;
         match kind {
-            "cpu" => name.parse().ok().map(Part::Processor),
-            "disk" => Some(Part::Disk(name.to_owned())),
-            "interface" => Some(Part::Interface(name.to_owned())),
-            "server" => Some(Part::Role(name.to_owned())),
-            "program" => Some(Part::Program(name.to_owned())),
-            "pooler" => Some(Part::Pooler(name.to_owned())),
-            "table" => Some(Part::Table(name.to_owned())),
+            "cpu" => name.parse().ok().map(ComponentKind::Processor),
+            "disk" => Some(ComponentKind::Disk(name.to_owned())),
+            "interface" => Some(ComponentKind::Interface(name.to_owned())),
+            "server" => Some(ComponentKind::Role(name.to_owned())),
+            "program" => Some(ComponentKind::Program(name.to_owned())),
+            "pooler" => Some(ComponentKind::Pooler(name.to_owned())),
+            "table" => Some(ComponentKind::Table(name.to_owned())),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for ComponentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Lane(number) => write!(f, "{LANE_PREFIX}{number}"),
-            Part::Processor(number) => write!(f, "cpu {number}"),
-            Part::Disk(name) => write!(f, "disk {name}"),
-            Part::Interface(name) => write!(f, "interface {name}"),
-            Part::Role(name) => write!(f, "server {name}"),
-            Part::Program(name) => write!(f, "program {name}"),
-            Part::Pooler(name) => write!(f, "pooler {name}"),
-            Part::Table(name) => write!(f, "table {name}"),
-            Part::Host
-            | Part::Processes(_)
-            | Part::Sockets(_)
-            | Part::Cgroup(_)
-            | Part::Database
-            | Part::Storage
-            | Part::Sessions
-            | Part::Waits
-            | Part::Locks
-            | Part::Statements
-            | Part::Background
-            | Part::Statistics => {
+            ComponentKind::Lane(number) => write!(f, "{LANE_PREFIX}{number}"),
+            ComponentKind::Processor(number) => write!(f, "cpu {number}"),
+            ComponentKind::Disk(name) => write!(f, "disk {name}"),
+            ComponentKind::Interface(name) => write!(f, "interface {name}"),
+            ComponentKind::Role(name) => write!(f, "server {name}"),
+            ComponentKind::Program(name) => write!(f, "program {name}"),
+            ComponentKind::Pooler(name) => write!(f, "pooler {name}"),
+            ComponentKind::Table(name) => write!(f, "table {name}"),
+            ComponentKind::Host
+            | ComponentKind::Processes(_)
+            | ComponentKind::Sockets(_)
+            | ComponentKind::Cgroup(_)
+            | ComponentKind::Database
+            | ComponentKind::Storage
+            | ComponentKind::Sessions
+            | ComponentKind::Waits
+            | ComponentKind::Locks
+            | ComponentKind::Statements
+            | ComponentKind::Background
+            | ComponentKind::Statistics => {
                 let fixed = FIXED.iter().find(|(_, part)| part == self);
                 f.write_str(fixed.map_or("", |(name, _)| name))
             }
@@ -178,22 +180,22 @@ pub struct ObservedComponent {
     /// Host or target, unless it is the load generator's or the main one.
     pub place: Option<String>,
     /// The part.
-    pub part: Part,
+    pub part: ComponentKind,
 }
 
 impl ObservedComponent {
     /// Creates a component of the load generator's host, or of the main target.
-    pub fn here(part: Part) -> ObservedComponent {
+    pub fn here(part: ComponentKind) -> ObservedComponent {
         ObservedComponent { place: None, part }
     }
 
     /// Parses the name of a component in a record; `None` for others.
     pub fn parse(text: &str) -> Option<ObservedComponent> {
-        if let Some(part) = Part::parse(text) {
+        if let Some(part) = ComponentKind::parse(text) {
             return Some(ObservedComponent::here(part));
         }
         let (place, rest) = text.split_once('/')?;
-        Some(ObservedComponent { place: Some(place.to_owned()), part: Part::parse(rest)? })
+        Some(ObservedComponent { place: Some(place.to_owned()), part: ComponentKind::parse(rest)? })
     }
 }
 
@@ -213,15 +215,15 @@ mod tests {
     #[test]
     fn a_component_is_found_by_its_name() {
         let named = [
-            Part::Lane(1),
-            Part::Processor(3),
-            Part::Disk("sda".to_owned()),
-            Part::Disk("cciss/c0d0".to_owned()),
-            Part::Interface("eth0.5".to_owned()),
-            Part::Role("checkpointer".to_owned()),
-            Part::Program("kworker/0:1 a".to_owned()),
-            Part::Pooler("pgbouncer".to_owned()),
-            Part::Table("my orders".to_owned()),
+            ComponentKind::Lane(1),
+            ComponentKind::Processor(3),
+            ComponentKind::Disk("sda".to_owned()),
+            ComponentKind::Disk("cciss/c0d0".to_owned()),
+            ComponentKind::Interface("eth0.5".to_owned()),
+            ComponentKind::Role("checkpointer".to_owned()),
+            ComponentKind::Program("kworker/0:1 a".to_owned()),
+            ComponentKind::Pooler("pgbouncer".to_owned()),
+            ComponentKind::Table("my orders".to_owned()),
         ];
         for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {

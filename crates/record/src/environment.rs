@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_servers_are_no_environment_facts() {
+    fn settings_of_servers_are_not_facts_of_the_environment() {
         for fact in ["host.kernel", "network.copy.path", "calibration.taken", "a.database.size"] {
             assert!(is_environment_fact(fact), "{fact}");
         }

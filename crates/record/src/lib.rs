@@ -39,7 +39,7 @@ mod times;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
-pub use component::{LANE_PREFIX, ObservedComponent, Part, Side};
+pub use component::{ComponentKind, LANE_PREFIX, ObservedComponent, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };

@@ -2,11 +2,11 @@
 //!
 //! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
 //! does not compile. Metrics whose names come from a server (waits, tables, its own statistics) are
-//! not in the table: see [`Part::has_own_names`], and [`crate::statistic`] for the statistics that
+//! not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the statistics that
 //! are judged. The list in `docs/record.md` is made from
 //! [`GROUPS`].
 
-use crate::component::{Part, Side};
+use crate::component::{ComponentKind, Side};
 
 /// A metric of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,40 +339,42 @@ metrics! {
     }
 }
 
-/// Name in [`Part::Waits`] of a session that does not wait.
+/// Name in [`ComponentKind::Waits`] of a session that does not wait.
 pub const RUNNING: &str = "cpu";
 
-/// Name in [`Part::Background`] of the work of a checkpoint.
+/// Name in [`ComponentKind::Background`] of the work of a checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
 /// Returns the metrics of a part, in one or two lists. A part whose metrics have names of their own
 /// has none.
-pub fn metrics_of(part: &Part) -> [&'static [Metric]; 2] {
+pub fn metrics_of(part: &ComponentKind) -> [&'static [Metric]; 2] {
     match part {
-        Part::Lane(_) => [lane::ALL, &[]],
-        Part::Host => [host::ALL, &[]],
-        Part::Processor(_) => [processor::ALL, &[]],
-        Part::Disk(_) => [disk::ALL, &[]],
-        Part::Interface(_) => [interface::ALL, &[]],
-        Part::Processes(Side::Generator) => [processes::ALL, generator::ALL],
-        Part::Processes(Side::Server) => [processes::ALL, server::ALL],
-        Part::Role(_) => [role::ALL, &[]],
-        Part::Program(_) => [program::ALL, &[]],
-        Part::Pooler(_) => [pooler::ALL, &[]],
-        Part::Sockets(_) => [sockets::ALL, &[]],
-        Part::Cgroup(_) => [cgroup::ALL, &[]],
-        Part::Sessions => [sessions::ALL, &[]],
-        Part::Database => [database::ALL, &[]],
-        Part::Storage | Part::Table(_) => [storage::ALL, &[]],
-        Part::Waits | Part::Locks | Part::Statements | Part::Background | Part::Statistics => {
-            [&[], &[]]
-        }
+        ComponentKind::Lane(_) => [lane::ALL, &[]],
+        ComponentKind::Host => [host::ALL, &[]],
+        ComponentKind::Processor(_) => [processor::ALL, &[]],
+        ComponentKind::Disk(_) => [disk::ALL, &[]],
+        ComponentKind::Interface(_) => [interface::ALL, &[]],
+        ComponentKind::Processes(Side::Generator) => [processes::ALL, generator::ALL],
+        ComponentKind::Processes(Side::Server) => [processes::ALL, server::ALL],
+        ComponentKind::Role(_) => [role::ALL, &[]],
+        ComponentKind::Program(_) => [program::ALL, &[]],
+        ComponentKind::Pooler(_) => [pooler::ALL, &[]],
+        ComponentKind::Sockets(_) => [sockets::ALL, &[]],
+        ComponentKind::Cgroup(_) => [cgroup::ALL, &[]],
+        ComponentKind::Sessions => [sessions::ALL, &[]],
+        ComponentKind::Database => [database::ALL, &[]],
+        ComponentKind::Storage | ComponentKind::Table(_) => [storage::ALL, &[]],
+        ComponentKind::Waits
+        | ComponentKind::Locks
+        | ComponentKind::Statements
+        | ComponentKind::Background
+        | ComponentKind::Statistics => [&[], &[]],
     }
 }
 
 impl Metric {
     /// Returns true if this is a metric of a part.
-    pub fn is_of(self, part: &Part) -> bool {
+    pub fn is_of(self, part: &ComponentKind) -> bool {
         metrics_of(part).into_iter().flatten().any(|metric| metric.name == self.name)
     }
 }
@@ -384,22 +386,22 @@ mod tests {
     #[test]
     fn names_of_a_component_are_distinct() {
         for part in [
-            Part::Lane(0),
-            Part::Host,
-            Part::Processor(0),
-            Part::Disk(String::new()),
-            Part::Interface(String::new()),
-            Part::Processes(Side::Generator),
-            Part::Processes(Side::Server),
-            Part::Role(String::new()),
-            Part::Program(String::new()),
-            Part::Pooler(String::new()),
-            Part::Sockets(Side::Server),
-            Part::Cgroup(Side::Server),
-            Part::Sessions,
-            Part::Database,
-            Part::Storage,
-            Part::Table(String::new()),
+            ComponentKind::Lane(0),
+            ComponentKind::Host,
+            ComponentKind::Processor(0),
+            ComponentKind::Disk(String::new()),
+            ComponentKind::Interface(String::new()),
+            ComponentKind::Processes(Side::Generator),
+            ComponentKind::Processes(Side::Server),
+            ComponentKind::Role(String::new()),
+            ComponentKind::Program(String::new()),
+            ComponentKind::Pooler(String::new()),
+            ComponentKind::Sockets(Side::Server),
+            ComponentKind::Cgroup(Side::Server),
+            ComponentKind::Sessions,
+            ComponentKind::Database,
+            ComponentKind::Storage,
+            ComponentKind::Table(String::new()),
         ] {
             let all: Vec<&str> =
                 metrics_of(&part).into_iter().flatten().map(|metric| metric.name).collect();
@@ -413,10 +415,10 @@ mod tests {
 
     #[test]
     fn metric_belongs_to_its_components_only() {
-        assert!(disk::QUEUE_TIME.is_of(&Part::Disk("sda".to_owned())));
-        assert!(generator::STALL.is_of(&Part::Processes(Side::Generator)));
-        assert!(!generator::STALL.is_of(&Part::Processes(Side::Server)));
-        assert!(!disk::QUEUE_TIME.is_of(&Part::Statistics));
+        assert!(disk::QUEUE_TIME.is_of(&ComponentKind::Disk("sda".to_owned())));
+        assert!(generator::STALL.is_of(&ComponentKind::Processes(Side::Generator)));
+        assert!(!generator::STALL.is_of(&ComponentKind::Processes(Side::Server)));
+        assert!(!disk::QUEUE_TIME.is_of(&ComponentKind::Statistics));
     }
 
     #[test]

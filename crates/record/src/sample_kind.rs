@@ -1,6 +1,6 @@
 //! Kinds of samples, by the value that stands for several of them.
 
-use crate::component::{ObservedComponent, Part};
+use crate::component::{ComponentKind, ObservedComponent};
 use crate::facts::Series;
 use crate::metric::{self, MetricKind, generator, host, metrics_of, program};
 use crate::statistic;
@@ -28,9 +28,9 @@ impl SampleKind {
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.part, &series.metric))
     }
 
-    fn of_metric(part: &Part, name: &str) -> SampleKind {
+    fn of_metric(part: &ComponentKind, name: &str) -> SampleKind {
         if part.has_own_names() {
-            let is_gauge = *part == Part::Statistics && statistic::GAUGES.contains(&name);
+            let is_gauge = *part == ComponentKind::Statistics && statistic::GAUGES.contains(&name);
             return if is_gauge { SampleKind::Gauge } else { SampleKind::Counter };
         }
         let Some(metric) = metrics_of(part).into_iter().flatten().find(|it| it.name == name) else {

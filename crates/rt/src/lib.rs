@@ -3,7 +3,7 @@
 //! Two executors share one heap of deadlines ([`Timer`]). [`run_virtual`] is a discrete-event
 //! simulator: when no task is ready, the clock jumps to the earliest deadline. An hour of load
 //! takes seconds, and the same program gives the same result to the last bit. [`run_real`] runs the
-//! same futures on the machine's clock, with drivers' sockets ([`Source`]) and one kernel timer per
+//! same futures on the machine's clock, with drivers' sockets ([`ReadyFd`]) and one kernel timer per
 //! thread. Tasks, their queue and their order are the same in both ([`tasks`]); the futures cannot
 //! tell which executor runs them, since both pass them an [`Rt`].
 //!
@@ -28,7 +28,7 @@ pub use poller::Direction;
 pub use punctuality::Wait;
 pub use real::{Options, processors, run_real};
 pub use slot::Slot;
-pub use source::Source;
+pub use source::ReadyFd;
 pub use task::{Panic, Task, yield_now};
 pub use timeout::{unless_fired, within};
 pub use timer::Timer;

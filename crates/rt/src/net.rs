@@ -13,7 +13,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt,
 };
 
-use crate::{Direction, Rt, Source};
+use crate::{Direction, ReadyFd, Rt};
 
 /// Time after which connecting to a Unix socket whose listener's queue is full is tried again.
 const NO_ROOM: Nanos = Nanos::from_millis(1);
@@ -26,7 +26,7 @@ const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 /// # Errors
 /// The connection is refused, the address is unreachable, or this process has reached its limit of
 /// open files.
-pub async fn connect<S>(rt: &Rt, address: SocketAddr) -> io::Result<Source<S>>
+pub async fn connect<S>(rt: &Rt, address: SocketAddr) -> io::Result<ReadyFd<S>>
 where
     S: AsFd + From<OwnedFd>,
 {
@@ -40,7 +40,7 @@ where
         Err(error) => return Err(error.into()),
     }
     sockopt::set_tcp_nodelay(&socket, true)?;
-    let source = Source::new(rt, S::from(socket))?;
+    let source = ReadyFd::new(rt, S::from(socket))?;
     let is_connected = |stream: &S| match sockopt::socket_error(stream)? {
         Ok(()) => Ok(()),
         Err(error) => Err(error.into()),
@@ -54,7 +54,7 @@ where
 /// # Errors
 /// The socket does not exist or has no listener, or this process has reached its limit of open
 /// files.
-pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<Source<S>>
+pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<ReadyFd<S>>
 where
     S: AsFd + From<OwnedFd>,
 {
@@ -67,7 +67,7 @@ where
             error => return Err(error.into()),
         }
     }
-    Source::new(rt, S::from(socket))
+    ReadyFd::new(rt, S::from(socket))
 }
 
 /// Waits for the next connection to a listener.
@@ -76,20 +76,20 @@ where
 /// Errors of `accept(2)`, for example if this process has reached its limit of open files.
 pub fn poll_accept(
     rt: &Rt,
-    listener: &Source<TcpListener>,
+    listener: &ReadyFd<TcpListener>,
     context: &mut Context<'_>,
-) -> Poll<io::Result<Source<TcpStream>>> {
+) -> Poll<io::Result<ReadyFd<TcpStream>>> {
     let accepted = listener.poll_io(Direction::Read, context, TcpListener::accept);
     accepted.map(|accepted| {
         let (stream, _) = accepted?;
         stream.set_nonblocking(true)?;
-        Source::new(rt, stream)
+        ReadyFd::new(rt, stream)
     })
 }
 
 /// Reading and writing, without the C library: its calls are cancellation points, which cost atomic
 /// operations before and after each call as soon as there is a second thread.
-impl<T: AsFd> Source<T> {
+impl<T: AsFd> ReadyFd<T> {
     /// Reads the bytes that have arrived. `Ready` with 0 means the end of the stream. A stream that
     /// keeps filling `room` is `Pending` from time to time, to give timers and other tasks their
     /// turn.
@@ -147,20 +147,22 @@ mod tests {
     use super::*;
     use crate::{Options, run_real, within, yield_now};
 
-    async fn read(source: &Source<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
+    async fn read(source: &ReadyFd<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
         poll_fn(|context| source.poll_read(context, room)).await
     }
 
-    async fn write(source: &Source<TcpStream>, bytes: &[u8]) -> io::Result<usize> {
+    async fn write(source: &ReadyFd<TcpStream>, bytes: &[u8]) -> io::Result<usize> {
         poll_fn(|context| source.poll_write(context, bytes)).await
     }
 
-    fn on_loopback<T>(test: impl AsyncFnOnce(Rt, Source<TcpStream>, Source<TcpStream>) -> T) -> T {
+    fn on_loopback<T>(
+        test: impl AsyncFnOnce(Rt, ReadyFd<TcpStream>, ReadyFd<TcpStream>) -> T,
+    ) -> T {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
         run_real(&Options::default(), |rt| async move {
-            let listener = Source::new(&rt, listener).unwrap();
+            let listener = ReadyFd::new(&rt, listener).unwrap();
             let client = connect(&rt, address).await.unwrap();
             let accepted = poll_fn(|context| poll_accept(&rt, &listener, context)).await;
             test(rt.clone(), client, accepted.unwrap()).await
@@ -198,7 +200,7 @@ mod tests {
     }
 
     /// Counts the bytes of a stream, reading one at a time to fill the buffer with each read.
-    fn read_bytes(rt: &Rt, source: Source<TcpStream>) -> Rc<Cell<usize>> {
+    fn read_bytes(rt: &Rt, source: ReadyFd<TcpStream>) -> Rc<Cell<usize>> {
         let count = Rc::new(Cell::new(0));
         let counted = Rc::clone(&count);
         drop(rt.spawn(async move {
@@ -230,7 +232,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
         let read = run_real(&Options::default(), |rt| async move {
-            let listener = Source::new(&rt, listener).unwrap();
+            let listener = ReadyFd::new(&rt, listener).unwrap();
             let (mut clients, mut counts) = (Vec::new(), Vec::new());
             // More than the executor polls before it polls the kernel.
             for _ in 0..40 {
@@ -282,7 +284,7 @@ mod tests {
             drop(server);
             let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
             listener.set_nonblocking(true).unwrap();
-            let listener = Source::new(&rt, listener).unwrap();
+            let listener = ReadyFd::new(&rt, listener).unwrap();
             let nobody = poll_fn(|context| poll_accept(&rt, &listener, context));
             assert!(within(&rt, Nanos::from_millis(50), nobody).await.is_none());
         });

@@ -23,12 +23,12 @@ pub(crate) struct Poller {
     sources: RefCell<Sources>,
     events: RefCell<Vec<Event>>,
     /// Resting sockets, which have more to read.
-    resting: RefCell<Vec<Resting>>,
+    resting: RefCell<Vec<IdleSocket>>,
 }
 
 /// A resting socket.
 #[derive(Clone, Copy, Debug)]
-struct Resting {
+struct IdleSocket {
     slot: u32,
     generation: u32,
 }
@@ -132,7 +132,7 @@ impl Poller {
                 notes.write.note(is_over);
             }
         }
-        for Resting { slot, generation } in self.resting.borrow_mut().drain(..) {
+        for IdleSocket { slot, generation } in self.resting.borrow_mut().drain(..) {
             let notes = &mut sources.slots[slot as usize];
             if notes.generation == generation {
                 notes.read.note(false);
@@ -160,7 +160,7 @@ impl Poller {
     #[cold]
     pub(crate) fn rest(&self, slot: u32) {
         let generation = self.sources.borrow().slots[slot as usize].generation;
-        self.resting.borrow_mut().push(Resting { slot, generation });
+        self.resting.borrow_mut().push(IdleSocket { slot, generation });
     }
 
     /// Adds a source of the executor itself that only wakes the thread and has no state.

@@ -64,8 +64,8 @@ pub(crate) struct WakeTiming {
     /// Time before a deadline for which the timer is set.
     lead: Nanos,
     /// Time for which it may spin.
-    saved: Nanos,
-    /// Instant at which `saved` was updated.
+    spin_budget: Nanos,
+    /// Instant at which `spin_budget` was updated.
     updated_at: Stamp,
     /// True if it has spun since.
     is_spinning: bool,
@@ -73,8 +73,8 @@ pub(crate) struct WakeTiming {
 
 impl WakeTiming {
     pub(crate) fn new(wait: Wait, now: Stamp) -> WakeTiming {
-        let (lead, saved) = (FIRST_LEAD, Nanos::ZERO);
-        WakeTiming { wait, lead, saved, updated_at: now, is_spinning: false }
+        let (lead, spin_budget) = (FIRST_LEAD, Nanos::ZERO);
+        WakeTiming { wait, lead, spin_budget, updated_at: now, is_spinning: false }
     }
 
     /// Returns the next action until a deadline.
@@ -90,10 +90,10 @@ impl WakeTiming {
     fn early(&mut self, now: Stamp, deadline: Stamp) -> Next {
         self.update_saved(now);
         let left = deadline.since(now);
-        self.is_spinning = left <= self.lead && self.saved > Nanos::ZERO;
+        self.is_spinning = left <= self.lead && self.spin_budget > Nanos::ZERO;
         match self.is_spinning {
             true => Next::Spin,
-            false if left > self.lead && self.saved >= self.lead => {
+            false if left > self.lead && self.spin_budget >= self.lead => {
                 Next::SleepUntil(Stamp(deadline.0 - self.lead.0))
             }
             false => Next::SleepUntil(deadline),
@@ -105,9 +105,9 @@ impl WakeTiming {
         let passed = now.since(self.updated_at);
         self.updated_at = now;
         let earned = Nanos(passed.0 / SPINS_ONE_IN);
-        self.saved = (self.saved + earned).min(MOST_SAVED);
+        self.spin_budget = (self.spin_budget + earned).min(MOST_SAVED);
         if self.is_spinning {
-            self.saved = self.saved.saturating_sub(passed.min(ROUND));
+            self.spin_budget = self.spin_budget.saturating_sub(passed.min(ROUND));
         }
     }
 
@@ -205,14 +205,14 @@ mod tests {
     #[test]
     fn work_does_not_count_as_spinning() {
         let mut it = experienced(&[100]);
-        let saved = it.saved;
+        let spin_budget = it.spin_budget;
         let mut now = it.updated_at;
         for _ in 0..100 {
             let deadline = now + us(50);
             assert_eq!(it.next(now, deadline), Next::Spin);
             now = deadline + us(450);
         }
-        assert!(it.saved + ROUND >= saved, "{it:?}");
+        assert!(it.spin_budget + ROUND >= spin_budget, "{it:?}");
     }
 
     #[test]

@@ -104,10 +104,10 @@ impl RealIdle {
     }
 
     /// Fires the timers that are due; returns the earliest deadline if none was.
-    fn fire_due(&self, now: Stamp) -> Result<Option<Stamp>, Fired> {
+    fn fire_due(&self, now: Stamp) -> Result<Option<Stamp>, TimerFired> {
         let mut deadlines = self.rt.0.deadlines.borrow_mut();
         match deadlines.may_be_due(now) && deadlines.fire_due(now) {
-            true => Err(Fired),
+            true => Err(TimerFired),
             false => Ok(deadlines.earliest()),
         }
     }
@@ -125,7 +125,7 @@ impl RealIdle {
 }
 
 /// A timer has fired, and a task may be ready.
-struct Fired;
+struct TimerFired;
 
 impl Idle for RealIdle {
     type Error = std::convert::Infallible;
@@ -143,7 +143,7 @@ impl Idle for RealIdle {
         let now = Monotonic.now();
         let armed = match self.fire_due(now) {
             // A task is usually ready now, and setting the kernel's timer would be useless.
-            Err(Fired) => return Ok(()),
+            Err(TimerFired) => return Ok(()),
             Ok(_) if self.poller.has_resting() => {
                 self.poller.poll_kernel(false);
                 return Ok(());

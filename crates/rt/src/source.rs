@@ -17,13 +17,13 @@ const FULL_READS: u8 = 4;
 ///
 /// It must be non-blocking: [`poll_io`](Source::poll_io) tries, and waits if the attempt would
 /// block.
-pub struct Source<T: AsFd> {
+pub struct ReadyFd<T: AsFd> {
     inner: T,
     slot: u32,
     poller: Rc<Poller>,
 }
 
-impl<T: AsFd> Source<T> {
+impl<T: AsFd> ReadyFd<T> {
     /// Registers a socket with the thread's executor.
     ///
     /// # Errors
@@ -31,10 +31,10 @@ impl<T: AsFd> Source<T> {
     ///
     /// # Panics
     /// In virtual time, which has no sockets.
-    pub fn new(rt: &Rt, inner: T) -> io::Result<Source<T>> {
+    pub fn new(rt: &Rt, inner: T) -> io::Result<ReadyFd<T>> {
         let poller = Rc::clone(rt.poller().expect("sockets take real time"));
         let slot = poller.add(&inner)?;
-        Ok(Source { inner, slot, poller })
+        Ok(ReadyFd { inner, slot, poller })
     }
 
     /// Returns the socket.
@@ -104,7 +104,7 @@ impl<T: AsFd> Source<T> {
     }
 }
 
-impl<T: AsFd> Drop for Source<T> {
+impl<T: AsFd> Drop for ReadyFd<T> {
     fn drop(&mut self) {
         self.poller.remove(&self.inner, self.slot);
     }

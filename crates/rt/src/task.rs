@@ -12,12 +12,12 @@ use crate::tasks::Tasks;
 
 /// A started task. Awaiting it returns its result; a panic inside it propagates to the awaiting
 /// task.
-pub struct Task<T>(Rc<RefCell<Outcome<T>>>);
+pub struct Task<T>(Rc<RefCell<TaskState<T>>>);
 
 /// The payload of a task's panic.
 pub type Panic = Box<dyn Any + Send>;
 
-struct Outcome<T> {
+struct TaskState<T> {
     result: Option<Result<T, Panic>>,
     waker: Option<Waker>,
 }
@@ -26,7 +26,7 @@ pub(crate) fn spawn<T: 'static>(
     tasks: &Tasks,
     future: impl Future<Output = T> + 'static,
 ) -> Task<T> {
-    let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
+    let outcome = Rc::new(RefCell::new(TaskState { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
     // In a box of its own: a future moved into an async block is in it twice.
     let mut future = Box::pin(future);

@@ -40,7 +40,7 @@ pub(crate) fn run<F: Future, I: Idle>(
     main: F,
     idle: &mut I,
 ) -> Result<F::Output, I::Error> {
-    let _turn = Turn::take(tasks.wake_queue.executor);
+    let _turn = QueueGuard::take(tasks.wake_queue.executor);
     // The tasks hold handles to `tasks`, which would otherwise keep itself alive.
     let _end = End(Rc::clone(tasks));
     let mut main = pin!(main);
@@ -177,17 +177,17 @@ thread_local! {
 }
 
 /// A guard that assigns this thread's queue to one executor, and empties the queue when dropped.
-struct Turn;
+struct QueueGuard;
 
-impl Turn {
-    fn take(executor: u64) -> Turn {
+impl QueueGuard {
+    fn take(executor: u64) -> QueueGuard {
         let before = RUNNING.replace(executor);
         assert_eq!(before, 0, "an executor is not started inside another");
-        Turn
+        QueueGuard
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueueGuard {
     fn drop(&mut self) {
         RUNNING.set(0);
         READY.with_borrow_mut(VecDeque::clear);

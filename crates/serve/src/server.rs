@@ -10,7 +10,7 @@ use crate::address::{HostNames, ListenAddress, Range};
 use crate::connection;
 use crate::policy::Policy;
 use crate::route::Pages;
-use crate::site::{Limits, Site, Turn};
+use crate::site::{Limits, OpenConnection, Site};
 use crate::token::Token;
 
 /// Failures to accept a connection, one after the other, after which the server gives up.
@@ -139,7 +139,7 @@ fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
 
 /// Answers a connection on a thread of its own, or refuses it if there are too many.
 fn serve(mut stream: TcpStream, site: &Arc<Site>) {
-    let Some(turn) = Turn::take(site) else {
+    let Some(turn) = OpenConnection::take(site) else {
         // A viewer that has gone needs no answer.
         let _ = connection::refuse(&mut stream, site);
         return;

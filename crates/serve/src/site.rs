@@ -70,17 +70,17 @@ impl Site {
 }
 
 /// A connection that counts as open until it is dropped, also by a panic.
-pub(crate) struct Turn(Arc<Site>);
+pub(crate) struct OpenConnection(Arc<Site>);
 
-impl Turn {
+impl OpenConnection {
     /// Counts a connection; `None` if there are as many as the limits allow.
-    pub(crate) fn take(site: &Arc<Site>) -> Option<Turn> {
+    pub(crate) fn take(site: &Arc<Site>) -> Option<OpenConnection> {
         let mut open = site.open();
         if *open >= site.limits.connections {
             return None;
         }
         *open += 1;
-        Some(Turn(Arc::clone(site)))
+        Some(OpenConnection(Arc::clone(site)))
     }
 
     pub(crate) fn site(&self) -> &Site {
@@ -88,7 +88,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         *self.0.open() -= 1;
         self.0.closed.notify_all();

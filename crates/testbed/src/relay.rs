@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::thread::JoinHandle;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
-use rt::{Rt, Source, run_real};
+use rt::{ReadyFd, Rt, run_real};
 
 use crate::Problem;
 use crate::launch::with_a_free_port;
@@ -190,10 +190,10 @@ fn relay(
     control_end.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     run_real(&rt::Options::default(), |rt| async move {
-        let control_end = Source::new(&rt, control_end)?;
+        let control_end = ReadyFd::new(&rt, control_end)?;
         let links = Rc::new(RefCell::new(Vec::new()));
         let road = RelayContext { rt, server, shared, links };
-        let mut listener = Some(Source::new(&road.rt, listener)?);
+        let mut listener = Some(ReadyFd::new(&road.rt, listener)?);
         loop {
             match received(&road.rt, &control_end, listener.as_ref()).await? {
                 RelayEvent::Client(client) => {
@@ -206,7 +206,7 @@ fn relay(
                     if listener.is_none() {
                         let again = TcpListener::bind(address)?;
                         again.set_nonblocking(true)?;
-                        listener = Some(Source::new(&road.rt, again)?);
+                        listener = Some(ReadyFd::new(&road.rt, again)?);
                     }
                 }
                 RelayEvent::Word(_) => road.cut(),
@@ -218,15 +218,15 @@ fn relay(
 
 /// An event that the relay waits for.
 enum RelayEvent {
-    Client(Source<TcpStream>),
+    Client(ReadyFd<TcpStream>),
     Word(u8),
     End,
 }
 
 async fn received(
     rt: &Rt,
-    control_end: &Source<UnixStream>,
-    listener: Option<&Source<TcpListener>>,
+    control_end: &ReadyFd<UnixStream>,
+    listener: Option<&ReadyFd<TcpListener>>,
 ) -> io::Result<RelayEvent> {
     poll_fn(|context| {
         let mut word = [0];
@@ -266,7 +266,7 @@ impl Link {
 }
 
 impl RelayContext {
-    async fn connect(self, client: Source<TcpStream>) {
+    async fn connect(self, client: ReadyFd<TcpStream>) {
         // If the server cannot be reached, the client's connection is closed.
         let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
         let (Ok(one), Ok(other)) = (again(&client), again(&server)) else { return };
@@ -301,7 +301,7 @@ impl RelayContext {
 }
 
 /// Returns a second handle to a connection.
-fn again(stream: &Source<TcpStream>) -> io::Result<TcpStream> {
+fn again(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
     stream.get().set_nodelay(true)?;
     stream.get().try_clone()
 }
@@ -309,8 +309,8 @@ fn again(stream: &Source<TcpStream>) -> io::Result<TcpStream> {
 /// One direction of a connection.
 struct Forwarder<'r> {
     road: &'r RelayContext,
-    from: Rc<Source<TcpStream>>,
-    to: Rc<Source<TcpStream>>,
+    from: Rc<ReadyFd<TcpStream>>,
+    to: Rc<ReadyFd<TcpStream>>,
     direction: Direction,
 }
 

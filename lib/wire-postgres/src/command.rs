@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_whose_last_word_is_no_number_have_no_count() {
+    fn tags_whose_last_word_is_not_a_number_have_no_count() {
         let has_none = |tag: &str| CommandTag::new(tag.as_bytes()).is_without_count();
         assert!(["BEGIN", "CREATE TABLE", "SELECT", ""].into_iter().all(has_none));
         assert!(!["UPDATE -5", "UPDATE +5", "SELECT 7x", "INSERT 0 -1"].into_iter().any(has_none));

@@ -81,18 +81,18 @@ impl Search {
 
 /// Bounds of the highest rate that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Between {
+struct RateBounds {
     kept: f64,
     missed: f64,
 }
 
-impl Between {
+impl RateBounds {
     /// Bisects the bounds `times` times.
     fn halved(
         mut self,
         times: usize,
         mut is_kept: impl FnMut(f64) -> Result<bool, Failure>,
-    ) -> Result<Between, Failure> {
+    ) -> Result<RateBounds, Failure> {
         for _ in 0..times {
             let rate = f64::midpoint(self.kept, self.missed);
             match is_kept(rate)? {
@@ -213,8 +213,8 @@ impl Task<'_> {
         limit_per_s: f64,
         raws: &mut Vec<OpenRaw>,
     ) -> Result<(), Failure> {
-        let between = Between { kept: 0.0, missed: CEILING * limit_per_s };
-        let Between { kept, missed } = between.halved(HALVINGS, |rate| {
+        let between = RateBounds { kept: 0.0, missed: CEILING * limit_per_s };
+        let RateBounds { kept, missed } = between.halved(HALVINGS, |rate| {
             let run = OpenRun::take(self, round, (rate as u32).max(1))?;
             let is_kept = run.is_kept();
             raws.push(OpenRaw::Probe(run));
@@ -463,13 +463,13 @@ pub(crate) mod tests {
     #[test]
     fn bisection_converges_to_the_highest_sustained_rate() {
         let mut tried = Vec::new();
-        let between = Between { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
+        let between = RateBounds { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
             tried.push(rate);
             Ok(rate <= 41.5)
         });
-        assert_eq!(between.ok(), Some(Between { kept: 41.0, missed: 42.0 }));
+        assert_eq!(between.ok(), Some(RateBounds { kept: 41.0, missed: 42.0 }));
         assert_eq!(tried, [32.0, 48.0, 40.0, 44.0, 42.0, 41.0]);
-        let failed = Between { kept: 0.0, missed: 1.0 }.halved(6, |_| Err("no server".into()));
+        let failed = RateBounds { kept: 0.0, missed: 1.0 }.halved(6, |_| Err("no server".into()));
         assert!(failed.is_err());
     }
 

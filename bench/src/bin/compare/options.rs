@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use limit::arguments::{Given, Known};
+use limit::arguments::{CliOption, Known};
 
 use crate::cells::{CONNECTIONS, Cell, Database, Statement};
 use crate::output::Failure;
@@ -108,7 +108,7 @@ impl Options {
         Ok(options)
     }
 
-    fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
+    fn set(&mut self, given: CliOption<'_>) -> Result<(), Failure> {
         let value = given.value;
         match given.name {
             "--write" => self.write = true,

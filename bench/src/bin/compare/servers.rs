@@ -47,7 +47,7 @@ pub(crate) struct Server {
 /// The origin of a server.
 enum Source {
     /// Named on the command line.
-    Given,
+    CliOption,
     /// Started privately; stopped on drop.
     Private(Box<testbed::Server>),
     /// Simulated, with immediate answers, in a separate process that ends on drop.
@@ -209,7 +209,11 @@ impl Server {
 
     fn parse(given: &str, option: &str) -> Result<Server, Failure> {
         let parsed = given.rsplit_once(':').and_then(|(host, port)| {
-            Some(Server { host: host.to_owned(), port: port.parse().ok()?, source: Source::Given })
+            Some(Server {
+                host: host.to_owned(),
+                port: port.parse().ok()?,
+                source: Source::CliOption,
+            })
         });
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
     }

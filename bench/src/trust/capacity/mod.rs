@@ -10,7 +10,7 @@ mod runs;
 mod system;
 
 pub use errors::{OURS, SearchErrors, Special, errors, errors_of, specials};
-pub use rivals::{Rival, bisection, isotonic};
+pub use rivals::{OtherMethod, bisection, isotonic};
 pub use runs::{Searched, search};
 pub use system::{ALWAYS, NEVER, STEP, SYSTEMS, System};
 

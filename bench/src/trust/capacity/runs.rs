@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, Course, Measure, Step, Trial, TrialRequest, next_step,
+    Capacity, CapacityOrder, Measure, Step, Trial, TrialContext, TrialRequest, next_step,
 };
 use analyze::summarize;
 use base::{Nanos, Seed};
@@ -117,7 +117,7 @@ pub(super) fn trial(
     of_record(&plan, system.url, seed, Options::simulated(), |archive| {
         let evidence = lab::evidence(archive)?;
         let dispersions = lab::count_dispersions(archive, &evidence, &order.conditions)?;
-        let course = Course { took, dispersions };
+        let course = TrialContext { took, dispersions };
         Ok(Trial::of(order, request, &evidence, &summarize(&evidence), course))
     })
 }

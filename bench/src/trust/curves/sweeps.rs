@@ -25,7 +25,7 @@ const SLOWING: f64 = 0.15;
 
 /// A server that follows the law.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+struct UslServer {
     /// λ, in requests per second.
     lambda: f64,
     sigma: f64,
@@ -33,24 +33,24 @@ struct Law {
 }
 
 /// The server of the fits: N* = √(0.95/0.0005) = 43.6.
-const FITTED: Law = Law { lambda: 100.0, sigma: 0.05, kappa: 0.000_5 };
+const FITTED: UslServer = UslServer { lambda: 100.0, sigma: 0.05, kappa: 0.000_5 };
 
 /// The server of the best points: 32 clients are the best of [`CLIENTS`], 64 are 1 % worse.
-const SWEPT: Law = Law { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
+const SWEPT: UslServer = UslServer { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
 
 /// The best of [`CLIENTS`] of the server [`SWEPT`], as an index.
 const BEST: usize = 5;
 
-impl Law {
+impl UslServer {
     fn throughput(self, clients: f64) -> f64 {
-        let Law { lambda, sigma, kappa } = self;
+        let UslServer { lambda, sigma, kappa } = self;
         let others = clients - 1.0;
         lambda * clients / (1.0 + sigma * others + kappa * clients * others)
     }
 
     /// Makes a sweep with noise of 2 % from run to run, and returns the figures of each point.
     fn sweep(self, seed: u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> {
-        let Law { lambda, sigma, kappa } = self;
+        let UslServer { lambda, sigma, kappa } = self;
         let url = format!(
             "sim:usl?service={}us&contention={sigma}&coherency={kappa}&noise=0.02",
             1e6 / lambda
@@ -96,7 +96,7 @@ fn slow(runs: &mut [Vec<RunFigures>]) {
 
 /// Makes sweeps on all processors.
 fn sweeps<T: Send>(
-    law: Law,
+    law: UslServer,
     number: u32,
     judge: impl Fn(Vec<Vec<RunFigures>>) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, Box<dyn Error>> {
@@ -142,7 +142,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
 
 /// Returns which of λ, σ, κ and N* lie in the interval of their fit.
 fn held(runs: &[Vec<RunFigures>]) -> Result<[bool; 4], String> {
-    let Law { lambda, sigma, kappa } = FITTED;
+    let UslServer { lambda, sigma, kappa } = FITTED;
     let peak = ((1.0 - sigma) / kappa).sqrt();
     let holds = |fitted: Fitted, truth| fitted.interval.is_some_and(|it| it.contains(truth));
     let usl = fit_usl(&points(runs), &throughput(), ALPHA)

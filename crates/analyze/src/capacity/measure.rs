@@ -11,7 +11,7 @@ use workload::{Metric, Side, Statistic};
 use super::judge::UNKNOWN_DISPERSION;
 use super::order::CapacityOrder;
 use super::result::TrialRequest;
-use super::trial::{Counted, Course, Measure, OwnLimit, Trial};
+use super::trial::{Counted, Measure, OwnLimit, Trial, TrialContext};
 use crate::check::{Domain, Status};
 use crate::confidence::{Batch, dispersion};
 use crate::distribution::Quantile;
@@ -57,7 +57,7 @@ impl Trial {
         request: &TrialRequest,
         evidence: &Evidence,
         summary: &Summary,
-        course: Course,
+        course: TrialContext,
     ) -> Trial {
         let accounts = || evidence.accounts().zip(&summary.jobs);
         let named = |name: &str| accounts().find(|(_, job)| job.name == name);

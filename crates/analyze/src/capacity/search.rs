@@ -402,7 +402,7 @@ mod tests {
 
     /// Some requests are refused by chance, at values below others that pass.
     #[test]
-    fn few_failed_requests_are_no_inversion() {
+    fn few_failed_requests_are_not_an_inversion() {
         let capacity = found(|request| {
             let errors = if (680.0..700.0).contains(&request.value) { 100 } else { 0 };
             Trial { errors, ..regular(request) }
@@ -485,7 +485,7 @@ mod tests {
 
     /// All connections of an overloaded server are busy, however many there are.
     #[test]
-    fn connections_to_a_busy_server_are_no_limit() {
+    fn connections_to_a_busy_server_are_not_a_limit() {
         let limit = OwnLimit::Connections(16);
         let served = |slowed: u64| {
             found(move |request| {

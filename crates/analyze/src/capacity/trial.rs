@@ -43,7 +43,7 @@ pub struct Trial {
 
 /// The parts of a trial that its evidence does not have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Course {
+pub struct TrialContext {
     /// Time that it took with warm-up and drain.
     pub took: Nanos,
     /// Dispersions of the counts beyond the bounds, by condition, as

@@ -6,7 +6,7 @@
 
 use base::Nanos;
 use record::metric::{generator, host, lane};
-use record::{LANE_PREFIX, Metric, Part, Side};
+use record::{ComponentKind, LANE_PREFIX, Metric, Side};
 
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
@@ -61,7 +61,8 @@ impl CheckInput<'_> {
             return CheckKind::Stall.not_possible(why);
         }
         let window = self.evidence.window();
-        let stalls = self.evidence.observed(&Part::Processes(Side::Generator), generator::STALL);
+        let stalls =
+            self.evidence.observed(&ComponentKind::Processes(Side::Generator), generator::STALL);
         let stalls = stalls.map_or(&[][..], |stalls| &stalls.points);
         let lasts = |at: Nanos, length_s: f64| at + Nanos((length_s.max(0.0) * 1e9) as u64);
         let within: Vec<(Nanos, f64)> = stalls
@@ -125,7 +126,7 @@ impl CheckInput<'_> {
 
     /// Checks that the hypervisor did not take processor time from this machine.
     pub(super) fn stolen_time(&self) -> Check {
-        let growth = |metric| self.growth_of(self.evidence.observed(&Part::Host, metric)?);
+        let growth = |metric| self.growth_of(self.evidence.observed(&ComponentKind::Host, metric)?);
         let stolen = growth(host::STOLEN).zip(growth(host::PROCESSORS));
         let Some((stolen, all)) = stolen.filter(|(_, all)| all.by > 0.0) else {
             let why = self

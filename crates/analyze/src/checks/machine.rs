@@ -1,12 +1,12 @@
 //! Checks that the machine did not change during the run.
 
 use base::Nanos;
-use record::Part;
+use record::ComponentKind;
 use record::metric::host;
 
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
-use crate::finding::{Finding, Frequencies, ObservationObstacle, Third, WallClock};
+use crate::finding::{Finding, Frequencies, ObservationObstacle, WallClock, WindowThird};
 use crate::observed::Observed;
 
 /// Largest allowed step of the wall clock, in seconds. Smaller steps do not matter for time stamps
@@ -30,8 +30,10 @@ impl CheckInput<'_> {
         if let Some(why) = self.reason_not_observed() {
             return kind.not_possible(why);
         }
-        let steps =
-            self.evidence.observed(&Part::Host, host::WALL_CLOCK).map(|clock| self.steps_of(clock));
+        let steps = self
+            .evidence
+            .observed(&ComponentKind::Host, host::WALL_CLOCK)
+            .map(|clock| self.steps_of(clock));
         let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
             return kind.not_possible(ObservationObstacle::ClocksUnreadable);
         };
@@ -65,14 +67,14 @@ impl CheckInput<'_> {
         if let Some(why) = self.reason_not_observed() {
             return kind.not_possible(why);
         }
-        let Some(observed) = self.evidence.observed(&Part::Host, host::FREQUENCY) else {
+        let Some(observed) = self.evidence.observed(&ComponentKind::Host, host::FREQUENCY) else {
             return kind.not_possible(ObservationObstacle::FrequencyUnknown);
         };
         let Some([(earlier, from), (later, to)]) = self.most_different_thirds(observed) else {
             return kind.not_possible(ObservationObstacle::FewReadings { fewest: FEWEST_READINGS });
         };
         let by = to.mean / from.mean - 1.0;
-        let status = if from.has_become(to) { Status::Suspect } else { Status::Pass };
+        let status = if from.differs_from(to) { Status::Suspect } else { Status::Pass };
         let judged = kind.of(Unit::Percent, by * 100.0, FREQUENCY_ALLOWED * 100.0);
         let finding = Frequencies { earlier: (earlier, from.mean), later: (later, to.mean) };
         judged.found(status, Finding::Frequency(finding))
@@ -80,16 +82,20 @@ impl CheckInput<'_> {
 
     /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
     /// with a material difference take precedence. `None` if a third has too few readings.
-    fn most_different_thirds(&self, observed: &Observed) -> Option<[(Third, Sample); 2]> {
+    fn most_different_thirds(&self, observed: &Observed) -> Option<[(WindowThird, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
         let begins = [window.start, window.start + third, window.end.saturating_sub(third)];
-        let [first, middle, last] =
-            begins.map(|begin| Sample::of(observed, begin, begin + third).filter(Sample::is_told));
-        let named = [(Third::First, first?), (Third::Middle, middle?), (Third::Last, last?)];
+        let [first, middle, last] = begins
+            .map(|begin| Sample::of(observed, begin, begin + third).filter(Sample::is_reported));
+        let named = [
+            (WindowThird::First, first?),
+            (WindowThird::Middle, middle?),
+            (WindowThird::Last, last?),
+        ];
         let pairs = [[named[0], named[1]], [named[1], named[2]], [named[0], named[2]]];
-        let apart = |[(_, a), (_, b)]: &[(Third, Sample); 2]| (a.mean - b.mean).abs();
-        let matters = |[(_, a), (_, b)]: &[(Third, Sample); 2]| a.has_become(*b);
+        let apart = |[(_, a), (_, b)]: &[(WindowThird, Sample); 2]| (a.mean - b.mean).abs();
+        let matters = |[(_, a), (_, b)]: &[(WindowThird, Sample); 2]| a.differs_from(*b);
         let order = |a: &_, b: &_| matters(a).cmp(&matters(b)).then(apart(a).total_cmp(&apart(b)));
         pairs.into_iter().max_by(order)
     }
@@ -131,12 +137,12 @@ impl Sample {
     }
 
     /// Returns true if the system reports a frequency at all.
-    fn is_told(&self) -> bool {
+    fn is_reported(&self) -> bool {
         self.mean > 0.0
     }
 
     /// Returns true if a later sample differs materially and beyond chance.
-    fn has_become(self, later: Sample) -> bool {
+    fn differs_from(self, later: Sample) -> bool {
         let difference = (later.mean - self.mean).abs();
         difference > SIGNIFICANT * self.error_with(later)
             && difference > FREQUENCY_ALLOWED * self.mean

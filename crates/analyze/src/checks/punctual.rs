@@ -25,7 +25,7 @@ const BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
 /// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the
 /// response time.
-const HOPELESS: f64 = 5.0;
+const INVALID_RATIO: f64 = 5.0;
 
 /// Send lag of the requests of a job.
 struct Lag<'a> {
@@ -35,7 +35,7 @@ struct Lag<'a> {
     ns: f64,
     limit_ns: f64,
     /// Multiple of the limit beyond which the result is INVALID.
-    hopeless: f64,
+    invalid_ratio: f64,
 }
 
 impl Lag<'_> {
@@ -46,7 +46,7 @@ impl Lag<'_> {
     fn status(&self) -> Status {
         match self.ratio() {
             ratio if ratio <= 1.0 => Status::Pass,
-            ratio if ratio <= self.hopeless => Status::Suspect,
+            ratio if ratio <= self.invalid_ratio => Status::Suspect,
             _ => Status::Invalid,
         }
     }
@@ -81,7 +81,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
             part: LatePart::Hundredth,
             ns: at(0.99),
             limit_ns: of_most.max(ALLOWED.0 as f64),
-            hopeless: HOPELESS,
+            invalid_ratio: INVALID_RATIO,
         },
         // A large median lag never makes a run INVALID: its service times remain correct.
         Lag {
@@ -89,7 +89,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
             part: LatePart::Half,
             ns: at(0.5),
             limit_ns: share(0.5).max(ALLOWED_AT_MEDIAN.0 as f64),
-            hopeless: f64::INFINITY,
+            invalid_ratio: f64::INFINITY,
         },
     ])
 }

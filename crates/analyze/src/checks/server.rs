@@ -5,7 +5,7 @@
 //! confirmed statements, at most all that may have been executed.
 
 use record::metric::{database, sessions};
-use record::{EndKind, Metric, Part};
+use record::{ComponentKind, EndKind, Metric};
 use workload::{JobOrPart, JobTarget, Reconnect, Requests};
 
 use super::input::CheckInput;
@@ -128,7 +128,7 @@ impl<'a> CheckInput<'a> {
 
     /// Returns true if PostgreSQL was seen to use parallel workers.
     fn has_parallel_workers(&self) -> bool {
-        let workers = self.evidence.observed(&Part::Sessions, sessions::PARALLEL_WORKERS);
+        let workers = self.evidence.observed(&ComponentKind::Sessions, sessions::PARALLEL_WORKERS);
         workers.is_some_and(|workers| workers.points.iter().any(|(_, seen)| *seen > 0.0))
     }
 

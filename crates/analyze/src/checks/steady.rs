@@ -13,7 +13,7 @@ use crate::change::{Step, step_at};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
-use crate::warmup::{Cut, WarmupEnd, runs_throughout, varies};
+use crate::warmup::{SteadyStart, WarmupEnd, runs_throughout, varies};
 
 /// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -119,15 +119,15 @@ impl<'a> CheckInput<'a> {
             WarmupEnd::Given => return kind.not_possible(JobObstacle::GivenWarmUp),
             WarmupEnd::TooShort => (Status::Suspect, WarmUp::TooShort),
             WarmupEnd::NoSteadyJob => (Status::Suspect, WarmUp::NoSteadyJob),
-            WarmupEnd::Found(Cut { never_steady: Some(_), .. })
+            WarmupEnd::Found(SteadyStart { never_steady: Some(_), .. })
                 if self.overloaded().next().is_some() =>
             {
                 (Status::Suspect, WarmUp::Overloaded)
             }
-            WarmupEnd::Found(Cut { never_steady: Some(by), .. }) => {
+            WarmupEnd::Found(SteadyStart { never_steady: Some(by), .. }) => {
                 (Status::Invalid, WarmUp::NeverSteady { by })
             }
-            WarmupEnd::Found(Cut { steps: 0, .. }) => (Status::Pass, WarmUp::SteadyAtOnce),
+            WarmupEnd::Found(SteadyStart { steps: 0, .. }) => (Status::Pass, WarmUp::SteadyAtOnce),
             WarmupEnd::Found(_) => (Status::Pass, WarmUp::Found { length }),
         };
         let judged = kind.of(Unit::Seconds, length.as_secs_f64(), run.as_secs_f64() / 2.0);

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use base::Nanos;
 use record::metric::{cgroup, processes, server};
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 use workload::question::CpuOwner;
 
 use crate::evidence::Evidence;
@@ -42,7 +42,7 @@ impl CpuShare {
 /// Returns the owner of the observed server processes: those that accept the connections may be a
 /// pooler or another proxy.
 pub fn owner_of_server(evidence: &Evidence) -> CpuOwner {
-    let proxies = evidence.observed(&Part::Processes(Side::Server), server::PROXIES);
+    let proxies = evidence.observed(&ComponentKind::Processes(Side::Server), server::PROXIES);
     match proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0)) {
         true => CpuOwner::Proxy,
         false => CpuOwner::Database,
@@ -58,9 +58,9 @@ pub(super) fn cpu_shares(evidence: &Evidence) -> Vec<CpuShare> {
 
 fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShare> {
     let window = evidence.window();
-    let part = Part::Processes(side);
+    let part = ComponentKind::Processes(side);
     let may = mean(evidence, &window, &part, processes::PROCESSORS)?;
-    let quota = mean(evidence, &window, &Part::Cgroup(side), cgroup::QUOTA);
+    let quota = mean(evidence, &window, &ComponentKind::Cgroup(side), cgroup::QUOTA);
     let processors = may.min(quota.unwrap_or(may));
     let used = |metric| {
         let growth = evidence.observed(&part, metric)?.growth(&window)?;
@@ -72,7 +72,12 @@ fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShar
 }
 
 /// Returns the mean of a gauge's readings in the window, or its last reading if there are none.
-fn mean(evidence: &Evidence, window: &Range<Nanos>, part: &Part, metric: Metric) -> Option<f64> {
+fn mean(
+    evidence: &Evidence,
+    window: &Range<Nanos>,
+    part: &ComponentKind,
+    metric: Metric,
+) -> Option<f64> {
     let observed = evidence.observed(part, metric)?;
     let last = || observed.points.last().map(|(_, value)| *value);
     observed.mean(window).or_else(last)

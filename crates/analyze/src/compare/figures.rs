@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::{AccountId, Nanos};
 use record::environment::CANARY;
 use record::metric::processes;
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
 use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
@@ -367,7 +367,8 @@ fn slos(summary: &Summary) -> Vec<RunSlo> {
 /// Returns the server's processor time in microseconds per completed request. The samples may
 /// begin and end up to a sampling interval outside of the window, so both are taken per second.
 fn processor_time(evidence: &Evidence, window: &Range<Nanos>, metric: Metric) -> Option<f64> {
-    let used = evidence.observed(&Part::Processes(Side::Server), metric)?.growth(window)?;
+    let used =
+        evidence.observed(&ComponentKind::Processes(Side::Server), metric)?.growth(window)?;
     let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));
     let ends = jobs.map(|account| evidence.jobs[account.index()].ends(evidence.steps.window()));
     let completed: u64 = ends.map(|ends| ends.completed).sum();

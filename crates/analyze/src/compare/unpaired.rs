@@ -93,7 +93,7 @@ mod tests {
     /// Means 3 and 7, variances 2.5 and 10, five runs each: t = -4 / √2.5 = -2.5298 with
     /// 2.5² / ((0.25 + 4) / 4) = 5.882 degrees of freedom.
     #[test]
-    fn test_is_that_of_welch() {
+    fn test_agrees_with_welch() {
         let unpaired = Unpaired::of(
             &[1.0, 2.0, 3.0, 4.0, 5.0],
             &[3.0, 5.0, 7.0, 9.0, 11.0],

@@ -471,7 +471,7 @@ mod tests {
 
     /// σ = 0.02 and κ = 0.0005: N* = √(0.98/0.0005) = 44.27.
     #[test]
-    fn peak_is_that_of_the_law() {
+    fn peak_agrees_with_the_law() {
         let parameters = [1_000.0, 0.02, 0.000_5];
         let found = fit(&sweep(&CLIENTS, law(parameters), 0.01, 1)).unwrap();
         let Peak::At { clients, throughput } = found.peak else { panic!("{found:?}") };
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn value_that_is_no_number_is_refused() {
+    fn value_that_is_not_a_number_is_refused() {
         let mut all = points(&sweep(&CLIENTS, law([1_000.0, 0.05, 0.0]), 0.01, 1));
         all[2].value = "off".to_owned();
         all[2].x = None;

@@ -236,7 +236,7 @@ pub struct Diagnosis {
 }
 
 /// Result of a check.
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     Fine,
     Found(Problem),
     NotPossible(MissingFact),
@@ -245,17 +245,17 @@ pub(super) enum Outcome {
 }
 
 /// A check with its name.
-pub(super) type Check<T> = (&'static str, fn(&Surroundings, &T) -> Outcome);
+pub(super) type Check<T> = (&'static str, fn(&Surroundings, &T) -> CheckOutcome);
 
 impl Diagnosis {
-    pub(super) fn add(&mut self, check: &'static str, outcome: Outcome) {
+    pub(super) fn add(&mut self, check: &'static str, outcome: CheckOutcome) {
         match outcome {
-            Outcome::Fine => self.passed.push(check),
-            Outcome::Found(problem) => self.findings.push(Finding { check, problem }),
-            Outcome::NotPossible(missing) => {
+            CheckOutcome::Fine => self.passed.push(check),
+            CheckOutcome::Found(problem) => self.findings.push(Finding { check, problem }),
+            CheckOutcome::NotPossible(missing) => {
                 self.not_possible.push(NotPossible { check, missing });
             }
-            Outcome::NotAsked => {}
+            CheckOutcome::NotAsked => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::diagnosis::{Check, MissingFact, Outcome, Problem, SleepCondition};
+use super::diagnosis::{Check, CheckOutcome, MissingFact, Problem, SleepCondition};
 use super::surroundings::Surroundings;
 
 /// All checks of the machine.
@@ -40,82 +40,84 @@ const LATE: Nanos = Nanos::from_micros(200);
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
-fn governor(all: &Surroundings) -> Outcome {
+fn governor(all: &Surroundings) -> CheckOutcome {
     match all.fact("host.cpu.governor") {
-        Some("performance") => Outcome::Fine,
-        Some(governor) => Outcome::Found(Problem::Governor { governor: governor.to_owned() }),
-        None => Outcome::NotPossible(MissingFact::Governor),
+        Some("performance") => CheckOutcome::Fine,
+        Some(governor) => CheckOutcome::Found(Problem::Governor { governor: governor.to_owned() }),
+        None => CheckOutcome::NotPossible(MissingFact::Governor),
     }
 }
 
-fn swap(all: &Surroundings) -> Outcome {
+fn swap(all: &Surroundings) -> CheckOutcome {
     match all.number::<u64>("host.swap.used_bytes") {
-        None => Outcome::NotPossible(MissingFact::UsedSwap),
-        Some(used) if used <= SWAPPED => Outcome::Fine,
-        Some(used_bytes) => Outcome::Found(Problem::Swap { used_bytes }),
+        None => CheckOutcome::NotPossible(MissingFact::UsedSwap),
+        Some(used) if used <= SWAPPED => CheckOutcome::Fine,
+        Some(used_bytes) => CheckOutcome::Found(Problem::Swap { used_bytes }),
     }
 }
 
-fn open_files(all: &Surroundings) -> Outcome {
+fn open_files(all: &Surroundings) -> CheckOutcome {
     match all.fact("host.open_files.hard") {
-        None => Outcome::NotPossible(MissingFact::OpenFiles),
-        Some("unlimited") => Outcome::Fine,
-        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => Outcome::Fine,
-        Some(limit) => Outcome::Found(Problem::OpenFiles { limit: limit.to_owned() }),
+        None => CheckOutcome::NotPossible(MissingFact::OpenFiles),
+        Some("unlimited") => CheckOutcome::Fine,
+        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => {
+            CheckOutcome::Fine
+        }
+        Some(limit) => CheckOutcome::Found(Problem::OpenFiles { limit: limit.to_owned() }),
     }
 }
 
-fn cpu_quota(all: &Surroundings) -> Outcome {
+fn cpu_quota(all: &Surroundings) -> CheckOutcome {
     let quota = all.fact("host.cgroup.cpu_quota");
     let processors = all.number::<f64>("host.cpu.logical");
     match (quota, processors) {
-        (Some("none"), _) => Outcome::Fine,
-        (None, _) => Outcome::NotPossible(MissingFact::ControlGroups),
-        (Some(_), None) => Outcome::NotPossible(MissingFact::ProcessorCount),
+        (Some("none"), _) => CheckOutcome::Fine,
+        (None, _) => CheckOutcome::NotPossible(MissingFact::ControlGroups),
+        (Some(_), None) => CheckOutcome::NotPossible(MissingFact::ProcessorCount),
         (Some(quota), Some(processors)) => match quota.parse::<f64>() {
-            Ok(number) if number >= processors => Outcome::Fine,
+            Ok(number) if number >= processors => CheckOutcome::Fine,
             Ok(_) | Err(_) => {
-                Outcome::Found(Problem::CpuQuota { quota: quota.to_owned(), processors })
+                CheckOutcome::Found(Problem::CpuQuota { quota: quota.to_owned(), processors })
             }
         },
     }
 }
 
-fn clock_source(all: &Surroundings) -> Outcome {
+fn clock_source(all: &Surroundings) -> CheckOutcome {
     match all.fact("host.clock.source") {
-        None => Outcome::NotPossible(MissingFact::ClockSource),
-        Some(source) if FAST_CLOCKS.contains(&source) => Outcome::Fine,
-        Some(source) => Outcome::Found(Problem::ClockSource { source: source.to_owned() }),
+        None => CheckOutcome::NotPossible(MissingFact::ClockSource),
+        Some(source) if FAST_CLOCKS.contains(&source) => CheckOutcome::Fine,
+        Some(source) => CheckOutcome::Found(Problem::ClockSource { source: source.to_owned() }),
     }
 }
 
-fn busy_machine(all: &Surroundings) -> Outcome {
+fn busy_machine(all: &Surroundings) -> CheckOutcome {
     let Some(now) = all.processors else {
-        return Outcome::NotPossible(MissingFact::ProcessorUse);
+        return CheckOutcome::NotPossible(MissingFact::ProcessorUse);
     };
     let load = all.number::<f64>("host.load.1m");
     let per_processor =
         load.zip(all.number("host.cpu.logical")).map(|(load, n): (f64, f64)| load / n);
     let was_busy = per_processor.is_some_and(|load| load > LOAD_PER_PROCESSOR);
     match now.busy <= BUSY && !was_busy {
-        true => Outcome::Fine,
-        false => Outcome::Found(Problem::BusyMachine { busy: now.busy, load }),
+        true => CheckOutcome::Fine,
+        false => CheckOutcome::Found(Problem::BusyMachine { busy: now.busy, load }),
     }
 }
 
-fn stolen_time(all: &Surroundings) -> Outcome {
+fn stolen_time(all: &Surroundings) -> CheckOutcome {
     match all.processors {
-        None => Outcome::NotPossible(MissingFact::ProcessorUse),
-        Some(now) if now.stolen <= STOLEN => Outcome::Fine,
-        Some(now) => Outcome::Found(Problem::StolenTime { share: now.stolen }),
+        None => CheckOutcome::NotPossible(MissingFact::ProcessorUse),
+        Some(now) if now.stolen <= STOLEN => CheckOutcome::Fine,
+        Some(now) => CheckOutcome::Found(Problem::StolenTime { share: now.stolen }),
     }
 }
 
-fn timer(all: &Surroundings) -> Outcome {
+fn timer(all: &Surroundings) -> CheckOutcome {
     match all.timer {
-        None => Outcome::NotPossible(MissingFact::Timer),
-        Some(late) if late.p99 <= LATE => Outcome::Fine,
-        Some(late) => Outcome::Found(Problem::Timer { late, condition: sleep_condition(all) }),
+        None => CheckOutcome::NotPossible(MissingFact::Timer),
+        Some(late) if late.p99 <= LATE => CheckOutcome::Fine,
+        Some(late) => CheckOutcome::Found(Problem::Timer { late, condition: sleep_condition(all) }),
     }
 }
 
@@ -123,7 +125,7 @@ fn timer(all: &Surroundings) -> Outcome {
 /// processor of its own: where other programs, a quota or the hypervisor take the processors, it
 /// competes with them and is even later.
 fn sleep_condition(all: &Surroundings) -> SleepCondition {
-    let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found(_));
+    let is_found = |outcome: CheckOutcome| matches!(outcome, CheckOutcome::Found(_));
     if is_found(busy_machine(all)) {
         SleepCondition::BusyMachine
     } else if is_found(stolen_time(all)) {

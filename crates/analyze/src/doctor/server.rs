@@ -2,7 +2,7 @@
 
 use record::environment::{UNKNOWN, known};
 
-use super::diagnosis::{BufferSetting, Check, DurableSetting, MissingFact, Outcome, Problem};
+use super::diagnosis::{BufferSetting, Check, CheckOutcome, DurableSetting, MissingFact, Problem};
 use super::surroundings::{Server, Surroundings};
 
 /// All checks of the server.
@@ -19,22 +19,22 @@ pub(super) const CHECKS: [Check<Server>; 9] = [
 ];
 
 /// Checks a setting that decides whether commits survive a power failure.
-fn durable(server: &Server, durable: DurableSetting) -> Outcome {
+fn durable(server: &Server, durable: DurableSetting) -> CheckOutcome {
     match setting(server, durable.name()) {
-        None => Outcome::NotAsked,
-        Some(UNKNOWN) => Outcome::NotPossible(MissingFact::Setting(durable.name())),
-        Some(value) if durable.is_safe(value) => Outcome::Fine,
+        None => CheckOutcome::NotAsked,
+        Some(UNKNOWN) => CheckOutcome::NotPossible(MissingFact::Setting(durable.name())),
+        Some(value) if durable.is_safe(value) => CheckOutcome::Fine,
         Some(value) => {
-            Outcome::Found(Problem::NotDurable { setting: durable, value: value.to_owned() })
+            CheckOutcome::Found(Problem::NotDurable { setting: durable, value: value.to_owned() })
         }
     }
 }
 
 /// Checks `sync_binlog`, which applies only if there is a binary log.
-fn sync_binlog(server: &Server) -> Outcome {
+fn sync_binlog(server: &Server) -> CheckOutcome {
     match setting(server, "log_bin").map(str::to_ascii_lowercase).as_deref() {
         Some("on" | "1") => durable(server, DurableSetting::SyncBinlog),
-        Some(_) | None => Outcome::NotAsked,
+        Some(_) | None => CheckOutcome::NotAsked,
     }
 }
 
@@ -43,14 +43,14 @@ fn setting<'a>(server: &'a Server, name: &str) -> Option<&'a str> {
     Some(value.as_str())
 }
 
-fn same_processors(server: &Server) -> Outcome {
+fn same_processors(server: &Server) -> CheckOutcome {
     if server.network.is_empty() {
-        return Outcome::NotAsked;
+        return CheckOutcome::NotAsked;
     }
     match server.is_here() {
-        None => Outcome::NotPossible(MissingFact::ServerAddress),
-        Some(false) => Outcome::Fine,
-        Some(true) => Outcome::Found(Problem::SameProcessors),
+        None => CheckOutcome::NotPossible(MissingFact::ServerAddress),
+        Some(false) => CheckOutcome::Fine,
+        Some(true) => CheckOutcome::Found(Problem::SameProcessors),
     }
 }
 
@@ -60,12 +60,12 @@ const SMALL_POOL: u64 = 128 << 20;
 /// Divisor of the machine's memory that gives the size from which a small buffer is adequate.
 const FAIR_PART: u64 = 8;
 
-fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
+fn buffer_pool(all: &Surroundings, server: &Server) -> CheckOutcome {
     let found =
         BufferSetting::ALL.into_iter().find_map(|it| Some((it, setting(server, it.name())?)));
-    let Some((buffer, value)) = found else { return Outcome::NotAsked };
+    let Some((buffer, value)) = found else { return CheckOutcome::NotAsked };
     let Some(size_bytes) = bytes(value) else {
-        return Outcome::NotPossible(MissingFact::Setting(buffer.name()));
+        return CheckOutcome::NotPossible(MissingFact::Setting(buffer.name()));
     };
     // The memory of another machine is unknown.
     let memory_bytes = match server.is_here() {
@@ -74,8 +74,10 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
     };
     let is_fair = memory_bytes.is_some_and(|memory: u64| size_bytes >= memory / FAIR_PART);
     match size_bytes > SMALL_POOL || is_fair {
-        true => Outcome::Fine,
-        false => Outcome::Found(Problem::BufferPool { setting: buffer, size_bytes, memory_bytes }),
+        true => CheckOutcome::Fine,
+        false => {
+            CheckOutcome::Found(Problem::BufferPool { setting: buffer, size_bytes, memory_bytes })
+        }
     }
 }
 

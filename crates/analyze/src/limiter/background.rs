@@ -1,7 +1,7 @@
 //! Detection of background work as the limiter.
 
 use record::metric::{CHECKPOINT, processes, role, sessions};
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -44,7 +44,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if sessions of others keep the processors busy.
     fn other_sessions(&self) -> Option<Suspect> {
-        let others = self.signals.per_sample(&Part::Sessions, sessions::OTHERS)?;
+        let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
         let may = self.database_processors()?;
         let wants = self.database_wants()?;
         let share = others / may;
@@ -68,7 +68,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the background work that the database named most often, and the fraction of samples
     /// with it.
     fn work_in_the_background(&self) -> Option<(&str, f64)> {
-        self.signals.all_per_sample(&Part::Background).first().copied()
+        self.signals.all_per_sample(&ComponentKind::Background).first().copied()
     }
 
     /// Returns a suspect if work that the database names takes much of its processor time or of its
@@ -80,7 +80,7 @@ impl LimiterInput<'_, '_> {
         let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
         let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
         let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
-        let server = Part::Processes(Side::Server);
+        let server = ComponentKind::Processes(Side::Server);
         let bytes_of = |metric| self.signals.rate(&server, metric).unwrap_or(0.0);
         let written = bytes_of(processes::WRITTEN_BYTES) + bytes_of(processes::READ_BYTES);
         let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
@@ -104,9 +104,10 @@ impl LimiterInput<'_, '_> {
         let does_it = |role: &str| {
             ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
         };
-        let roles = self.signals.parts(|part| matches!(part, Part::Role(role) if does_it(role)));
+        let roles =
+            self.signals.parts(|part| matches!(part, ComponentKind::Role(role) if does_it(role)));
         let sum = |metrics: [Metric; 2]| -> f64 {
-            let of_role = |part: &Part| -> f64 {
+            let of_role = |part: &ComponentKind| -> f64 {
                 metrics.iter().filter_map(|metric| self.signals.rate(part, *metric)).sum()
             };
             roles.iter().map(of_role).sum()

@@ -2,7 +2,7 @@
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
-use record::{Event, EventKind, Kind, Part, Side};
+use record::{ComponentKind, Event, EventKind, Kind, Side};
 use workload::Reconnect;
 
 use super::component::Component;
@@ -155,7 +155,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn pool_of_program(&self) -> Option<Suspect> {
         let Pooled { connections, awaiting, sessions, active_share, pooler } = self.pooled()?;
         // At its beginning and end the program has fewer connections.
-        let program = Part::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(Side::Generator);
         let most = self.signals.most(&program, sockets::CONNECTIONS).unwrap_or(connections);
         let finding = ConnectionLimit::PoolOfProgram {
             connections: most,
@@ -184,7 +184,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the connections of a program and the sessions behind them, if more requests wait for
     /// an answer than there are sessions: a pool shares these, and hardly any of them is free.
     fn pooled(&self) -> Option<Pooled<'_>> {
-        let program = Part::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(Side::Generator);
         let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
         let pooler = self.pooler();
         let seen = self.active().zip(self.idle_sessions()).filter(|(active, _)| *active > 0.0);
@@ -194,7 +194,7 @@ impl LimiterInput<'_, '_> {
         };
         // An observer behind the same pool waits for a session as the program does, and sees the
         // others only when one is free.
-        let looks_per_s = self.signals.rate(&Part::Sessions, sessions::LOOKS);
+        let looks_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
         let observer_waits =
             self.signals.sees_proxy() && looks_per_s.is_some_and(|looks| looks < SELDOM_PER_S);
         let active_share = match pooler.as_ref().and_then(|pooler| pooler.working) {
@@ -222,7 +222,7 @@ impl LimiterInput<'_, '_> {
     /// The kernel's times have a resolution of one tick. If no request can be answered within a
     /// tick, data received and data sent within the same tick are an answer and the next request.
     fn awaiting(&self, no_answer_in_one_tick: bool) -> Option<f64> {
-        let program = Part::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(Side::Generator);
         let awaiting = self.signals.mean(&program, sockets::AWAITING)?;
         let in_one_tick = self.signals.mean(&program, sockets::IN_ONE_TICK).unwrap_or(0.0);
         Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
@@ -236,9 +236,9 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the pooler between an observed program and the database, if one was found.
     fn pooler(&self) -> Option<Pooler<'_>> {
-        let poolers = self.signals.parts_here(|part| matches!(part, Part::Pooler(_)));
+        let poolers = self.signals.parts_here(|part| matches!(part, ComponentKind::Pooler(_)));
         let part = *poolers.first()?;
-        let Part::Pooler(name) = part else { return None };
+        let ComponentKind::Pooler(name) = part else { return None };
         Some(Pooler {
             name,
             sessions: self.signals.mean(part, pooler::SESSIONS)?,

@@ -1,7 +1,7 @@
 //! Detection of a database resource as the limiter.
 
 use record::metric::{cgroup, disk, host, processes};
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -24,7 +24,7 @@ impl LimiterInput<'_, '_> {
         let found = [
             self.throttled(Side::Server),
             self.throttled(Side::Generator),
-            self.processors().or_else(|| self.starved()),
+            self.processors().or_else(|| self.lacks_processors()),
             self.one_processor().or_else(|| self.one_session()),
             self.locks(),
             self.flush(),
@@ -41,8 +41,8 @@ impl LimiterInput<'_, '_> {
     fn locks(&self) -> Option<Suspect> {
         let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Lock)?;
         let share = self.share_of_requests(waiting);
-        let tables = self.signals.all_per_sample(&Part::Locks);
-        let statements = self.signals.all_per_sample(&Part::Statements);
+        let tables = self.signals.all_per_sample(&ComponentKind::Locks);
+        let statements = self.signals.all_per_sample(&ComponentKind::Statements);
         let finding = LimiterFinding::Waits(Waits::Locks {
             sessions: self.waiting_sessions(waiting, event),
             table: tables.first().map(|(name, _)| (*name).to_owned()),
@@ -89,7 +89,7 @@ impl LimiterInput<'_, '_> {
         if !self.sees_its_host() {
             return suspect;
         }
-        let disks = self.signals.parts(|part| matches!(part, Part::Disk(_)));
+        let disks = self.signals.parts(|part| matches!(part, ComponentKind::Disk(_)));
         let busy =
             disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, disk::BUSY)?)));
         let Some((disk, busy)) = busy.max_by(|a, b| a.1.total_cmp(&b.1)) else { return suspect };
@@ -124,7 +124,7 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if tasks of the server's control group wait for its memory to be
     /// reclaimed.
     fn memory_of_group(&self) -> Option<Suspect> {
-        let group = Part::Cgroup(Side::Server);
+        let group = ComponentKind::Cgroup(Side::Server);
         let lacked = self.signals.rate(&group, cgroup::PRESSURE_MEMORY)?;
         let limit = self.signals.mean(&group, cgroup::MEMORY_LIMIT)?;
         let finding = LimiterFinding::Memory(MemoryLimit::Group { lacked, limit_bytes: limit });
@@ -139,11 +139,12 @@ impl LimiterInput<'_, '_> {
         if !self.sees_its_host() {
             return None;
         }
-        let lacked = self.signals.rate_at_server(&Part::Host, host::PRESSURE_MEMORY)?;
-        let swapped = self.signals.rate_at_server(&Part::Host, host::SWAPPED_IN).unwrap_or(0.0);
+        let lacked = self.signals.rate_at_server(&ComponentKind::Host, host::PRESSURE_MEMORY)?;
+        let swapped =
+            self.signals.rate_at_server(&ComponentKind::Host, host::SWAPPED_IN).unwrap_or(0.0);
         let faults = self
             .signals
-            .rate(&Part::Processes(Side::Server), processes::MAJOR_FAULTS)
+            .rate(&ComponentKind::Processes(Side::Server), processes::MAJOR_FAULTS)
             .unwrap_or(0.0);
         let finding = LimiterFinding::Memory(MemoryLimit::Host { lacked, swapped_per_s: swapped });
         let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)

@@ -1,7 +1,7 @@
 //! Detection of a database inside the load generator, such as SQLite, as the limiter.
 
 use record::metric::processes;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 use workload::{JobTarget, Piece};
 
 use super::component::Component;
@@ -25,8 +25,10 @@ impl LimiterInput<'_, '_> {
         if !self.is_embedded() {
             return None;
         }
-        let waited =
-            self.signals.rate(&Part::Processes(Side::Server), processes::WAITED).unwrap_or(0.0);
+        let waited = self
+            .signals
+            .rate(&ComponentKind::Processes(Side::Server), processes::WAITED)
+            .unwrap_or(0.0);
         // A writer that generates its rows has nothing under way.
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let still = in_flight - self.database_cpu()? - waited;

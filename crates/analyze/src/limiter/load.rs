@@ -6,7 +6,7 @@
 
 use base::Nanos;
 use record::metric::processes;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::component::Component;
 use super::demand::Demand;
@@ -49,7 +49,7 @@ pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Ob
 /// Returns the processor time of the database while a table was filled, from the first sample on;
 /// `None` if it was not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
-    let server = Part::Processes(Side::Server);
+    let server = ComponentKind::Processes(Side::Server);
     let signals = Signals::of_load(load);
     Some(Nanos::from_secs_f64(
         signals.grown(&server, processes::USER)? + signals.grown(&server, processes::SYSTEM)?,

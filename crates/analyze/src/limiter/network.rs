@@ -1,7 +1,7 @@
 //! Detection of the network between load generator and database as the limiter.
 
 use record::metric::{interface, sockets};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -99,7 +99,7 @@ impl LimiterInput<'_, '_> {
         if self.demand.by != LoadSource::Load {
             return None;
         }
-        let sockets = Part::Sockets(Side::Generator);
+        let sockets = ComponentKind::Sockets(Side::Generator);
         let unsent =
             self.signals.mean_before_the_last(&sockets, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         // A receiver at its limit closes its window meanwhile.
@@ -107,7 +107,7 @@ impl LimiterInput<'_, '_> {
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
         // The state of the generator's own sockets may be caused by a program in between.
-        let server = Part::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(Side::Server);
         let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
         let at_work = self.working_sessions();
         let is_ready = match at_work {
@@ -140,19 +140,21 @@ impl LimiterInput<'_, '_> {
         let narrow = self.bandwidth_to_client().or_else(|| self.network_queue());
         let found =
             narrow.or_else(|| self.round_trip_delay()).or_else(|| self.hidden_network_delay())?;
-        let sent_again = self.signals.rate(&Part::Sockets(Side::Server), sockets::RETRANSMITS);
+        let sent_again =
+            self.signals.rate(&ComponentKind::Sockets(Side::Server), sockets::RETRANSMITS);
         Some(found.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
     /// Returns a suspect if answers wait for bandwidth.
     fn bandwidth_to_client(&self) -> Option<Suspect> {
-        let server = Part::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(Side::Server);
         let waiting = self.signals.mean(&server, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
         let share = sending / self.demand.in_flight.max(1.0);
         // A client that does not read blocks the sender as well.
-        let unread =
-            self.signals.mean(&Part::Sockets(Side::Generator), sockets::WITH_RECEIVE_QUEUE);
+        let unread = self
+            .signals
+            .mean(&ComponentKind::Sockets(Side::Generator), sockets::WITH_RECEIVE_QUEUE);
         let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
         if share < UNSENT || !is_read {
             return None;
@@ -178,7 +180,7 @@ impl LimiterInput<'_, '_> {
         if !is_long || !has_time || self.demand.fed_clients > 0.0 {
             return None;
         }
-        let server = Part::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(Side::Server);
         let mean = self.signals.mean(&server, sockets::ROUND_TRIP)?;
         let least = self.signals.mean(&server, sockets::ROUND_TRIP_LEAST)?;
         let share = mean / self.demand.service_s;
@@ -197,8 +199,9 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if round trips take much of a request.
     fn round_trip_delay(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
-        let least =
-            self.signals.mean(&Part::Sockets(Side::Generator), sockets::ROUND_TRIP_LEAST)?;
+        let least = self
+            .signals
+            .mean(&ComponentKind::Sockets(Side::Generator), sockets::ROUND_TRIP_LEAST)?;
         let trips = self.demand.statements.max(1.0);
         let share = least * trips / service_s;
         if least < SHORTEST || share < LATENCY {

@@ -1,7 +1,7 @@
 //! Programs that belong neither to the load generator nor to the database, and use processors.
 
 use record::metric::{host, processes, program};
-use record::{ObservedComponent, Part, Side};
+use record::{ComponentKind, ObservedComponent, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -54,15 +54,16 @@ impl Signals<'_> {
 
     /// Returns the programs of one host; `None` if they were not observed.
     pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
-        let of_host = ObservedComponent { place: host.map(str::to_owned), part: Part::Host };
+        let of_host =
+            ObservedComponent { place: host.map(str::to_owned), part: ComponentKind::Host };
         let (mut grown, span_s) = self.growth_of(&of_host, host::OTHER_PROGRAMS)?;
         let processors = self.rate_of(&of_host, host::PROCESSORS).filter(|all| *all > 0.0)?;
         let is_there = |it: &ObservedComponent| {
-            matches!(it.part, Part::Program(_)) && it.place.as_deref() == host
+            matches!(it.part, ComponentKind::Program(_)) && it.place.as_deref() == host
         };
         let mut programs = Vec::new();
         for component in self.components(is_there) {
-            let Part::Program(name) = &component.part else { continue };
+            let ComponentKind::Program(name) = &component.part else { continue };
             let used_s = self.grown_from_nothing(&component, program::USED).unwrap_or(0.0);
             if self.may_be_the_database(name) {
                 grown -= used_s;
@@ -120,7 +121,7 @@ impl LimiterInput<'_, '_> {
             LoadSource::Load => self.loader_waited(),
             LoadSource::Program => self
                 .signals
-                .rate(&Part::Processes(Side::Generator), processes::WAITED)
+                .rate(&ComponentKind::Processes(Side::Generator), processes::WAITED)
                 .unwrap_or(0.0),
         };
         generator + self.database_waited().unwrap_or(0.0)

@@ -1,7 +1,7 @@
 //! Processors of the database: all that it may use, one of them, or the quota of a control group.
 
 use record::metric::{cgroup, processes, sessions};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -50,12 +50,15 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if a control group is throttled by its quota.
     pub(super) fn throttled(&self, side: Side) -> Option<Suspect> {
-        let part = Part::Cgroup(side);
+        let part = ComponentKind::Cgroup(side);
         let quota = self.signals.mean(&part, cgroup::QUOTA)?;
         // The kernel adds up the throttled time of each processor.
-        let may = self.signals.mean(&Part::Processes(side), processes::PROCESSORS).unwrap_or(1.0);
+        let may = self
+            .signals
+            .mean(&ComponentKind::Processes(side), processes::PROCESSORS)
+            .unwrap_or(1.0);
         let throttled = self.signals.rate(&part, cgroup::THROTTLED)? / may.max(1.0);
-        let used = self.signals.used_processors(&Part::Processes(side)).unwrap_or(0.0);
+        let used = self.signals.used_processors(&ComponentKind::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // Of many processors only those count on which the group had something to run.
         let uses_all = used >= USES_ALL * quota && throttled > 0.0;
@@ -99,7 +102,7 @@ impl LimiterInput<'_, '_> {
             is_starved: false,
         });
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
-        let component = self.or_proxy(Component::DatabaseCpu);
+        let component = self.proxy_or(Component::DatabaseCpu);
         let suspect = Suspect::new(component, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
             .with(EvidenceKind::Processors, may)
@@ -111,13 +114,13 @@ impl LimiterInput<'_, '_> {
 
     /// Returns [`Component::Proxy`] in place of the component if a proxy accepts the target's
     /// connections.
-    fn or_proxy(&self, component: Component) -> Component {
+    fn proxy_or(&self, component: Component) -> Component {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
     /// Returns a suspect if the database lacks processors because something other than it and the
     /// load generator uses them.
-    pub(super) fn starved(&self) -> Option<Suspect> {
+    pub(super) fn lacks_processors(&self) -> Option<Suspect> {
         let waited = self.database_waited()?;
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let under_way = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
@@ -153,7 +156,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.
     pub(super) fn one_processor(&self) -> Option<Suspect> {
-        let busiest = self.signals.mean(&Part::Processes(Side::Server), processes::BUSIEST)?;
+        let busiest =
+            self.signals.mean(&ComponentKind::Processes(Side::Server), processes::BUSIEST)?;
         let may = self.database_processors()?;
         let used = self.database_cpu()?;
         if self.is_others_thread() {
@@ -165,7 +169,7 @@ impl LimiterInput<'_, '_> {
         }
         let finding = ProcessorLimit::OneThread { share: busiest, may_use: may, used };
         let finding = LimiterFinding::Processors(finding);
-        let component = self.or_proxy(Component::DatabaseSingleCore);
+        let component = self.proxy_or(Component::DatabaseSingleCore);
         let suspect = Suspect::new(component, busiest, finding)
             .with(EvidenceKind::BusiestThreadShare, busiest)
             .with(EvidenceKind::UsedProcessors, used)
@@ -177,10 +181,11 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the busiest thread may belong to a session of another client, or do
     /// background work.
     fn is_others_thread(&self) -> bool {
-        let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
+        let roles = self.signals.parts(|part| matches!(part, ComponentKind::Role(_)));
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
-        let others = self.signals.per_sample(&Part::Sessions, sessions::OTHERS).unwrap_or(0.0);
+        let others =
+            self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS).unwrap_or(0.0);
         // Sessions of an observed program may not be distinguishable from others'.
         let are_known = self.demand.by != LoadSource::Program || self.knows_sessions_of_program();
         (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)

@@ -2,7 +2,7 @@
 //! requests.
 
 use record::metric::{processes, sockets};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::component::Component;
 use super::evidence::EvidenceKind;
@@ -65,7 +65,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the waiting and the running time of the program's threads, in processors.
     fn program_cpu(&self) -> Option<(f64, f64)> {
-        let part = Part::Processes(Side::Generator);
+        let part = ComponentKind::Processes(Side::Generator);
         Some((self.signals.rate(&part, processes::WAITED)?, self.signals.used_processors(&part)?))
     }
 
@@ -96,7 +96,8 @@ impl LimiterInput<'_, '_> {
             waiting: sessions.waiting(),
             pause,
         });
-        let limited = self.signals.rate(&Part::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
+        let limited =
+            self.signals.rate(&ComponentKind::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
         let suspect = Suspect::new(component, sessions.share(), finding)
             .with(EvidenceKind::ServerSocketsLimitedByReceiver, limited.unwrap_or(0.0));
         Some(sessions.with_evidence(suspect))

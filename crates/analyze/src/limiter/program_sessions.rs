@@ -6,7 +6,7 @@
 //! 200 statements is not a pause of 0.25 ms for each.
 
 use record::metric::{sessions, sockets};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::component::Component;
 use super::evidence::EvidenceKind;
@@ -75,10 +75,12 @@ pub(super) struct ProgramSessions {
 impl LimiterInput<'_, '_> {
     /// Returns the sessions of a program; `None` if they were not seen, or there were none.
     pub(super) fn program_sessions(&self) -> Option<ProgramSessions> {
-        let of_program = |metric| self.signals.mean(&Part::Sockets(Side::Generator), metric);
-        let per_sample = |metric| self.signals.per_sample(&Part::Sessions, metric);
-        let looked =
-            |metric| self.signals.rate(&Part::Sessions, metric).and_then(|_| per_sample(metric));
+        let of_program =
+            |metric| self.signals.mean(&ComponentKind::Sockets(Side::Generator), metric);
+        let per_sample = |metric| self.signals.per_sample(&ComponentKind::Sessions, metric);
+        let looked = |metric| {
+            self.signals.rate(&ComponentKind::Sessions, metric).and_then(|_| per_sample(metric))
+        };
         let (active, idle) = (self.active()?, self.idle_sessions()?);
         // Idle sessions of other programs idle for reasons of their own.
         let not_active = of_program(sockets::CONNECTIONS).map(|all| (all - active).max(0.0));
@@ -123,7 +125,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
     pub(super) fn program_session_count(&self) -> Option<f64> {
         // Without this metric no program was looked for.
-        self.signals.rate(&Part::Sessions, sessions::IDENTIFIED)?;
+        self.signals.rate(&ComponentKind::Sessions, sessions::IDENTIFIED)?;
         let unseen = &self.findings.evidence.unseen;
         let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
         if is_hidden {

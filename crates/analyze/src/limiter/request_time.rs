@@ -1,6 +1,6 @@
 //! Waits as a fraction of the time of the requests.
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::RUNNING;
 
 use super::demand::LoadSource;
@@ -30,7 +30,7 @@ impl LimiterInput<'_, '_> {
     /// Returns true if much of the requests' time is spent in waits whose remedy is unknown. Waits
     /// for the client, and those that the statement asks for, do not count.
     pub(super) fn waits_for_something(&self) -> bool {
-        let waits = self.signals.all_per_sample(&Part::Waits);
+        let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let is_known =
             |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
         let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));

@@ -1,7 +1,7 @@
 //! Observations of each component, whatever the limiter is: the numbers behind "nothing is full".
 
 use record::metric::{disk, host, processes};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::input::LimiterInput;
 use super::usage::CPU_FULL;
@@ -47,7 +47,7 @@ impl LimiterInput<'_, '_> {
 
     fn utilisations(&self) -> Vec<(String, f64)> {
         let (server, generator) = (Side::Server, Side::Generator);
-        let busiest = |side| self.signals.mean(&Part::Processes(side), processes::BUSIEST);
+        let busiest = |side| self.signals.mean(&ComponentKind::Processes(side), processes::BUSIEST);
         let mut all = vec![
             ("load generator's busiest thread".to_owned(), {
                 self.generator_share().or_else(|| busiest(generator))
@@ -55,14 +55,15 @@ impl LimiterInput<'_, '_> {
             ("processors of the database".to_owned(), self.database_share()),
             ("database's busiest thread".to_owned(), busiest(server)),
         ];
-        for host in self.signals.components(|component| component.part == Part::Host) {
+        for host in self.signals.components(|component| component.part == ComponentKind::Host) {
             let rate = |metric| self.signals.rate_of(&host, metric);
             let busy = rate(host::BUSY).zip(rate(host::PROCESSORS).filter(|all| *all > 0.0));
             let name = host.place.as_deref().unwrap_or("the machine");
             all.push((format!("processors of {name}"), busy.map(|(busy, all)| busy / all)));
             all.push((format!("memory pressure of {name}"), rate(host::PRESSURE_MEMORY)));
         }
-        let disks = self.signals.components(|component| matches!(component.part, Part::Disk(_)));
+        let disks =
+            self.signals.components(|component| matches!(component.part, ComponentKind::Disk(_)));
         let busy = disks
             .iter()
             .filter_map(|disk| Some((disk.to_string(), self.signals.rate_of(disk, disk::BUSY)?)));

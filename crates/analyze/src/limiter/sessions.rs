@@ -2,7 +2,7 @@
 
 use record::metric::{sessions, sockets};
 use record::statistic::{pg_stat_databases, status};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::input::LimiterInput;
 use crate::program::requests_per_s;
@@ -16,12 +16,12 @@ const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 impl LimiterInput<'_, '_> {
     /// Returns the mean number of client sessions at work.
     pub(super) fn active(&self) -> Option<f64> {
-        self.signals.per_sample(&Part::Sessions, sessions::ACTIVE)
+        self.signals.per_sample(&ComponentKind::Sessions, sessions::ACTIVE)
     }
 
     /// Returns the mean number of idle sessions, within a transaction or not.
     pub(super) fn idle_sessions(&self) -> Option<f64> {
-        let of = |metric| self.signals.per_sample(&Part::Sessions, metric);
+        let of = |metric| self.signals.per_sample(&ComponentKind::Sessions, metric);
         Some(of(sessions::IDLE)? + of(sessions::IDLE_IN_TRANSACTION).unwrap_or(0.0))
     }
 
@@ -34,21 +34,22 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions of the database that are blocked because their answers are not read.
     pub(super) fn sending_sessions(&self) -> f64 {
-        let waits = self.signals.all_per_sample(&Part::Waits);
+        let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let is_sending = |name: &str| SENDING.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
 
     /// Returns the sessions that are blocked because the rest of their input has not arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
-        let of_it = RECEIVING.map(|name| self.signals.per_sample_named(&Part::Waits, name));
+        let of_it =
+            RECEIVING.map(|name| self.signals.per_sample_named(&ComponentKind::Waits, name));
         of_it.into_iter().flatten().sum()
     }
 
     /// Returns the name of the wait in which most of those sessions are.
     pub(super) fn receiving_event(&self) -> &'static str {
         let sessions =
-            |name: &str| self.signals.per_sample_named(&Part::Waits, name).unwrap_or(0.0);
+            |name: &str| self.signals.per_sample_named(&ComponentKind::Waits, name).unwrap_or(0.0);
         let [postgres, mysql] = RECEIVING;
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
@@ -56,13 +57,13 @@ impl LimiterInput<'_, '_> {
     /// Returns the connections with a request that the server has not read; `None` if they were not
     /// seen.
     pub(super) fn unread_by_server(&self) -> Option<f64> {
-        self.signals.mean(&Part::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
+        self.signals.mean(&ComponentKind::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
     }
 
     /// Returns true if sessions of the program were distinguished from those of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
         self.signals
-            .per_sample(&Part::Sessions, sessions::IDENTIFIED)
+            .per_sample(&ComponentKind::Sessions, sessions::IDENTIFIED)
             .is_some_and(|known| known > 0.0)
     }
 

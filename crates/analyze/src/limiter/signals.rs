@@ -6,7 +6,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::metric::{processes, processor, role, server, sessions};
 use record::statistic::{pg_stat_database, status};
-use record::{Metric, ObservedComponent, Part, Side, Statistic};
+use record::{ComponentKind, Metric, ObservedComponent, Side, Statistic};
 
 use crate::evidence::{Evidence, LoadEvidence};
 use crate::observed::Observed;
@@ -57,14 +57,14 @@ impl<'a> Signals<'a> {
         });
         let series: Vec<(ObservedComponent, &Observed)> = known.collect();
         let is_there = |(component, observed): &&(ObservedComponent, &Observed)| {
-            component.part == Part::Processes(Side::Server)
+            component.part == ComponentKind::Processes(Side::Server)
                 && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the busier ones count.
         let used = |place: &Option<String>| -> f64 {
             let is_it = |(component, observed): &&(ObservedComponent, &Observed)| {
-                component.part == Part::Processes(Side::Server)
+                component.part == ComponentKind::Processes(Side::Server)
                     && component.place == *place
                     && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
             };
@@ -83,7 +83,8 @@ impl<'a> Signals<'a> {
 
     /// Returns every host with observations.
     pub(super) fn hosts(&self) -> BTreeSet<Option<String>> {
-        let of_hosts = self.series.iter().filter(|(component, _)| component.part == Part::Host);
+        let of_hosts =
+            self.series.iter().filter(|(component, _)| component.part == ComponentKind::Host);
         of_hosts.map(|(component, _)| component.place.clone()).collect()
     }
 
@@ -95,45 +96,55 @@ impl<'a> Signals<'a> {
     /// Returns true if a program in front of a database, such as a pooler, accepts the target's
     /// connections.
     pub(super) fn sees_proxy(&self) -> bool {
-        let proxies = self.mean(&Part::Processes(Side::Server), server::PROXIES);
+        let proxies = self.mean(&ComponentKind::Processes(Side::Server), server::PROXIES);
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
     /// Returns the host on which a part is looked up: the database's for parts of the server.
-    fn place(&self, part: &Part) -> Option<&str> {
+    fn place(&self, part: &ComponentKind) -> Option<&str> {
         match part {
-            Part::Processes(Side::Server)
-            | Part::Role(_)
-            | Part::Program(_)
-            | Part::Sockets(Side::Server)
-            | Part::Cgroup(Side::Server)
-            | Part::Disk(_) => self.server.as_deref(),
-            Part::Host
-            | Part::Processor(_)
-            | Part::Interface(_)
-            | Part::Processes(Side::Generator)
-            | Part::Sockets(Side::Generator)
-            | Part::Cgroup(Side::Generator)
-            | Part::Pooler(_)
-            | Part::Lane(_)
-            | Part::Database
-            | Part::Storage
-            | Part::Table(_)
-            | Part::Sessions
-            | Part::Waits
-            | Part::Locks
-            | Part::Statements
-            | Part::Background
-            | Part::Statistics => None,
+            ComponentKind::Processes(Side::Server)
+            | ComponentKind::Role(_)
+            | ComponentKind::Program(_)
+            | ComponentKind::Sockets(Side::Server)
+            | ComponentKind::Cgroup(Side::Server)
+            | ComponentKind::Disk(_) => self.server.as_deref(),
+            ComponentKind::Host
+            | ComponentKind::Processor(_)
+            | ComponentKind::Interface(_)
+            | ComponentKind::Processes(Side::Generator)
+            | ComponentKind::Sockets(Side::Generator)
+            | ComponentKind::Cgroup(Side::Generator)
+            | ComponentKind::Pooler(_)
+            | ComponentKind::Lane(_)
+            | ComponentKind::Database
+            | ComponentKind::Storage
+            | ComponentKind::Table(_)
+            | ComponentKind::Sessions
+            | ComponentKind::Waits
+            | ComponentKind::Locks
+            | ComponentKind::Statements
+            | ComponentKind::Background
+            | ComponentKind::Statistics => None,
         }
     }
 
-    fn find(&self, place: Option<&str>, part: &Part, metric: Metric) -> Option<&'a Observed> {
+    fn find(
+        &self,
+        place: Option<&str>,
+        part: &ComponentKind,
+        metric: Metric,
+    ) -> Option<&'a Observed> {
         debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
         self.find_named(place, part, metric.name)
     }
 
-    fn find_named(&self, place: Option<&str>, part: &Part, name: &str) -> Option<&'a Observed> {
+    fn find_named(
+        &self,
+        place: Option<&str>,
+        part: &ComponentKind,
+        name: &str,
+    ) -> Option<&'a Observed> {
         let is_it = |(component, observed): &&(ObservedComponent, &'a Observed)| {
             observed.metric == name
                 && component.part == *part
@@ -142,73 +153,73 @@ impl<'a> Signals<'a> {
         self.series.iter().find(is_it).map(|(_, observed)| *observed)
     }
 
-    fn series(&self, part: &Part, metric: Metric) -> Option<&'a Observed> {
+    fn series(&self, part: &ComponentKind, metric: Metric) -> Option<&'a Observed> {
         self.find(self.place(part), part, metric)
     }
 
-    fn series_named(&self, part: &Part, name: &str) -> Option<&'a Observed> {
+    fn series_named(&self, part: &ComponentKind, name: &str) -> Option<&'a Observed> {
         self.find_named(self.place(part), part, name)
     }
 
     /// Returns the growth of a counter per second in the window; `None` if it was not read twice
     /// there.
-    pub(super) fn rate(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn rate(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         rate(self.series(part, metric)?, &self.window)
     }
 
     /// Returns the growth per second of a counter under a name that the server gives.
-    pub(super) fn rate_named(&self, part: &Part, name: &str) -> Option<f64> {
+    pub(super) fn rate_named(&self, part: &ComponentKind, name: &str) -> Option<f64> {
         rate(self.series_named(part, name)?, &self.window)
     }
 
     /// Returns the growth per second of a statistic of the database.
     pub(super) fn rate_of_statistic(&self, statistic: Statistic) -> Option<f64> {
-        self.rate_named(&Part::Statistics, statistic.name)
+        self.rate_named(&ComponentKind::Statistics, statistic.name)
     }
 
     /// Returns the mean in the window of a statistic that is a gauge.
     pub(super) fn mean_of_statistic(&self, statistic: Statistic) -> Option<f64> {
-        self.series_named(&Part::Statistics, statistic.name)?.mean(&self.window)
+        self.series_named(&ComponentKind::Statistics, statistic.name)?.mean(&self.window)
     }
 
     /// Returns the largest reading of a gauge in the window.
-    pub(super) fn most(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn most(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         self.series(part, metric)?.most(&self.window)
     }
 
     /// Returns the growth of a counter in the window, between its readings there.
-    pub(super) fn grown(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn grown(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         growth(self.series(part, metric)?, &self.window).map(|(by, _)| by)
     }
 
     /// Returns the growth of a counter per second on the host of the database.
-    pub(super) fn rate_at_server(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn rate_at_server(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
     }
 
     /// Returns the number of processors that a part used.
-    pub(super) fn used_processors(&self, part: &Part) -> Option<f64> {
+    pub(super) fn used_processors(&self, part: &ComponentKind) -> Option<f64> {
         let [user, system] = match part {
-            Part::Role(_) => [role::USER, role::SYSTEM],
+            ComponentKind::Role(_) => [role::USER, role::SYSTEM],
             _ => [processes::USER, processes::SYSTEM],
         };
         Some(self.rate(part, user)? + self.rate(part, system)?)
     }
 
     /// Returns the mean of a gauge in the window.
-    pub(super) fn mean(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn mean(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         self.series(part, metric)?.mean(&self.window)
     }
 
     /// Returns the mean of a gauge without its last reading, which is taken after the end.
-    pub(super) fn mean_before_the_last(&self, part: &Part, metric: Metric) -> Option<f64> {
+    pub(super) fn mean_before_the_last(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
         let observed = self.series(part, metric)?;
         let (last, _) = observed.points.last()?;
         observed.mean(&(self.window.start..self.window.end.min(*last)))
     }
 
     /// Returns every metric of a part with its growth per second.
-    pub(super) fn rates(&self, part: &Part) -> Vec<(&'a str, f64)> {
+    pub(super) fn rates(&self, part: &ComponentKind) -> Vec<(&'a str, f64)> {
         let place = self.place(part);
         let of_it = self.series.iter().filter(|(component, _)| {
             component.part == *part && component.place.as_deref() == place
@@ -221,20 +232,23 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean number of sessions that a metric counts: per sample.
-    pub(super) fn per_sample(&self, part: &Part, metric: Metric) -> Option<f64> {
-        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
+    pub(super) fn per_sample(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
+        let looks =
+            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
         Some(self.rate(part, metric).unwrap_or(0.0) / looks)
     }
 
     /// Returns the mean number of sessions that the server counts under this name: per sample.
-    pub(super) fn per_sample_named(&self, part: &Part, name: &str) -> Option<f64> {
-        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
+    pub(super) fn per_sample_named(&self, part: &ComponentKind, name: &str) -> Option<f64> {
+        let looks =
+            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
         Some(self.rate_named(part, name).unwrap_or(0.0) / looks)
     }
 
     /// Returns all metrics of a part per sample, the most frequent first.
-    pub(super) fn all_per_sample(&self, part: &Part) -> Vec<(&'a str, f64)> {
-        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0);
+    pub(super) fn all_per_sample(&self, part: &ComponentKind) -> Vec<(&'a str, f64)> {
+        let looks =
+            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0);
         let Some(looks) = looks else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
             self.rates(part).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
@@ -243,22 +257,26 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the parts of one kind that were seen on the host of the database.
-    pub(super) fn parts(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<Part> {
+    pub(super) fn parts(&self, is_wanted: impl Fn(&ComponentKind) -> bool) -> Vec<ComponentKind> {
         let here = self
             .series
             .iter()
             .filter(|(component, _)| is_wanted(&component.part) && component.place == self.server);
-        let mut parts: Vec<Part> = here.map(|(component, _)| component.part.clone()).collect();
+        let mut parts: Vec<ComponentKind> =
+            here.map(|(component, _)| component.part.clone()).collect();
         parts.sort();
         parts.dedup();
         parts
     }
 
     /// Returns the parts of one kind that were seen on the load generator's host.
-    pub(super) fn parts_here(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<&Part> {
+    pub(super) fn parts_here(
+        &self,
+        is_wanted: impl Fn(&ComponentKind) -> bool,
+    ) -> Vec<&ComponentKind> {
         let here = self.series.iter().map(|(component, _)| component);
         let here = here.filter(|it| it.place.is_none() && is_wanted(&it.part));
-        let mut parts: Vec<&Part> = here.map(|it| &it.part).collect();
+        let mut parts: Vec<&ComponentKind> = here.map(|it| &it.part).collect();
         parts.sort();
         parts.dedup();
         parts
@@ -266,7 +284,7 @@ impl<'a> Signals<'a> {
 
     /// Returns the network interfaces of both hosts.
     pub(super) fn interfaces(&self) -> Vec<ObservedComponent> {
-        self.components(|it| matches!(it.part, Part::Interface(_)))
+        self.components(|it| matches!(it.part, ComponentKind::Interface(_)))
     }
 
     /// Returns the growth per second of a counter of a component, on any host.
@@ -323,7 +341,7 @@ impl<'a> Signals<'a> {
 
     /// Returns the busy fraction of each processor of the database's host.
     pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
-        let processors = self.parts(|part| matches!(part, Part::Processor(_)));
+        let processors = self.parts(|part| matches!(part, ComponentKind::Processor(_)));
         let busy = processors.iter().filter_map(|part| self.rate_at_server(part, processor::BUSY));
         let busy: Vec<f64> = busy.collect();
         (!busy.is_empty()).then_some(busy)
@@ -341,7 +359,10 @@ impl<'a> Signals<'a> {
     /// Returns true if anything of a database was seen: its processes, or its sessions.
     pub(super) fn sees_server(&self) -> bool {
         let is_it = |component: &ObservedComponent| {
-            matches!(component.part, Part::Processes(Side::Server) | Part::Sessions)
+            matches!(
+                component.part,
+                ComponentKind::Processes(Side::Server) | ComponentKind::Sessions
+            )
         };
         self.series.iter().any(|(component, observed)| {
             is_it(component) && observed.points.iter().any(|(_, value)| *value > 0.0)
@@ -482,7 +503,7 @@ mod tests {
         let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
         assert!(near(share(&loaded(0))) && near(share(&loaded(2))), "{:?}", share(&loaded(2)));
         assert_eq!(share(&loaded(3)), None);
-        let generator = Part::Processes(Side::Generator);
+        let generator = ComponentKind::Processes(Side::Generator);
         for load in [loaded(2), loaded(3)] {
             assert!(near(Signals::of_load(&load).rate(&generator, processes::USER)));
         }

@@ -1,7 +1,7 @@
 //! Processors that the database and the load generator used, wanted and may use.
 
 use record::metric::{cgroup, generator, host, processes};
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use super::demand::LoadSource;
 use super::input::LimiterInput;
@@ -20,13 +20,14 @@ pub(super) const KEPT_WAITING: f64 = 0.2;
 impl LimiterInput<'_, '_> {
     /// Returns the number of processors that the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&Part::Processes(Side::Server))
+        self.signals.used_processors(&ComponentKind::Processes(Side::Server))
     }
 
     /// Returns the number of processors that the database may use.
     pub(super) fn database_processors(&self) -> Option<f64> {
-        let may = self.signals.mean(&Part::Processes(Side::Server), processes::PROCESSORS)?;
-        let quota = self.signals.mean(&Part::Cgroup(Side::Server), cgroup::QUOTA);
+        let may =
+            self.signals.mean(&ComponentKind::Processes(Side::Server), processes::PROCESSORS)?;
+        let quota = self.signals.mean(&ComponentKind::Cgroup(Side::Server), cgroup::QUOTA);
         Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
     }
 
@@ -45,19 +46,19 @@ impl LimiterInput<'_, '_> {
     /// Returns the mean number of its threads that waited for a processor; `None` if that is not
     /// known.
     pub(super) fn database_waited(&self) -> Option<f64> {
-        self.signals.rate(&Part::Processes(Side::Server), processes::WAITED)
+        self.signals.rate(&ComponentKind::Processes(Side::Server), processes::WAITED)
     }
 
     /// Returns the fraction of the processors' time that the hypervisor did not steal.
     pub(super) fn given(&self) -> f64 {
-        let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
+        let of = |metric| self.signals.rate_at_server(&ComponentKind::Host, metric);
         let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
         1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
     }
 
     /// Returns the number of processors that the load generator used.
     pub(super) fn generator_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&Part::Processes(Side::Generator))
+        self.signals.used_processors(&ComponentKind::Processes(Side::Generator))
     }
 
     /// Returns the busy fraction of all processors of the database's host.
@@ -82,7 +83,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the fraction of a processor that the thread which generates and sends the rows used;
     /// `None` if no table is being loaded, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
-        let part = Part::Processes(Side::Generator);
+        let part = ComponentKind::Processes(Side::Generator);
         let observing = self.signals.rate(&part, generator::OBSERVING).unwrap_or(0.0);
         let used = self.signals.used_processors(&part).map(|used| (used - observing).max(0.0));
         used.filter(|_| self.demand.by == LoadSource::Load)
@@ -90,7 +91,9 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the fraction of the time in which threads of the load generator lacked a processor.
     pub(super) fn loader_waited(&self) -> f64 {
-        self.signals.rate(&Part::Processes(Side::Generator), processes::WAITED).unwrap_or(0.0)
+        self.signals
+            .rate(&ComponentKind::Processes(Side::Generator), processes::WAITED)
+            .unwrap_or(0.0)
     }
 
     /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
@@ -99,7 +102,7 @@ impl LimiterInput<'_, '_> {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
             LoadSource::Load => self.loader_share(),
             LoadSource::Program => {
-                self.signals.mean(&Part::Processes(Side::Generator), processes::BUSIEST)
+                self.signals.mean(&ComponentKind::Processes(Side::Generator), processes::BUSIEST)
             }
         }
     }

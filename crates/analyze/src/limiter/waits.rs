@@ -10,7 +10,7 @@ use record::metric::RUNNING;
 use record::statistic::{
     performance_schema, pg_stat_database, pg_stat_io_log, pg_stat_wal, status,
 };
-use record::{Part, Statistic};
+use record::{ComponentKind, Statistic};
 
 use super::finding::Contradiction;
 use super::input::LimiterInput;
@@ -113,7 +113,7 @@ pub(super) fn kind(name: &str) -> Wait {
 impl LimiterInput<'_, '_> {
     /// Returns the sessions in a kind of wait; `None` if neither samples nor counters show it.
     pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
-        let seen = self.seen_waiting(wanted);
+        let seen = self.waiting_by_samples(wanted);
         let hidden = self.hidden_waiting(wanted);
         match (seen, hidden) {
             (Some(seen), Some(hidden)) => Some(Waiting {
@@ -125,8 +125,8 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the sessions that samples show.
-    fn seen_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
-        let waits = self.signals.all_per_sample(&Part::Waits);
+    fn waiting_by_samples(&self, wanted: Wait) -> Option<Waiting<'_>> {
+        let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let of_it: Vec<&(&str, f64)> =
             waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
         let event = of_it.first()?.0;
@@ -134,7 +134,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the sessions that counters show, whatever samples show.
-    fn counted_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    fn waiting_by_counters(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
         let times = counters.filter_map(|TimeCounter { statistic, per_session, .. }| {
             Some((statistic.name, self.signals.rate_of_statistic(*statistic)? / per_session))
@@ -157,8 +157,8 @@ impl LimiterInput<'_, '_> {
     /// shown as running. Counters include others' sessions, and reads ahead.
     fn hidden_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let beyond = |wait: Wait| {
-            let counted = self.counted_waiting(wait)?;
-            let seen = self.seen_waiting(wait).map_or(0.0, |seen| seen.sessions);
+            let counted = self.waiting_by_counters(wait)?;
+            let seen = self.waiting_by_samples(wait).map_or(0.0, |seen| seen.sessions);
             Some(Waiting { sessions: (counted.sessions - seen).max(0.0), ..counted })
         };
         let wanted = beyond(wanted)?;
@@ -170,7 +170,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions that samples show as running.
     fn shown_running(&self) -> Option<f64> {
-        self.signals.per_sample_named(&Part::Waits, RUNNING)
+        self.signals.per_sample_named(&ComponentKind::Waits, RUNNING)
     }
 
     /// Returns the number of sessions that samples show as running but that neither had nor wanted
@@ -224,7 +224,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the waits of the active sessions with the mean number of sessions, the largest
     /// first. Sessions that are shown as running but cannot run appear as `unexplained`.
     pub(super) fn all_waits(&self) -> Vec<(String, f64)> {
-        let shown = self.signals.all_per_sample(&Part::Waits).into_iter();
+        let shown = self.signals.all_per_sample(&ComponentKind::Waits).into_iter();
         let shown = shown.filter(|(name, _)| *name != RUNNING);
         let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
         let hidden = hidden.map(|Waiting { sessions, event }| (event, sessions));

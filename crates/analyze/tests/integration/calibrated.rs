@@ -1,7 +1,7 @@
 //! Checks against the calibration of the machine, and for changes of the machine during a run.
 
 use analyze::finding::{
-    CalibrationObstacle, CeilingUse, Headroom, ProcessorWait, Third, WallClock,
+    CalibrationObstacle, CeilingUse, Headroom, ProcessorWait, WallClock, WindowThird,
 };
 use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
 use analyze::{
@@ -183,11 +183,11 @@ fn temporarily_lower_processor_frequency_is_suspect() {
     let found = only("frequency", Status::Suspect, &evidence);
     let Finding::Frequency(frequencies) = found.finding else { panic!("{found:?}") };
     let thirds = [frequencies.earlier.0, frequencies.later.0];
-    assert!(thirds.contains(&Third::Middle), "{frequencies:?}");
+    assert!(thirds.contains(&WindowThird::Middle), "{frequencies:?}");
 }
 
 #[test]
-fn steadily_oscillating_frequency_is_no_change() {
+fn steadily_oscillating_frequency_is_not_a_change() {
     let mut evidence = steady(OPEN);
     let restless = |s: f64| 1_200.0 + (s * 7_919.0) % 17.0 * 150.0;
     read_as(&mut evidence, "frequency", restless);

@@ -286,7 +286,7 @@ fn send_lag_reports_the_worst_job() {
 }
 
 #[test]
-fn without_a_request_that_was_sent_there_is_no_send_lag() {
+fn without_a_sent_request_there_is_no_send_lag() {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].window.retain(|(kind, _)| *kind != Kind::SendLag);
     only("send-lag", Status::NotPossible, &evidence);
@@ -333,7 +333,7 @@ fn one_wrong_result_makes_a_run_invalid() {
 }
 
 #[test]
-fn accepted_errors_and_errors_of_the_warm_up_are_no_fault() {
+fn accepted_errors_and_errors_of_the_warm_up_are_not_a_fault() {
     only("errors", Status::Pass, &failing(OPEN, 900, 900));
     only("errors", Status::Pass, &failing(OPEN, 900, 850));
     only("errors", Status::Suspect, &failing(OPEN, 900, 849));

@@ -445,7 +445,7 @@ fn other_programs_that_take_the_processors_are_named() {
 }
 
 #[test]
-fn a_database_behind_a_proxy_is_no_other_program() {
+fn a_database_behind_a_proxy_is_not_another_program() {
     let mut evidence = crowded();
     plant(&mut evidence, "program postgres", "used", 1.3);
     names!(

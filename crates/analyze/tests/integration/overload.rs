@@ -27,7 +27,7 @@ fn grows(job: &str) -> Finding {
 }
 
 #[test]
-fn constant_backlog_is_no_overload() {
+fn constant_backlog_is_not_an_overload() {
     let mut evidence = steady(OPEN);
     let check = only("backlog", Status::Pass, &evidence);
     assert_eq!(check.finding, Finding::Backlog(Backlog::Stable));
@@ -37,7 +37,7 @@ fn constant_backlog_is_no_overload() {
 }
 
 #[test]
-fn negligible_backlog_growth_is_no_overload() {
+fn negligible_backlog_growth_is_not_an_overload() {
     // 50,000 requests: chance moves a queue by 447, half a percent is 250. The line through the
     // means of ten blocks is as long as the window.
     let mut evidence = steady(OPEN);
@@ -49,7 +49,7 @@ fn negligible_backlog_growth_is_no_overload() {
 }
 
 #[test]
-fn a_stall_that_recovers_is_no_overload() {
+fn recovered_stall_is_not_an_overload() {
     for length in [1, 3, 8] {
         for from in [FIRST, MIDDLE, 60 - 2 * length] {
             let mut evidence = steady(OPEN);
@@ -63,7 +63,7 @@ fn a_stall_that_recovers_is_no_overload() {
 }
 
 #[test]
-fn a_backlog_that_shrinks_is_no_overload() {
+fn a_backlog_that_shrinks_is_not_an_overload() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, 0);
     for interval in &mut evidence.jobs[0].steps[FIRST..] {

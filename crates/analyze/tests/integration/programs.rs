@@ -446,7 +446,7 @@ fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
 }
 
 #[test]
-fn counts_of_the_database_that_cover_a_moment_are_no_throughput() {
+fn counts_of_the_database_that_cover_a_moment_are_not_throughput() {
     let mut evidence = observed_program();
     plant(&mut evidence, "statistics", "pg_stat_database.xact_commit", 20.0);
     let transactions =

@@ -200,7 +200,7 @@ fn phase_after_is_the_reference_without_a_phase_before() {
 /// A `before` of five seconds has no intervals, but the time between has, and the difference is
 /// found.
 #[test]
-fn too_short_phase_before_is_no_reference() {
+fn too_short_phase_before_is_not_a_reference() {
     let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
     let is_slow = |second: usize| second >= 5 && second.is_multiple_of(5);
     let mut run = Run::of(&timetable).queueing(1, |second| if is_slow(second) { 8.0 } else { 2.0 });

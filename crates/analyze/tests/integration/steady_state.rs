@@ -1,7 +1,7 @@
 //! Checks of rate, evenness and steady state: runs with one planted fault.
 
 use analyze::finding::{Gaps, JobObstacle, MedianChange, Seconds, WarmUp};
-use analyze::{Cut, Evidence, Finding, Obstacle, Status, WarmupEnd};
+use analyze::{Evidence, Finding, Obstacle, Status, SteadyStart, WarmupEnd};
 use base::Nanos;
 use record::{EventKind, Kind};
 
@@ -169,7 +169,7 @@ fn overloaded_job_has_no_warm_up_end() {
 }
 
 fn found(steps: usize, never_steady: Option<f64>) -> WarmupEnd {
-    WarmupEnd::Found(Cut { steps, never_steady })
+    WarmupEnd::Found(SteadyStart { steps, never_steady })
 }
 
 #[test]

@@ -201,9 +201,9 @@ fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, SpoolHandle<Rows>)
     Spool::start(sink, ROOM, Rows::wanted, csv::rows).unwrap()
 }
 
-struct Bell(SyncSender<()>);
+struct WakeSignal(SyncSender<()>);
 
-impl Wake for Bell {
+impl Wake for WakeSignal {
     fn wake(self: Arc<Self>) {
         let _ = self.0.try_send(());
     }
@@ -215,7 +215,7 @@ fn waiting_producer_is_woken_and_loses_no_rows() {
     let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
     let (spool, hand) = results(&disk, &health);
     let (bell, rings) = sync_channel(1);
-    let waker = Waker::from(Arc::new(Bell(bell)));
+    let waker = Waker::from(Arc::new(WakeSignal(bell)));
     let mut context = Context::from_waker(&waker);
     assert!(hand.try_swap(&mut rows("0")));
     disk.wait_until_asked();

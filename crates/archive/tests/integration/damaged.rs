@@ -28,7 +28,7 @@ fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
 
 /// The record of a killed run has no seal; SQLite's own checks remain.
 #[test]
-fn invariant_7_flipped_bytes_in_the_record_of_a_killed_run_are_no_panic_either() {
+fn invariant_7_flipped_bytes_in_the_record_of_a_killed_run_cause_no_panic_either() {
     let place = Place::new("flipped-killed");
     record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
     let unseal = "delete from seal; delete from meta where key like 'ended%'";

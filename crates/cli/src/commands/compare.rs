@@ -8,7 +8,7 @@ use analyze::compare::{
     slos_of,
 };
 use archive::RecordError;
-use base::{Source, closest};
+use base::{SourceText, closest};
 use lab::comparison::{ComparedRun, differing_facts};
 use lab::experiment::{Between, DifferenceKind, UndeclaredDifference, refuse};
 use report::figure::Figure;
@@ -93,7 +93,7 @@ fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Compla
 fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     let Some(text) = text else { return Ok(Vec::new()) };
     RegressionLimit::parse_list(text).map_err(|errors| {
-        let source = Source { name: "--fail-on".to_owned(), text: text.to_owned() };
+        let source = SourceText { name: "--fail-on".to_owned(), text: text.to_owned() };
         Complaint::about(&source, &errors)
     })
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analyze::Status;
 use analyze::history::{HistoryRun, MetricHistory, SHORTEST_SEGMENT, history as history_of};
-use base::{Source, closest};
+use base::{SourceText, closest};
 use lab::comparison::{ComparedRun, differing_facts};
 use report::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
@@ -34,7 +34,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
 fn metrics(names: &[String]) -> Result<Vec<RunMetric>, Complaint> {
     let metric = |name: &String| {
         RunMetric::parse(name).map_err(|error| {
-            let source = Source { name: "--metric".to_owned(), text: name.clone() };
+            let source = SourceText { name: "--metric".to_owned(), text: name.clone() };
             Complaint::about(&source, &[error])
         })
     };

@@ -292,7 +292,7 @@ fn killed_measurement_of_a_disk_leaves_no_file() {
 }
 
 #[test]
-fn memory_is_no_disk() {
+fn tmpfs_is_reported_as_misleading() {
     let place = Place::new();
     let ran = place.assay(&["calibrate", "--disk", "/dev/shm", "--quick", "--quiet"]).expect(0);
     assert!(ran.stderr.contains("warning: `/dev/shm` is on tmpfs, which is"), "{}", ran.stderr);

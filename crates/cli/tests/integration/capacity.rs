@@ -315,7 +315,7 @@ fn number_of_clients_is_searched_for() {
 }
 
 #[test]
-fn connections_of_the_generator_are_no_capacity() {
+fn connections_of_the_generator_are_not_the_capacity() {
     let text = at("sim:mdc?service=10ms&servers=unlimited")
         .replace("< 20ms", "< 200ms")
         .replace("query = select 1", "query = select 1\nconcurrency = 4");

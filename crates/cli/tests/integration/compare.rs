@@ -238,7 +238,7 @@ fn experiment_that_cannot_be_resumed_has_another_remedy() {
 }
 
 #[test]
-fn answer_without_scatter_is_no_error_in_test_cases() {
+fn answer_without_scatter_is_not_an_error_in_test_cases() {
     let place = Place::new();
     place.write("read.ini", "duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
     let question = "[question]\nask = Slower?\nworkload = read.ini\nrounds = 6\n\

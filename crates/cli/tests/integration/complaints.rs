@@ -122,7 +122,7 @@ fn a_file_that_holds_nothing_is_named() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_named() {
+fn file_that_is_not_text_is_named() {
     refused(b"\x7fELF\x02\x01\xff\xfe\n", &["is not a text", "--> w.ini", "right file?"]);
     refused(b"a\0b = 1\n", &["byte 0x00 in line 1, at offset 1", "--> w.ini", "right file?"]);
 }

@@ -40,7 +40,7 @@ struct Case {
     is_heavy: bool,
     /// A query whose result does not depend on the number of statements.
     same: Option<&'static str>,
-    made: Option<Made>,
+    made: Option<RunOutput>,
     /// The name of a results file.
     kept: Option<&'static str>,
 }
@@ -73,7 +73,7 @@ impl Ticks {
     /// Returns the number of ticks that dbbench may have dropped because it was late: the whole
     /// ticks that fit between two consecutive requests that it began, and between these and the
     /// job's start and end.
-    fn dropped(self, begun: &[Begun]) -> u64 {
+    fn dropped(self, begun: &[RequestRow]) -> u64 {
         let edge = |ms: u32| f64::from(ms) / 1000.0;
         let of_job = begun.iter().filter(|begun| begun.job == self.job).map(|begun| begun.s);
         let mut times: Vec<f64> = of_job.chain([edge(self.from_ms), edge(self.to_ms)]).collect();
@@ -85,7 +85,7 @@ impl Ticks {
 
 /// A query whose result counts the effect of statements.
 #[derive(Clone, Copy)]
-struct Made {
+struct RunOutput {
     query: &'static str,
     before: u64,
     /// A word of the statement that adds something, and the most that it adds.
@@ -136,7 +136,7 @@ const LOADS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         same: Some("select a from done order by a"),
-        made: Some(Made { query: "select count(*) from done", before: 3, by: ("world", 2) }),
+        made: Some(RunOutput { query: "select count(*) from done", before: 3, by: ("world", 2) }),
         ..LETTER_FOR_LETTER
     },
     Case {
@@ -159,7 +159,7 @@ const LOADS: [Case; 4] = [
         changes: &[("rate=0.0167", "rate=0.5"), ("drop table t", "rename table t to done")],
         sent: &[("create", Exactly(1)), ("load", Exactly(1000)), ("rename", Exactly(1))],
         is_heavy: true,
-        made: Some(Made { query: "select count(*) from done", before: 0, by: ("load", 3) }),
+        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("load", 3) }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -218,7 +218,7 @@ const PHASES: [Case; 2] = [
             ("(5)", Rate(Ticks { job: BATCH, per_s: 100, from_ms: 3_000, to_ms: 4_000 })),
             ("rename", Exactly(1)),
         ],
-        made: Some(Made { query: "select count(*) from done", before: 0, by: ("(5)", 5) }),
+        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("(5)", 5) }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -254,7 +254,11 @@ const CLIENTS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         // Of the six rows with 100 to 600, each update adds one to four.
-        made: Some(Made { query: "select sum(val) from done", before: 2_100, by: ("UPDATE", 4) }),
+        made: Some(RunOutput {
+            query: "select sum(val) from done",
+            before: 2_100,
+            by: ("UPDATE", 4),
+        }),
         ..LETTER_FOR_LETTER
     },
     Case {
@@ -269,7 +273,7 @@ const CLIENTS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         is_in_order: false,
-        made: Some(Made { query: "select count(*) from done", before: 0, by: ("insert", 1) }),
+        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("insert", 1) }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -295,7 +299,7 @@ const STUDY: Case = Case {
     is_in_order: false,
     is_heavy: true,
     // The rows that were loaded are about an hour old.
-    made: Some(Made {
+    made: Some(RunOutput {
         query: "select count(*) from done where insert_date > now() - interval 30 minute",
         before: 0,
         by: ("(value) ", 1),
@@ -356,7 +360,7 @@ impl Logged {
 }
 
 /// A row of the file with one row per request.
-struct Begun {
+struct RequestRow {
     job: String,
     /// The start, in seconds since time zero of the jobs.
     s: f64,
@@ -366,7 +370,7 @@ struct Begun {
 struct Left {
     /// The logged statements, as many as the case has and in its order.
     logged: Vec<Logged>,
-    begun: Vec<Begun>,
+    begun: Vec<RequestRow>,
     same: Option<String>,
     made: Option<u64>,
     kept: Option<String>,
@@ -462,11 +466,11 @@ fn read(row: &str) -> Logged {
 }
 
 /// Parses the rows of a file with one row per request.
-fn begun(text: &str) -> Vec<Begun> {
+fn begun(text: &str) -> Vec<RequestRow> {
     let read = |line: &str| {
         let (job, rest) = line.split_once(',').unwrap();
         let (us, _) = rest.split_once(',').unwrap();
-        Begun { job: job.to_owned(), s: us.parse::<f64>().unwrap() / 1e6 }
+        RequestRow { job: job.to_owned(), s: us.parse::<f64>().unwrap() / 1e6 }
     };
     text.lines().map(read).collect()
 }
@@ -482,7 +486,7 @@ impl Program {
     /// Returns the number of requests that a job with a rate may send. Assay sends late requests
     /// late. Dbbench drops them, which its own times must show, and may send one more or less at
     /// the very end.
-    fn may_send(self, ticks: Ticks, begun: &[Begun]) -> RangeInclusive<u64> {
+    fn may_send(self, ticks: Ticks, begun: &[RequestRow]) -> RangeInclusive<u64> {
         let all = ticks.count();
         match self {
             Assay => all..=all,
@@ -576,7 +580,7 @@ impl Case {
         }
         let is_in_order = logged.windows(2).all(|pair| pair[0].last <= pair[1].first);
         assert!(is_in_order || !self.is_in_order, "{who:?}, {}", self.file);
-        if let (Some(Made { before, by: (word, each), .. }), Some(made)) = (&self.made, made) {
+        if let (Some(RunOutput { before, by: (word, each), .. }), Some(made)) = (&self.made, made) {
             let count = logged.iter().find(|logged| logged.text.contains(word)).unwrap().count;
             assert_eq!(*made, before + each * count, "{who:?}, {}: {count} times", self.file);
         }
@@ -663,10 +667,10 @@ fn examples_that_do_not_end_are_accepted() {
 #[test]
 fn dbbench_may_omit_only_ticks_that_its_own_delays_explain() {
     let ticks = Ticks { job: BATCH, per_s: 100, from_ms: 1_000, to_ms: 3_000 };
-    let begin = |ms: u32| Begun { job: BATCH.to_owned(), s: f64::from(ms) / 1e3 };
+    let begin = |ms: u32| RequestRow { job: BATCH.to_owned(), s: f64::from(ms) / 1e3 };
     let check = |ms: Range<u32>, by: usize, late: Range<u32>, expected: RangeInclusive<u64>| {
         let times = ms.clone().step_by(by).filter(|at| !late.contains(at));
-        let begun: Vec<Begun> = times.map(begin).collect();
+        let begun: Vec<RequestRow> = times.map(begin).collect();
         assert_eq!(Dbbench.may_send(ticks, &begun), expected, "{ms:?} by {by} without {late:?}");
         assert_eq!(Assay.may_send(ticks, &begun), 199..=199);
     };

@@ -617,7 +617,7 @@ fn experiment_killed_between_its_looks_takes_those_of_its_plan() {
 
 /// The machine is slower or faster by some 20 % in every part of the experiment.
 #[test]
-fn drift_of_the_machine_is_no_difference_between_the_arms() {
+fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
     let drifting = SIMULATED.replace("service=1ms", "service=1ms&drift=0.2");
     let aa = "[question]\nask = What?\nworkload = w.ini\nrounds = 12\ndesign = aa\n[arm same]\n";
     let place = place(&drifting, aa);

@@ -25,7 +25,7 @@ fn recorded() -> Place {
 }
 
 #[test]
-fn file_that_is_no_record_is_refused_and_its_kind_named() {
+fn file_that_is_not_a_record_is_refused_and_its_kind_named() {
     let place = Place::new();
     place.write("empty", "");
     place.write("text.assay", "a text, and nothing but a text\n".repeat(50));

@@ -56,7 +56,7 @@ fn unnamed_records_get_unique_names() {
 }
 
 #[test]
-fn closed_stdout_is_no_error() {
+fn closed_stdout_is_not_an_error() {
     let place = Place::with(READ);
     place.virtually(MM1, &[]).expect(0);
     for args in [
@@ -95,7 +95,7 @@ fn closed_stderr_does_not_end_the_run() {
 }
 
 #[test]
-fn full_text_is_no_document_and_no_page() {
+fn full_text_is_neither_a_document_nor_a_page() {
     let place = Place::new();
     for other in ["--json", "--markdown", "--environment", "--figures"] {
         place.assay(&["report", "r.assay", "--full", other]).refuses(&["--full", other]);

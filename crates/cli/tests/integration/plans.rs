@@ -118,7 +118,7 @@ fn load_reports_only_its_tables() {
 }
 
 #[test]
-fn missing_loaded_tables_are_no_rejected_rows() {
+fn missing_loaded_tables_are_not_rejected_rows() {
     let place = Place::with(FILE);
     // An empty file is an empty database.
     place.write("new.db", "");

@@ -102,7 +102,7 @@ fn transaction_pooling_needs_unprepared_statements() {
 
 /// URLs as a user writes them.
 #[test]
-fn a_private_server_is_asked_through_a_pooler() {
+fn private_server_is_used_through_a_pooler() {
     for (url, key) in [
         ("testbed:postgres?via=pgbouncer", ""),
         ("testbed:postgres?via=pgbouncer&via.pool_mode=transaction", "prepare = no\n"),

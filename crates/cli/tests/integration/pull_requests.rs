@@ -194,7 +194,7 @@ fn slo_that_an_arm_misses_is_the_exit_code_of_an_experiment() {
 }
 
 #[test]
-fn declared_metric_that_cannot_be_compared_is_no_success() {
+fn declared_metric_that_cannot_be_compared_is_not_a_success() {
     let place = Place::new();
     let workload =
         "url = sim:mm1?service=1ms\nduration = 30s\n[read]\nquery = select 1\nrate = 500\n";

@@ -359,7 +359,7 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
 
 /// A URL as a user writes it; the testbed provides everything else.
 #[test]
-fn a_private_server_is_asked_over_tls() {
+fn private_server_is_used_over_tls() {
     for (kind, mode) in [("postgres", "verify"), ("mariadb", "require")] {
         let place = Place::with(READ);
         let url = format!("testbed:{kind}?tls={mode}");

@@ -158,7 +158,7 @@ fn options_of_an_arm_reach_no_file_outside_its_folder_also_if_the_url_is_typed()
 }
 
 #[test]
-fn file_that_is_no_database_is_not_opened_as_one() {
+fn file_that_is_not_a_database_is_not_opened_as_one() {
     let place = place("url = sqlite:kept.db\n[a]\nquery = select 1\ncount = 1\n");
     for (content, code) in [("no database", 2), ("SQLite format 2\0", 2), ("", 0)] {
         place.write("lab/kept.db", content);

@@ -70,7 +70,7 @@ impl MysqlConnection {
         let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
         let uptime = number(&status, "Uptime_since_flush_status");
         let uptime = uptime.ok_or("the server does not show when its counters were reset")?;
-        let most = texts + self.beside().terminations();
+        let most = texts + self.own_traffic().terminations();
         let least = match ended && self.is_mariadb() {
             true => most,
             false => texts,
@@ -99,7 +99,7 @@ impl MysqlConnection {
     /// Waits until there are no more sessions that may be ours than at the first reading, and
     /// returns whether that happened: the end of a session is a counted command.
     async fn await_others(&mut self) -> Result<bool, String> {
-        if !self.beside().knows_other_sessions() {
+        if !self.own_traffic().knows_other_sessions() {
             // Sessions of ours that were closed just before must not be taken for other clients'.
             self.read_settled().await?;
         }
@@ -107,7 +107,7 @@ impl MysqlConnection {
         for _ in 0..POLLS {
             let reply = self.query_or_reason(OTHERS).await?;
             let others = reply.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
-            if others <= self.beside().other_sessions(others) {
+            if others <= self.own_traffic().other_sessions(others) {
                 return Ok(true);
             }
             rt.sleep(POLL).await;
@@ -138,7 +138,7 @@ impl MysqlConnection {
         let status = self.query_or_reason(STATUS).await?;
         let questions = number(&status, "Questions");
         let questions = questions.ok_or("the server does not count statements")?;
-        Ok(StatusReading { status, questions, texts: self.beside().texts() })
+        Ok(StatusReading { status, questions, texts: self.own_traffic().texts() })
     }
 
     /// Checks that there is no proxy between this client and the server.

@@ -13,7 +13,7 @@ use std::slice::Iter;
 use base::{Clock, Nanos, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
-use super::answer::{Columns, Outcome, OutcomeSink};
+use super::answer::{Answer, Columns, OutcomeSink};
 use super::session::{MysqlConnection, RELEASE, ServerLine, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
@@ -64,7 +64,7 @@ struct PipelineSink<'a> {
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,
-    outcome: Outcome,
+    outcome: Answer,
 }
 
 impl PipelineSink<'_> {
@@ -132,7 +132,7 @@ impl Sink for PipelineSink<'_> {
 }
 
 impl OutcomeSink for PipelineSink<'_> {
-    fn outcome(&mut self) -> &mut Outcome {
+    fn outcome(&mut self) -> &mut Answer {
         &mut self.outcome
     }
 
@@ -218,7 +218,7 @@ impl MysqlConnection {
             began,
             times: std::mem::take(&mut reply.statements),
             noted: 0,
-            outcome: Outcome::default(),
+            outcome: Answer::default(),
         };
         let read = self.line.exchange_links(&mut links, reply).await;
         reply.statements = links.times;

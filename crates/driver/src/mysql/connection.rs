@@ -89,7 +89,7 @@ impl Connection for MysqlConnection {
         if !self.line.replies.is_idle() {
             return Err(unread_answer(self.line.channel.address()));
         }
-        self.beside().count_text();
+        self.own_traffic().count_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
         Ok(whole.table.into_table())
     }
@@ -121,7 +121,7 @@ impl Connection for MysqlConnection {
     }
 
     async fn close(mut self) {
-        self.beside().sent_termination();
+        self.own_traffic().sent_termination();
         Command::Quit.append(self.line.channel.out());
         self.line.channel.flush().await;
     }

@@ -68,7 +68,7 @@ impl PostgresConnection {
         }
         self.await_others().await?;
         self.query_or_reason(HAND_OVER).await?;
-        let own = self.beside().transactions();
+        let own = self.own_traffic().transactions();
         let reply = self.query_or_reason(TRANSACTIONS).await?;
         let [Some(commits), Some(rollbacks), Some(since)] = numbers(&reply)[..] else {
             return Err("pg_stat_database has no row for this database".to_owned());

@@ -31,7 +31,7 @@ impl Connection for PostgresConnection {
             cycle = cycle.returning(columns);
         }
         self.statements.push(Statement { template, cycle });
-        self.beside().prepared();
+        self.own_traffic().prepared();
         Ok(id)
     }
 
@@ -87,7 +87,7 @@ impl Connection for PostgresConnection {
         }
         self.append_query(sql)?;
         let table = self.ask().await?.table.into_table();
-        self.beside().count_text();
+        self.own_traffic().count_text();
         Ok(table)
     }
 

@@ -145,7 +145,7 @@ impl Programs {
         let body = {
             let (mailbox, folder) = (Arc::clone(&mailbox), self.shared.folder.clone());
             let watch = Arc::clone(&self.shared.watch);
-            let processors = self.shared.processors.beside(Processors::of_this_thread());
+            let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
                 let _guard = guard;
                 // The program inherits the processors.

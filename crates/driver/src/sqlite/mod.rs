@@ -201,7 +201,7 @@ impl Sqlite {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
             let mailbox = Arc::clone(&mailbox);
             let counted = ConnectionCounts::new(&self.shared.counters);
-            let processors = self.shared.processors.beside(Processors::of_this_thread());
+            let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
                 processors.adopt();
                 thread::live(&path, &options, &mailbox, counted)

@@ -142,7 +142,7 @@ fn an_option_that_sqlite_does_not_grant_is_refused() {
 }
 
 #[test]
-fn file_that_is_no_database_is_named() {
+fn file_that_is_not_a_database_is_named() {
     let (_scratch, folder) = scratch();
     let path = folder.join("letter.txt");
     fs::write(&path, "Dear reader, this is a letter and no database. ".repeat(100)).unwrap();

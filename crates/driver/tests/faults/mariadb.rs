@@ -65,7 +65,7 @@ fn connection_without_a_listener_is_refused() {
 }
 
 #[test]
-fn a_server_without_tls_is_not_asked_in_the_clear() {
+fn server_without_tls_gets_no_plain_login() {
     let target = with_option(&shared(Kind::Mariadb).url(), "tls", "require");
     let words = ["127.0.0.1", "has no TLS", "`tls=require`", "`tls=off`"];
     check(&refused(&open(&target)), Class::Statement, "tls", &words);
@@ -129,7 +129,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_no_protocol() {
+fn junk_is_not_a_protocol() {
     // The last one announces 16 MB - 1 and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {

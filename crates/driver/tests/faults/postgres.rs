@@ -81,7 +81,7 @@ fn nul_character_in_a_text_is_an_error_with_the_remedy() {
 }
 
 #[test]
-fn a_server_without_tls_is_not_asked_in_the_clear() {
+fn server_without_tls_gets_no_plain_login() {
     let target = with_option(&shared(Kind::Postgres).url(), "tls", "require");
     let words = ["has no TLS", "`tls=require`", "`tls=off`"];
     check(&refused(&open(&target)), Class::Statement, "tls", &words);
@@ -115,7 +115,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_no_protocol() {
+fn junk_is_not_a_protocol() {
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
         let server = ScriptedServer::new(vec![
             ScriptStep::Receive,

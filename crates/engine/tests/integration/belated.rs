@@ -89,7 +89,7 @@ fn requests_are_assigned_only_after_they_are_noticed() {
 
 /// Closing the connections does not lengthen a run that ends with its requests.
 #[test]
-fn closing_connections_is_no_part_of_a_run() {
+fn closing_connections_is_not_a_part_of_a_run() {
     let mut plan = plan(Pacing::Closed { clients: 1, think: None }, 0.0, 60.0, 1);
     (plan.duration, plan.jobs[0].count) = (None, Some(10));
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));

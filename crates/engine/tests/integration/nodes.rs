@@ -15,21 +15,21 @@ use crate::support::{JOB, constant, only, plan, poisson, run_on, virtually};
 
 /// A target of two servers, of which the second takes three times as long.
 #[derive(Clone)]
-struct Two {
+struct TwoServers {
     servers: [Simulated; 2],
     next: Arc<AtomicUsize>,
     /// The number of statements sent as text.
     asked: Arc<AtomicUsize>,
 }
 
-struct OneOfTwo {
+struct ServerDriver {
     inner: <Simulated as Driver>::Connection,
     node: NodeId,
     asked: Arc<AtomicUsize>,
 }
 
-impl Driver for Two {
-    type Connection = OneOfTwo;
+impl Driver for TwoServers {
+    type Connection = ServerDriver;
 
     fn dialect(&self) -> Dialect {
         self.servers[0].dialect()
@@ -43,12 +43,12 @@ impl Driver for Two {
         ["fast", "slow"].map(str::to_owned).into()
     }
 
-    async fn connect(&self, rt: &Rt) -> Result<OneOfTwo, Error> {
+    async fn connect(&self, rt: &Rt) -> Result<ServerDriver, Error> {
         let node = self.next.fetch_add(1, Ordering::Relaxed) % self.servers.len();
         let connected = self.servers[node].connect(rt).await;
         let node = NodeId(node as u16);
         let inner = connected.map_err(|error| error.of_node(node))?;
-        Ok(OneOfTwo { inner, node, asked: Arc::clone(&self.asked) })
+        Ok(ServerDriver { inner, node, asked: Arc::clone(&self.asked) })
     }
 
     fn time_zero(&self, zero: Stamp) {
@@ -56,7 +56,7 @@ impl Driver for Two {
     }
 }
 
-impl Connection for OneOfTwo {
+impl Connection for ServerDriver {
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
@@ -92,7 +92,7 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
     for threads in [1, 2] {
         let plan = plan(poisson(400), 2.0, 20.0, 1);
         let server = |micros| Simulated::new(constant(micros, None), plan.seed);
-        let driver = Two {
+        let driver = TwoServers {
             servers: [server(1_000), server(3_000)],
             next: Arc::default(),
             asked: Arc::default(),
@@ -120,7 +120,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
         let healthy = Config { disconnects: 0.01, ..constant(10_000, None) };
         let server = |config| Simulated::new(config, plan.seed);
         let away = Config { outages, ..healthy.clone() };
-        let driver = Two {
+        let driver = TwoServers {
             servers: [server(healthy), server(away)],
             next: Arc::default(),
             asked: Arc::default(),
@@ -146,7 +146,8 @@ fn every_server_is_reached_before_setup_changes_one() {
     let server = || Simulated::new(constant(1_000, None), plan.seed);
     let full = Config { max_connections: Some(0), ..constant(1_000, None) };
     let second = Simulated::new(full, plan.seed);
-    let driver = Two { servers: [server(), second], next: Arc::default(), asked: Arc::default() };
+    let driver =
+        TwoServers { servers: [server(), second], next: Arc::default(), asked: Arc::default() };
     let asked = Arc::clone(&driver.asked);
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;

@@ -19,7 +19,7 @@ const SERVICE: Nanos = Nanos::from_millis(1);
 
 /// The call at which a driver panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum At {
+enum PanicPoint {
     /// The connection with this number, from 1.
     Connection(u32),
     /// The request with this number, from 1.
@@ -31,17 +31,17 @@ enum At {
 /// A driver that panics.
 #[derive(Clone)]
 struct Panicking {
-    at: At,
+    at: PanicPoint,
     connections: Arc<AtomicU32>,
     requests: Arc<AtomicU32>,
 }
 
 impl Panicking {
-    fn new(at: At) -> Panicking {
+    fn new(at: PanicPoint) -> Panicking {
         Panicking { at, connections: Arc::default(), requests: Arc::default() }
     }
 
-    fn pass(&self, at: At) {
+    fn pass(&self, at: PanicPoint) {
         assert_ne!(self.at, at, "planted");
     }
 }
@@ -65,7 +65,7 @@ impl Driver for Panicking {
 
     async fn connect(&self, rt: &Rt) -> Result<PanickingConnection, Error> {
         let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
-        self.pass(At::Connection(number));
+        self.pass(PanicPoint::Connection(number));
         Ok(PanickingConnection { driver: self.clone(), rt: rt.clone(), prepared: 0 })
     }
 }
@@ -80,13 +80,13 @@ impl Connection for PanickingConnection {
         let number = self.driver.requests.fetch_add(1, Ordering::Relaxed) + 1;
         work.reply.sent = Some(self.rt.now());
         self.rt.sleep(SERVICE).await;
-        self.driver.pass(At::Request(number));
+        self.driver.pass(PanicPoint::Request(number));
         work.reply.done = self.rt.now();
         Ok(())
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        if let At::Text(text) = self.driver.at {
+        if let PanicPoint::Text(text) = self.driver.at {
             assert_ne!(text, sql, "planted");
         }
         Ok(Table::default())
@@ -104,7 +104,7 @@ impl Connection for PanickingConnection {
 type Outcome = (Result<Finished, Failed>, Totals);
 
 /// Runs a plan whose driver panics. A run that has not ended after a minute counts as hung.
-fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
+fn outcome(plan: &Plan, at: PanicPoint, options: &Options) -> Outcome {
     let (plan, options) = (plan.clone(), options.clone());
     let what = format!("{at:?} {:?} on {} threads", plan.jobs[0].pacing, options.threads);
     let (sender, receiver) = sync_channel(1);
@@ -137,7 +137,7 @@ fn manners() -> Vec<Options> {
 fn panic_in_a_request_ends_the_run_and_keeps_its_measurements() {
     for plan in endless() {
         for options in manners() {
-            let (finished, totals) = outcome(&plan, At::Request(40), &options);
+            let (finished, totals) = outcome(&plan, PanicPoint::Request(40), &options);
             let finished = finished.expect("it was measured");
             assert_eq!(finished.end, EndKind::InternalError);
             let words = finished.panic.expect("something panicked");
@@ -155,7 +155,11 @@ fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
     for plan in endless() {
         for options in manners() {
             // The first connection is that of the control phase.
-            for at in [At::Connection(1), At::Connection(2), At::Text("prepare the table")] {
+            for at in [
+                PanicPoint::Connection(1),
+                PanicPoint::Connection(2),
+                PanicPoint::Text("prepare the table"),
+            ] {
                 let text = "prepare the table".to_owned();
                 let span = plan.jobs[0].requests.span;
                 let setup = vec![FixedStatement { text, span, script: None }];
@@ -175,7 +179,7 @@ fn panic_in_the_teardown_keeps_the_measurements() {
     let mut plan = plan(even(200), 0.0, 0.2, 3);
     let text = "drop the table".to_owned();
     plan.teardown = vec![FixedStatement { text, span: plan.jobs[0].requests.span, script: None }];
-    let (finished, _) = outcome(&plan, At::Text("drop the table"), &options);
+    let (finished, _) = outcome(&plan, PanicPoint::Text("drop the table"), &options);
     let finished = finished.expect("it was measured");
     assert_eq!(finished.end, EndKind::InternalError);
     assert!(finished.measured.is_some());

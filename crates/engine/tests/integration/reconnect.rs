@@ -43,7 +43,7 @@ fn server() -> Config {
 
 /// Counts of a server's connections.
 #[derive(Clone, Debug, Default)]
-struct Deeds {
+struct ConnectionCounts {
     connected: Arc<AtomicU64>,
     closed: Arc<AtomicU64>,
     prepared: Arc<AtomicU64>,
@@ -61,12 +61,12 @@ fn one_more(of: &AtomicU64) {
 
 /// A simulated server that counts its connections, which take time to close.
 #[derive(Clone)]
-struct Watched(Simulated, Deeds);
+struct Watched(Simulated, ConnectionCounts);
 
 struct WatchedConnection {
     inner: <Simulated as Driver>::Connection,
     rt: Rt,
-    deeds: Deeds,
+    deeds: ConnectionCounts,
 }
 
 impl Driver for Watched {
@@ -124,8 +124,8 @@ impl Drop for WatchedConnection {
     }
 }
 
-fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, Deeds) {
-    let deeds = Deeds::default();
+fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, ConnectionCounts) {
+    let deeds = ConnectionCounts::default();
     let driver = Watched(Simulated::new(config, plan.seed), deeds.clone());
     let no_stop = Stop::default();
     let (totals, finished) = run_on(plan, driver, &virtually(threads), &no_stop);

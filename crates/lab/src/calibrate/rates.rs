@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_text_of_a_record_is_no_rate() {
+    fn damaged_text_of_a_record_is_not_a_rate() {
         for text in ["", "{}", "{\"experiments\": -1}", "[1]"] {
             assert_eq!(MachineRate::of_text(text), None, "{text}");
         }

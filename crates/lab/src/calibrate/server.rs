@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn program_that_is_no_server_is_reported() {
+    fn program_that_is_not_a_server_is_reported() {
         let error = Simulated::start(Path::new("/bin/true"), Kind::Postgres).err().unwrap();
         assert_eq!(error.to_string(), "it does not print its address");
         assert!(Simulated::start(Path::new("/no/such/program"), Kind::Postgres).is_err());

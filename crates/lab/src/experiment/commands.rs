@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn second_interrupt_ends_a_command_after_a_run_and_is_no_failure_of_it() {
+    fn second_interrupt_ends_a_command_after_a_run_and_is_not_a_failure_of_it() {
         let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-commands-test").unwrap();
         let said = folder.path().join("said");
         let mut arm = hanging(&said);

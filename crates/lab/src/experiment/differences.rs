@@ -705,7 +705,7 @@ mod tests {
 
     /// Each run inserts rows into the same table, so no two runs begin with as many.
     #[test]
-    fn data_that_grow_from_run_to_run_are_no_difference() {
+    fn data_that_grow_from_run_to_run_are_not_a_difference() {
         let sized = |bytes: &str| facts(&[("database.size_bytes", bytes)]);
         let sizes = ["300", "1400", "2400", "3400", "4200", "5000"].map(sized);
         let found = |order: [(usize, u32); 6]| {
@@ -751,7 +751,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_grow_in_every_arm_are_no_difference() {
+    fn data_that_grow_in_every_arm_are_not_a_difference() {
         let all = ["1000", "2000"].map(|bytes| facts(&[("database.size_bytes", bytes)]));
         let run = |arm, round: u32| RunFacts { arm, round, facts: &all[round as usize] };
         let runs = [run(0, 0), run(1, 0), run(1, 1), run(0, 1)];

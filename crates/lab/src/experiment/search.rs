@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, Course, Step, Trial, TrialOutcome, TrialRequest, judge_trial,
+    Capacity, CapacityOrder, Step, Trial, TrialContext, TrialOutcome, TrialRequest, judge_trial,
     next_step,
 };
 use analyze::compare::RunFigures;
@@ -225,7 +225,7 @@ pub(super) fn recorded(
     let before = known(&settings, BEFORE_TRIAL).and_then(|time| time.parse().ok()).map(Nanos);
     let took = evidence.end() + before.unwrap_or(order.drain);
     let dispersions = count_dispersions(archive, &evidence, &order.conditions)?;
-    let course = Course { took, dispersions };
+    let course = TrialContext { took, dispersions };
     let trial = Trial::of(order, request, &evidence, &summary, course);
     let outcome = judge_trial(order, &trial);
     let figures = RunFigures::of(&evidence, &summary, settings);

@@ -12,7 +12,7 @@ use rustls::{
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::files::{Identity, PemFile};
-use super::session::Session;
+use super::session::TlsSession;
 use crate::address::Address;
 use crate::error::Error;
 use crate::options::{Options, TlsMode};
@@ -45,7 +45,7 @@ impl ClientTls {
     }
 
     /// Creates the client side of a new connection.
-    pub(crate) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
+    pub(crate) fn session(&self, address: &Address, mode: TlsMode) -> Result<TlsSession, Error> {
         let config = match mode {
             TlsMode::Off => None,
             TlsMode::Require => self.require.clone(),
@@ -56,7 +56,7 @@ impl ClientTls {
             .map_err(|_| Error::url(format!("`{}` is not a valid name for TLS", address.host())))?;
         let connection = ClientConnection::new(config, name)
             .map_err(|error| Error::url(format!("TLS cannot begin: {error}")))?;
-        Ok(Session::new(connection.into(), &[]))
+        Ok(TlsSession::new(connection.into(), &[]))
     }
 }
 

@@ -12,4 +12,4 @@ pub(crate) use failure::{accept_failed, handshake_failed};
 pub use files::Identity;
 pub use server::ServerTls;
 pub use session::Encryption;
-pub(crate) use session::Session;
+pub(crate) use session::TlsSession;

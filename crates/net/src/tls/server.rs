@@ -6,7 +6,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::{ServerConfig, ServerConnection};
 
 use super::files::Identity;
-use super::session::Session;
+use super::session::TlsSession;
 use crate::error::Error;
 
 /// The server side's TLS set-up. Clients show no certificate.
@@ -34,9 +34,9 @@ impl ServerTls {
     }
 
     /// Creates the server side of a new connection, from which `early` bytes have been read.
-    pub(crate) fn session(&self, early: &[u8]) -> Result<Session, Error> {
+    pub(crate) fn session(&self, early: &[u8]) -> Result<TlsSession, Error> {
         let connection = ServerConnection::new(Arc::clone(&self.0))
             .map_err(|error| Error::url(format!("TLS cannot begin: {error}")))?;
-        Ok(Session::new(connection.into(), early))
+        Ok(TlsSession::new(connection.into(), early))
     }
 }

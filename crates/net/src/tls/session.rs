@@ -24,7 +24,7 @@ pub struct Encryption {
 }
 
 /// The TLS state of one connection.
-pub(crate) struct Session {
+pub(crate) struct TlsSession {
     connection: Connection,
     /// Encrypted bytes from the socket; `opened..end` is not yet passed to the TLS library.
     sealed: Vec<u8>,
@@ -36,15 +36,15 @@ pub(crate) struct Session {
     was_heard: bool,
 }
 
-impl Session {
+impl TlsSession {
     /// Creates the state of a connection whose handshake has not begun. `early` are the encrypted
     /// bytes that have been read from the socket already.
-    pub(super) fn new(mut connection: Connection, early: &[u8]) -> Session {
+    pub(super) fn new(mut connection: Connection, early: &[u8]) -> TlsSession {
         // Requests of any size are encrypted whole.
         connection.set_buffer_limit(None);
         let mut sealed = early.to_vec();
         sealed.resize(early.len().max(SEALED), 0);
-        Session {
+        TlsSession {
             connection,
             sealed,
             opened: 0,

@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 
 use base::{Class, Clock, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, SessionId};
-use record::Part;
+use record::ComponentKind;
 use rt::Rt;
 
 use crate::sample::{ReportedMissing, Sample};
@@ -32,8 +32,8 @@ use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
 pub use recognition::OwnSessions;
-use recognition::Recognition;
-use session::{BoundedWait, End, QueryFailure, Session};
+use recognition::SessionFilter;
+use session::{BoundedWait, End, QueryFailure, SampledSession};
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
 use tally::Tally;
@@ -109,7 +109,7 @@ impl DialectSampler {
     /// Queries the version of the server and the statistics available there.
     async fn open<C: Connection>(
         dialect: Dialect,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<DialectSampler, End> {
         Ok(match dialect {
@@ -133,8 +133,8 @@ impl DialectSampler {
     /// Samples the sessions.
     async fn glance<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
-        recognition: Recognition<'_>,
+        session: &mut SampledSession<C>,
+        recognition: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
@@ -153,7 +153,7 @@ impl DialectSampler {
     /// Reads the database's own statistics.
     async fn read<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
@@ -167,7 +167,7 @@ impl DialectSampler {
     /// Reads the sizes of the database and its tables.
     async fn read_sizes<C: Connection>(
         &self,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         match self {
@@ -275,7 +275,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             let why = "only one of the hosts of the URL is observed";
             self.sample.missing("database of the other hosts", why);
         }
-        let mut session = Session::new(connection, self.bounds.clone());
+        let mut session = SampledSession::new(connection, self.bounds.clone());
         let end = match DialectSampler::open(driver.dialect(), &mut session, &mut self.sample).await
         {
             Ok(sampler) => self.look(driver, sampler, &mut session).await,
@@ -290,7 +290,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         &mut self,
         driver: &D,
         mut sampler: DialectSampler,
-        session: &mut Session<D::Connection>,
+        session: &mut SampledSession<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
         // A proxy gives its clients ids of its own.
@@ -301,9 +301,9 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
             let recognition = match (&mut self.pairs, &self.own) {
-                (Some(pairs), _) => Recognition::Sockets(pairs),
-                (None, Some(own)) if is_direct => Recognition::Id(own),
-                (None, Some(_) | None) => Recognition::Name,
+                (Some(pairs), _) => SessionFilter::Sockets(pairs),
+                (None, Some(own)) if is_direct => SessionFilter::Id(own),
+                (None, Some(_) | None) => SessionFilter::Name,
             };
             let glance = sampler.glance(session, recognition, tally, sample);
             if let Err(failure) = glance.await {
@@ -316,7 +316,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 }
                 for (name, sum) in driver.counters() {
                     let metric = format!("sqlite3_stmt_status.{name}");
-                    self.sample.read_named(&Part::Statistics, &metric, "", sum as f64);
+                    self.sample.read_named(&ComponentKind::Statistics, &metric, "", sum as f64);
                 }
                 self.report_all();
                 if let Err(failure) = read {

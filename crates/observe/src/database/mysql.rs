@@ -15,12 +15,12 @@
 use std::collections::BTreeMap;
 
 use driver::{Connection, SessionId, Table};
-use record::Part;
+use record::ComponentKind;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
-use super::recognition::{Known, Recognition};
-use super::session::{End, Query, QueryFailure, Session};
+use super::recognition::{Known, SessionFilter};
+use super::session::{End, Query, QueryFailure, SampledSession};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::sample::Sample;
@@ -276,7 +276,7 @@ impl Mysql {
 
     /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<Mysql, End> {
         let reply = session.ask(WHO).await?;
@@ -323,8 +323,8 @@ impl Mysql {
     /// ended since is not taken for the transaction of an idle session.
     pub(super) async fn glance<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
-        recognition: Recognition<'_>,
+        session: &mut SampledSession<C>,
+        recognition: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
@@ -339,7 +339,7 @@ impl Mysql {
         tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
-            tally.add_named(&Part::Locks, &transaction.locked, 1);
+            tally.add_named(&ComponentKind::Locks, &transaction.locked, 1);
         }
         if let Some(sql) = self.locks
             && transactions.values().any(|one| one.waits)
@@ -357,7 +357,7 @@ impl Mysql {
         let Some([name, sessions]) = columns(reply, ["name", "sessions"]) else { return };
         for row in &reply.rows {
             let table = self.own_name(text(row, name));
-            tally.add_named(&Part::Locks, &table, number(row, sessions));
+            tally.add_named(&ComponentKind::Locks, &table, number(row, sessions));
         }
     }
 
@@ -454,20 +454,20 @@ impl Mysql {
     /// Reads the server's own statistics.
     pub(super) async fn read<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
-        sample.read(&Part::Sessions, sessions::MOST, self.most as f64);
+        sample.read(&ComponentKind::Sessions, sessions::MOST, self.most as f64);
         let asked = Query { what: "statistics status", sql: &self.status, remedy: "" };
         let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let variables = pairs(&reply);
         for (name, value) in &variables {
             let metric = format!("{}.{name}", status::VIEW);
-            sample.read_named(&Part::Statistics, &metric, "", *value);
+            sample.read_named(&ComponentKind::Statistics, &metric, "", *value);
         }
         for work in self.working(&variables) {
-            tally.add_named(&Part::Background, work, self.looks);
+            tally.add_named(&ComponentKind::Background, work, self.looks);
         }
         self.before = variables;
         self.looks = 0;
@@ -479,8 +479,13 @@ impl Mysql {
                 let event = text(row, 0);
                 let seconds = text(row, 1).parse().unwrap_or_default();
                 let metric = |what: &str| format!("{}.{event}.{what}", performance_schema::VIEW);
-                sample.read_named(&Part::Statistics, &metric("waited"), "s", seconds);
-                sample.read_named(&Part::Statistics, &metric("count"), "", number(row, 2) as f64);
+                sample.read_named(&ComponentKind::Statistics, &metric("waited"), "s", seconds);
+                sample.read_named(
+                    &ComponentKind::Statistics,
+                    &metric("count"),
+                    "",
+                    number(row, 2) as f64,
+                );
             }
         }
         Ok(())

@@ -10,12 +10,12 @@
 //! them.
 
 use driver::{Connection, SessionId, Table};
-use record::Part;
+use record::ComponentKind;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
-use super::recognition::{Known, Recognition};
-use super::session::{End, Query, QueryFailure, Session};
+use super::recognition::{Known, SessionFilter};
+use super::session::{End, Query, QueryFailure, SampledSession};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
@@ -159,7 +159,7 @@ pub(super) struct Postgres {
 impl Postgres {
     /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<Postgres, End> {
         let reply = session.ask(WHO).await?;
@@ -207,15 +207,15 @@ impl Postgres {
     /// Samples the activity of the sessions.
     pub(super) async fn glance<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
-        recognition: Recognition<'_>,
+        session: &mut SampledSession<C>,
+        recognition: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
         let sql = match recognition {
-            Recognition::Sockets(_) => &self.activity_of_a_program,
-            Recognition::Name | Recognition::Id(_) => ACTIVITY,
+            SessionFilter::Sockets(_) => &self.activity_of_a_program,
+            SessionFilter::Name | SessionFilter::Id(_) => ACTIVITY,
         };
         let question = Query { what: "sessions", sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
@@ -244,7 +244,7 @@ impl Postgres {
     /// Reads the server's own statistics.
     pub(super) async fn read<C: Connection>(
         &mut self,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
@@ -471,7 +471,7 @@ fn count_locks(locks: &Table, tally: &mut Tally) {
     let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {
         let name = table_name(text(row, name));
-        tally.add_named(&Part::Locks, &name, count(row, sessions));
+        tally.add_named(&ComponentKind::Locks, &name, count(row, sessions));
     }
 }
 
@@ -480,7 +480,7 @@ fn read_all(table: Table, sample: &mut Sample) {
     if let Some([most]) = columns(&table, ["max_connections"])
         && let Some(row) = table.rows.first()
     {
-        sample.read(&Part::Sessions, sessions::MOST, number(row, most) as f64);
+        sample.read(&ComponentKind::Sessions, sessions::MOST, number(row, most) as f64);
     }
     read_wide(pg_stat_databases::VIEW, &without(table, "max_connections"), sample);
 }
@@ -677,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn session_limit_is_no_statistic() {
+    fn session_limit_is_not_a_statistic() {
         let table = Table {
             columns: vec!["deadlocks".to_owned(), "max_connections".to_owned()],
             rows: vec![vec![Some("3".to_owned()), Some("100".to_owned())]],

@@ -29,7 +29,7 @@ impl OwnSessions {
 
 /// The method that recognises sessions.
 #[derive(Debug)]
-pub(super) enum Recognition<'a> {
+pub(super) enum SessionFilter<'a> {
     /// The name that a client gives to the server: PostgreSQL's `application_name`, the user of
     /// MySQL and MariaDB. A proxy may show the server other names.
     Name,
@@ -50,13 +50,13 @@ pub(super) enum Known<'a> {
     Sockets(&'a SocketSnapshot),
 }
 
-impl<'a> Recognition<'a> {
+impl<'a> SessionFilter<'a> {
     /// Returns the knowledge for the sessions with these client ports.
     pub(super) fn look(self, ports: impl FnOnce() -> Vec<u16>) -> Known<'a> {
         match self {
-            Recognition::Name => Known::Names,
-            Recognition::Id(own) => Known::Ids(own),
-            Recognition::Sockets(pairs) => Known::Sockets(pairs.look(&Root::system(), &ports())),
+            SessionFilter::Name => Known::Names,
+            SessionFilter::Id(own) => Known::Ids(own),
+            SessionFilter::Sockets(pairs) => Known::Sockets(pairs.look(&Root::system(), &ports())),
         }
     }
 }

@@ -114,7 +114,7 @@ impl BoundedWait {
 }
 
 /// A session with the database, and the queries that it refuses.
-pub(super) struct Session<C> {
+pub(super) struct SampledSession<C> {
     connection: C,
     bounds: BoundedWait,
     /// Queries that were refused in this session.
@@ -143,9 +143,14 @@ fn is_passing(error: &Error) -> bool {
         || PASSING.contains(&error.code().as_str())
 }
 
-impl<C: Connection> Session<C> {
-    pub(super) fn new(connection: C, bounds: BoundedWait) -> Session<C> {
-        Session { connection, bounds, refused: BTreeSet::new(), is_answer_outstanding: false }
+impl<C: Connection> SampledSession<C> {
+    pub(super) fn new(connection: C, bounds: BoundedWait) -> SampledSession<C> {
+        SampledSession {
+            connection,
+            bounds,
+            refused: BTreeSet::new(),
+            is_answer_outstanding: false,
+        }
     }
 
     /// Returns the id that the login gave to the session.

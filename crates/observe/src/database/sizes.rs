@@ -13,10 +13,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use driver::{Connection, Table};
-use record::Part;
+use record::ComponentKind;
 use record::metric::storage;
 
-use super::session::{QueryFailure, Session};
+use super::session::{QueryFailure, SampledSession};
 use super::text::text;
 use crate::sample::Sample;
 
@@ -115,7 +115,7 @@ fn folder(path: &Path) -> Option<Extent> {
 
 /// Reads the sizes of a PostgreSQL database.
 pub(super) async fn read_postgres<C: Connection>(
-    session: &mut Session<C>,
+    session: &mut SampledSession<C>,
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
     let Some(tables) = session.ask_quietly(OF_POSTGRES).await? else { return Ok(()) };
@@ -136,7 +136,7 @@ pub(super) async fn read_postgres<C: Connection>(
 
 /// Reads the sizes of a database of MySQL or MariaDB.
 pub(super) async fn read_mysql<C: Connection>(
-    session: &mut Session<C>,
+    session: &mut SampledSession<C>,
     is_mariadb: bool,
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
@@ -180,8 +180,8 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
 /// Reports the sizes of a table, or of the whole database if `table` is empty.
 fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
     let part = match table {
-        "" => Part::Storage,
-        table => Part::Table(table.to_owned()),
+        "" => ComponentKind::Storage,
+        table => ComponentKind::Table(table.to_owned()),
     };
     sample.read(&part, storage::LOGICAL, logical as f64);
     sample.read(&part, storage::ALLOCATED, allocated as f64);

@@ -12,9 +12,9 @@
 use std::path::{Path, PathBuf};
 
 use driver::Connection;
-use record::Part;
+use record::ComponentKind;
 
-use super::session::{End, Query, QueryFailure, Session};
+use super::session::{End, Query, QueryFailure, SampledSession};
 use super::text::{number, text};
 use crate::sample::Sample;
 
@@ -35,7 +35,9 @@ pub(super) struct Sqlite {
 
 impl Sqlite {
     /// Queries the version, file and journal mode of the database.
-    pub(super) async fn open<C: Connection>(session: &mut Session<C>) -> Result<Sqlite, End> {
+    pub(super) async fn open<C: Connection>(
+        session: &mut SampledSession<C>,
+    ) -> Result<Sqlite, End> {
         let reply = session.ask(WHO).await?;
         let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         if text(row, 0).is_empty() {
@@ -62,11 +64,11 @@ impl Sqlite {
     /// Reads the number of pages, and the size of the log.
     pub(super) async fn read<C: Connection>(
         &self,
-        session: &mut Session<C>,
+        session: &mut SampledSession<C>,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let mut report = |metric, unit, value: u64| {
-            sample.read_named(&Part::Statistics, metric, unit, value as f64);
+            sample.read_named(&ComponentKind::Statistics, metric, unit, value as f64);
         };
         if !self.has_log {
             if let Some(bytes) = self.bytes("") {
@@ -84,7 +86,7 @@ impl Sqlite {
         {
             for (place, metric) in ["page_count", "freelist_count"].into_iter().enumerate() {
                 let pages = number(row, place) as f64;
-                sample.read_named(&Part::Statistics, metric, "pages", pages);
+                sample.read_named(&ComponentKind::Statistics, metric, "pages", pages);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::metric::{RUNNING, sessions};
-use record::{Metric, Part};
+use record::{ComponentKind, Metric};
 
 use super::recognition::OwnSessions;
 use crate::sample::Sample;
@@ -48,7 +48,7 @@ pub(super) struct Tally {
     /// True once a session was recognised as ours: a proxy in between may change the names of
     /// sessions, and then the sessions of all clients are counted.
     knows_ours: bool,
-    sums: BTreeMap<(Part, String), Counted>,
+    sums: BTreeMap<(ComponentKind, String), Counted>,
 }
 
 /// Observation of one sample of the sessions.
@@ -181,18 +181,18 @@ impl Tally {
 
     /// Adds to a sum of sessions.
     fn add_sessions(&mut self, metric: Metric, by: u64) {
-        debug_assert!(metric.is_of(&Part::Sessions), "{}", metric.name);
-        self.add(&Part::Sessions, metric.name, metric.unit, by);
+        debug_assert!(metric.is_of(&ComponentKind::Sessions), "{}", metric.name);
+        self.add(&ComponentKind::Sessions, metric.name, metric.unit, by);
     }
 
     /// Adds to a sum under a name that comes from the server.
-    pub(super) fn add_named(&mut self, part: &Part, name: &str, by: u64) {
+    pub(super) fn add_named(&mut self, part: &ComponentKind, name: &str, by: u64) {
         debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
-        let unit = if *part == Part::Background { "looks" } else { "sessions" };
+        let unit = if *part == ComponentKind::Background { "looks" } else { "sessions" };
         self.add(part, name, unit, by);
     }
 
-    fn add(&mut self, part: &Part, metric: &str, unit: &'static str, by: u64) {
+    fn add(&mut self, part: &ComponentKind, metric: &str, unit: &'static str, by: u64) {
         let key = (part.clone(), metric.to_owned());
         if let Some(counted) = self.sums.get_mut(&key) {
             counted.sum += by;
@@ -224,17 +224,17 @@ impl Tally {
         if matches!(self.whose, ObservedSessions::Program(_)) {
             self.add_turns(look.turns);
         }
-        self.add_named(&Part::Waits, RUNNING, 0);
+        self.add_named(&ComponentKind::Waits, RUNNING, 0);
         for (event, &count) in waits {
-            self.add_named(&Part::Waits, event, count);
+            self.add_named(&ComponentKind::Waits, event, count);
         }
         let mut most: Vec<(&String, &u64)> = statements.iter().collect();
         most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
         for (statement, &count) in most.into_iter().take(STATEMENTS) {
-            self.add_named(&Part::Statements, statement, count);
+            self.add_named(&ComponentKind::Statements, statement, count);
         }
         for work in background.keys() {
-            self.add_named(&Part::Background, work, 1);
+            self.add_named(&ComponentKind::Background, work, 1);
         }
     }
 
@@ -283,17 +283,17 @@ mod tests {
     #[test]
     fn new_counter_starts_at_zero() {
         let mut tally = Tally::of(ObservedSessions::AllClients);
-        tally.add_named(&Part::Waits, "Lock:tuple", 3);
+        tally.add_named(&ComponentKind::Waits, "Lock:tuple", 3);
         assert_eq!(readings(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
         assert_eq!(readings(&tally.begun()), []);
-        tally.add_named(&Part::Waits, "Lock:tuple", 2);
+        tally.add_named(&ComponentKind::Waits, "Lock:tuple", 2);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         assert_eq!(readings(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
     /// Returns the sums of a part by name.
-    fn sums(tally: &Tally, part: &Part) -> BTreeMap<String, u64> {
+    fn sums(tally: &Tally, part: &ComponentKind) -> BTreeMap<String, u64> {
         let of_it = tally.sums.iter().filter(|((of, _), _)| of == part);
         of_it.map(|((_, metric), counted)| (metric.clone(), counted.sum)).collect()
     }
@@ -309,9 +309,10 @@ mod tests {
             SessionObservation { active: 2, parallel_workers: 1, ..SessionObservation::default() };
         ours.wait(RUNNING, 2);
         let seen = |tally: &Tally| {
-            let (sessions, waits) = (sums(tally, &Part::Sessions), sums(tally, &Part::Waits));
+            let (sessions, waits) =
+                (sums(tally, &ComponentKind::Sessions), sums(tally, &ComponentKind::Waits));
             let lock = waits.get("Lock:tuple").copied().unwrap_or_default();
-            assert_eq!(sums(tally, &Part::Background).len(), 1);
+            assert_eq!(sums(tally, &ComponentKind::Background).len(), 1);
             [sessions["active"], sessions["idle"], sessions["others"], waits[RUNNING], lock]
         };
         let mut run = Tally::of(ObservedSessions::Ours(None));
@@ -362,7 +363,7 @@ mod tests {
     fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
         let mut tally = Tally::of(ObservedSessions::Program(Scope::default()));
         let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
-        let of = |tally: &Tally| sums(tally, &Part::Sessions)["active"];
+        let of = |tally: &Tally| sums(tally, &ComponentKind::Sessions)["active"];
         tally.add_looks(
             SessionObservation { active: 1, ..SessionObservation::default() },
             theirs.clone(),
@@ -380,9 +381,9 @@ mod tests {
     fn number_of_names_is_limited() {
         let mut tally = Tally::of(ObservedSessions::AllClients);
         for name in 0..1_000 {
-            tally.add_named(&Part::Locks, &format!("t{name}"), 1);
+            tally.add_named(&ComponentKind::Locks, &format!("t{name}"), 1);
         }
-        tally.add_named(&Part::Waits, "cpu", 1);
+        tally.add_named(&ComponentKind::Waits, "cpu", 1);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let readings = readings(&sample);

@@ -1,7 +1,7 @@
 //! Short forms of statements, and access to answers by column name.
 
 use driver::Table;
-use record::Part;
+use record::ComponentKind;
 
 use crate::sample::Sample;
 
@@ -271,7 +271,7 @@ pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
     for (name, value) in table.columns.iter().zip(row) {
         let value = value.as_deref().and_then(|value| value.parse::<f64>().ok());
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            sample.read_named(&Part::Statistics, &format!("{view}.{name}"), "", value);
+            sample.read_named(&ComponentKind::Statistics, &format!("{view}.{name}"), "", value);
         }
     }
 }

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::disk;
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Prefixes of block devices that are not disks.
 const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
@@ -43,7 +43,7 @@ pub(crate) struct Disks {
     whole: BTreeMap<String, bool>,
 }
 
-impl Source for Disks {
+impl Sampler for Disks {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/diskstats") else {
             return sample.missing("disk", "/proc/diskstats cannot be read");
@@ -115,7 +115,7 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
 }
 
 fn report(name: &str, done: &DiskCounters, sample: &mut Sample) {
-    let part = Part::Disk(name.to_owned());
+    let part = ComponentKind::Disk(name.to_owned());
     let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;
     sample.read(&part, disk::READS, done.reads as f64);

@@ -2,11 +2,11 @@
 //! (Linux, Documentation/admin-guide/pm/cpufreq.rst), in kHz. Most virtual machines have no such
 //! files.
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::host;
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
@@ -41,10 +41,10 @@ impl Frequency {
     }
 }
 
-impl Source for Frequency {
+impl Sampler for Frequency {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         if let Some(mean) = self.mean(root) {
-            sample.read(&Part::Host, host::FREQUENCY, mean);
+            sample.read(&ComponentKind::Host, host::FREQUENCY, mean);
         }
     }
 }

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::interface;
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Maximum number of interfaces that are reported.
 const MOST: usize = 64;
@@ -34,7 +34,7 @@ pub(crate) struct Interfaces {
     speeds: BTreeMap<String, Option<f64>>,
 }
 
-impl Source for Interfaces {
+impl Sampler for Interfaces {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/net/dev") else {
             return sample.missing("interface", "/proc/net/dev cannot be read");
@@ -48,7 +48,7 @@ impl Source for Interfaces {
             }
             report(name, gone, sample);
             if let Some(speed) = self.speed(root, name) {
-                sample.read(&Part::Interface(name.to_owned()), interface::SPEED, speed);
+                sample.read(&ComponentKind::Interface(name.to_owned()), interface::SPEED, speed);
             }
         }
     }
@@ -90,7 +90,7 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
 }
 
 fn report(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
-    let part = Part::Interface(name.to_owned());
+    let part = ComponentKind::Interface(name.to_owned());
     let found = [
         (interface::RECEIVED_BYTES, gone.received_bytes),
         (interface::SENT_BYTES, gone.sent_bytes),

@@ -2,10 +2,10 @@
 //! `proc_vmstat(5)`).
 
 use record::metric::host;
-use record::{Metric, Part};
+use record::{ComponentKind, Metric};
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Counters of `/proc/vmstat`, with the metric of each.
 const COUNTERS: [(&str, Metric); 3] = [
@@ -17,7 +17,7 @@ const COUNTERS: [(&str, Metric); 3] = [
 /// Memory of the machine.
 pub(crate) struct Memory;
 
-impl Source for Memory {
+impl Sampler for Memory {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let text = root.text("proc/meminfo").unwrap_or_default();
         let bytes = |name: &str| bytes(&text, name);
@@ -40,7 +40,7 @@ impl Source for Memory {
 
 fn report(metric: Metric, value: Option<u64>, why: &str, sample: &mut Sample) {
     match value {
-        Some(value) => sample.read(&Part::Host, metric, value as f64),
+        Some(value) => sample.read(&ComponentKind::Host, metric, value as f64),
         None => sample.missing(format!("host {}", metric.name), why),
     }
 }

@@ -3,10 +3,10 @@
 //! since boot.
 
 use record::metric::host;
-use record::{Metric, Part};
+use record::{ComponentKind, Metric};
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Files of `/proc/pressure`, with the line that is read and its metric.
 const LINES: [(&str, &str, Metric); 5] = [
@@ -20,7 +20,7 @@ const LINES: [(&str, &str, Metric); 5] = [
 /// Resource pressure on the machine.
 pub(crate) struct Pressure;
 
-impl Source for Pressure {
+impl Sampler for Pressure {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let mut found = 0;
         for file in ["cpu", "memory", "io"] {
@@ -28,7 +28,7 @@ impl Source for Pressure {
             let text = text.unwrap_or_default();
             for (_, kind, metric) in LINES.iter().filter(|(of, _, _)| *of == file) {
                 if let Some(micros) = total(&text, kind) {
-                    sample.read(&Part::Host, *metric, micros as f64 / 1e6);
+                    sample.read(&ComponentKind::Host, *metric, micros as f64 / 1e6);
                     found += 1;
                 }
             }

@@ -1,13 +1,13 @@
 //! Time use of the processors: the lines of `/proc/stat` that begin with `cpu` (`proc_stat(5)`),
 //! for all processors together and for each one.
 
-use record::Part;
+use record::ComponentKind;
 use record::environment::ProcessorShares;
 use record::metric::{host, processor};
 
 use super::scheduler;
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Kernel ticks per second (`USER_HZ`): 100 wherever Rust has threads and Linux has `/proc`.
 pub(crate) const TICKS_PER_S: f64 = 100.0;
@@ -99,7 +99,7 @@ pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
 /// Processors of the machine, in seconds since boot, and its run queue.
 pub(crate) struct Processors;
 
-impl Source for Processors {
+impl Sampler for Processors {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/stat") else {
             return sample.missing("host processors", "/proc/stat cannot be read");
@@ -128,8 +128,8 @@ impl Source for Processors {
 /// Reports the times of one line.
 fn report(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
     let part = match whose {
-        ProcessorScope::All => Part::Host,
-        ProcessorScope::One(number) => Part::Processor(number),
+        ProcessorScope::All => ComponentKind::Host,
+        ProcessorScope::One(number) => ComponentKind::Processor(number),
     };
     let metrics = match whose {
         ProcessorScope::All => [

@@ -1,7 +1,7 @@
 //! Run queue, blocked tasks and context switches: the lines `ctxt`, `procs_running` and
 //! `procs_blocked` of `/proc/stat` (`proc_stat(5)`).
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::host;
 
 use crate::sample::Sample;
@@ -20,7 +20,7 @@ pub(super) fn report(stat: &str, sample: &mut Sample) {
     ];
     for (metric, value) in found {
         match value {
-            Some(value) => sample.read(&Part::Host, metric, value as f64),
+            Some(value) => sample.read(&ComponentKind::Host, metric, value as f64),
             None => {
                 let what = format!("host {}", metric.name);
                 sample.missing(what, "/proc/stat does not have it");

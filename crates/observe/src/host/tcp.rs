@@ -2,10 +2,10 @@
 //! (`proc_pid_net(5)`, RFC 1213: names, then values).
 
 use record::metric::host;
-use record::{Metric, Part};
+use record::{ComponentKind, Metric};
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Counters of the file, with the metric of each.
 const COUNTERS: [(&str, Metric); 2] =
@@ -14,12 +14,12 @@ const COUNTERS: [(&str, Metric); 2] =
 /// TCP statistics of the machine.
 pub(crate) struct Tcp;
 
-impl Source for Tcp {
+impl Sampler for Tcp {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let text = root.text("proc/net/snmp").unwrap_or_default();
         for (name, metric) in COUNTERS {
             match number(&text, name) {
-                Some(value) => sample.read(&Part::Host, metric, value as f64),
+                Some(value) => sample.read(&ComponentKind::Host, metric, value as f64),
                 None => {
                     let what = format!("host {}", metric.name);
                     sample.missing(what, "/proc/net/snmp does not have it");

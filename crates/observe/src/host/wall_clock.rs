@@ -4,11 +4,11 @@
 //! wall clock is set, or the machine is suspended, during which the monotonic clock stops.
 
 use base::{Clock, Monotonic, Nanos, WallTime};
-use record::Part;
+use record::ComponentKind;
 use record::metric::host;
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Longest time between two readings of the monotonic clock for the reading of the wall clock
 /// between them to belong to both.
@@ -33,11 +33,11 @@ impl WallClock {
     }
 }
 
-impl Source for WallClock {
+impl Sampler for WallClock {
     fn look(&mut self, _root: &Root, sample: &mut Sample) {
         if let Some(distance) = distance() {
             let s = self.set_forward_s(distance);
-            sample.read(&Part::Host, host::WALL_CLOCK, s);
+            sample.read(&ComponentKind::Host, host::WALL_CLOCK, s);
         }
     }
 }

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_lines_are_no_listeners() {
+    fn odd_lines_are_not_listeners() {
         for odd in
             ["", "0:", "0: :", "0: 1:ZZ 2 0A", "0: 0:16 0:0 01 0 0 0 0 0 0", "0: 0:16 0:0 0A"]
         {

@@ -7,7 +7,7 @@ use record::metric::lane;
 use record::{LANE_PREFIX, Metric, Reading};
 
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 
 /// Maximum number of threads that are read one by one.
 const MOST: usize = 64;
@@ -18,7 +18,7 @@ const TASKS: &str = "proc/self/task";
 /// Threads of this process that make requests.
 pub(crate) struct Lanes;
 
-impl Source for Lanes {
+impl Sampler for Lanes {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         sample.readings.extend(readings(root));
     }

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
 use record::metric::{generator, processes, role, server};
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 
 use self::census::ProcessTree;
 use self::files::Files;
@@ -38,7 +38,7 @@ use self::units::ids;
 use self::used::{Pair, ResourceUse};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
 /// Maximum number of samples between two searches for a server that was not found: a search reads
@@ -108,7 +108,7 @@ impl Processes {
     }
 }
 
-impl Source for Processes {
+impl Sampler for Processes {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let mut files = Files::of(root);
         let is_first = self.last.is_none();
@@ -235,13 +235,13 @@ impl Processes {
         };
         if !group.numbers().is_empty() {
             let s = seconds(group.observing);
-            sample.read(&Part::Processes(Side::Generator), generator::OBSERVING, s);
+            sample.read(&ComponentKind::Processes(Side::Generator), generator::OBSERVING, s);
         }
     }
 
     fn report_roles(&self, sample: &mut Sample) {
         for (role, used) in &self.server.roles {
-            let part = Part::Role((*role).to_owned());
+            let part = ComponentKind::Role((*role).to_owned());
             sample.read(&part, role::USER, seconds(used.user));
             sample.read(&part, role::SYSTEM, seconds(used.system));
             sample.read(&part, role::READ_BYTES, used.read as f64);
@@ -288,7 +288,7 @@ struct SideUsage {
 
 impl SideUsage {
     fn read(&self, sample: &mut Sample, metric: Metric, value: f64) {
-        sample.read(&Part::Processes(self.side), metric, value);
+        sample.read(&ComponentKind::Processes(self.side), metric, value);
     }
 
     fn report(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {

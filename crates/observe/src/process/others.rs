@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Nanos, Stamp};
 use record::metric::{host, program};
-use record::{ObservedComponent, Part};
+use record::{ComponentKind, ObservedComponent};
 
 use super::files::Files;
 use super::stat::{self, Stat};
@@ -152,7 +152,7 @@ impl OtherPrograms {
 
     /// Adds what each process has used since the last scan.
     fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>) {
-        let gone = self.gone(&found);
+        let ended_since = self.ended_since(&found);
         let is_first = self.last.is_none();
         let youngest = self.youngest;
         for (number, other) in &mut found {
@@ -160,9 +160,10 @@ impl OtherPrograms {
             let before = known.filter(|before| before.stat.started == other.stat.started);
             let grown = match before {
                 Some(before) => {
-                    let gone = gone.get(number).copied().unwrap_or_default();
+                    let ended_since = ended_since.get(number).copied().unwrap_or_default();
                     let reaped = reaped(&other.stat).saturating_sub(reaped(&before.stat));
-                    own(&other.stat).saturating_sub(own(&before.stat)) + reaped.saturating_sub(gone)
+                    own(&other.stat).saturating_sub(own(&before.stat))
+                        + reaped.saturating_sub(ended_since)
                 }
                 // It existed before, and belonged to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
@@ -181,28 +182,28 @@ impl OtherPrograms {
     /// Returns, by ancestor, the ticks that processes had used by the last scan if they have ended
     /// since. The ancestor is their nearest one that has not ended. Once it waits for them, its own
     /// times include everything that they used.
-    fn gone(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
+    fn ended_since(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
         let is_there = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
         };
         let has_ended = self.processes.iter().filter(|(number, other)| !is_there(number, other));
         let ended: BTreeMap<u32, u32> =
             has_ended.map(|(number, other)| (*number, other.stat.parent)).collect();
-        let mut gone = BTreeMap::new();
+        let mut ended_since = BTreeMap::new();
         for number in ended.keys() {
             let heir = ancestry(&ended, *number).find(|it| !ended.contains_key(it));
             let used = self.processes.get(number).map_or(0, |it| own(&it.stat) + reaped(&it.stat));
             if let Some(heir) = heir {
-                *gone.entry(heir).or_default() += used;
+                *ended_since.entry(heir).or_default() += used;
             }
         }
-        gone
+        ended_since
     }
 
     fn report(&mut self, now: Stamp, sample: &mut Sample) {
         let since = *self.first.get_or_insert(now);
         let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
-        sample.read(&Part::Host, host::OTHER_PROGRAMS, seconds(self.total));
+        sample.read(&ComponentKind::Host, host::OTHER_PROGRAMS, seconds(self.total));
         let share = now.since(since).as_secs_f64() * LEAST_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
@@ -214,7 +215,7 @@ impl OtherPrograms {
         let room = MOST - self.reported.len();
         self.reported.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
         for name in &self.reported {
-            let part = Part::Program(name.clone());
+            let part = ComponentKind::Program(name.clone());
             let used = self.programs.get(name).copied().unwrap_or_default();
             let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
             sample.read(&part, program::USED, seconds(used));
@@ -236,7 +237,7 @@ fn own_time(files: &mut Files<'_>) -> Nanos {
 
 /// Returns the processor time of the whole machine from the sample, in seconds.
 fn busy(sample: &Sample) -> Option<f64> {
-    let host = ObservedComponent::here(Part::Host).to_string();
+    let host = ObservedComponent::here(ComponentKind::Host).to_string();
     let mut readings = sample.readings.iter();
     let busy =
         readings.find(|it| it.series.component == host && it.series.metric == host::BUSY.name)?;
@@ -284,7 +285,7 @@ mod tests {
     /// Samples after the given number of seconds, in each of which the machine was fully busy.
     fn look(others: &mut OtherPrograms, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
-        sample.read(&Part::Host, host::BUSY, second as f64);
+        sample.read(&ComponentKind::Host, host::BUSY, second as f64);
         let sides = Sides { own: OWN, numbers: [101, 102].into(), used_s: 0.0 };
         let now = Stamp::ZERO + Nanos::from_secs(1_000 * second);
         others.look(&mut Files::of(&planted.root), &sides, now, &mut sample);
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn generator_server_and_kernel_are_no_other_programs() {
+    fn generator_server_and_kernel_are_not_other_programs() {
         let family = [(OWN, 1), (101, 1), (105, OWN), (106, 105), (107, 101), (2, 0), (50, 2)];
         let plant_all = |ticks: u64| {
             let plant = |p, (n, parent): &(u32, u32)| plant(p, *n, "x", child(*parent, ticks));

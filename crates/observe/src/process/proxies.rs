@@ -59,7 +59,7 @@ mod tests {
     use crate::environment::tests::Planted;
 
     #[test]
-    fn listener_that_is_no_database_may_be_a_pooler() {
+    fn listener_that_is_not_a_database_may_be_a_pooler() {
         let tcp = |inode: u32| {
             format!("head\n0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 {inode} 1\n")
         };

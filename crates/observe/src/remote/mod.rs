@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
 use record::metric;
-use record::{ObservedComponent, Part};
+use record::{ComponentKind, ObservedComponent};
 
 use self::clock::{ClockExchange, Reference};
 pub use self::host::RemoteHost;
@@ -247,7 +247,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     fn report_offset(&self, echo: ClockExchange) {
         let offset_s = echo.offset_s(Reference::now());
         let mut sample = Sample::default();
-        sample.read(&Part::Host, metric::host::CLOCK_OFFSET, offset_s);
+        sample.read(&ComponentKind::Host, metric::host::CLOCK_OFFSET, offset_s);
         if offset_s.abs() > FAR_APART_S {
             let side = if offset_s > 0.0 { "ahead of" } else { "behind" };
             let why = format!(

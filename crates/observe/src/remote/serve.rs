@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Clock, Monotonic, Nanos};
 use record::metric::generator;
-use record::{ObservedComponent, Part, Reading, Side};
+use record::{ComponentKind, ObservedComponent, Reading, Side};
 
 use super::clock::Reference;
 use super::protocol::{self, RemoteRequest};
@@ -75,32 +75,32 @@ fn of_the_machine(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.part)
     {
         Some(
-            Part::Lane(_)
-            | Part::Database
-            | Part::Storage
-            | Part::Table(_)
-            | Part::Processes(Side::Generator)
-            | Part::Pooler(_)
-            | Part::Sockets(Side::Generator)
-            | Part::Cgroup(Side::Generator),
+            ComponentKind::Lane(_)
+            | ComponentKind::Database
+            | ComponentKind::Storage
+            | ComponentKind::Table(_)
+            | ComponentKind::Processes(Side::Generator)
+            | ComponentKind::Pooler(_)
+            | ComponentKind::Sockets(Side::Generator)
+            | ComponentKind::Cgroup(Side::Generator),
         )
         | None => false,
         Some(
-            Part::Host
-            | Part::Processor(_)
-            | Part::Disk(_)
-            | Part::Interface(_)
-            | Part::Processes(Side::Server)
-            | Part::Role(_)
-            | Part::Program(_)
-            | Part::Sockets(Side::Server)
-            | Part::Cgroup(Side::Server)
-            | Part::Sessions
-            | Part::Waits
-            | Part::Locks
-            | Part::Statements
-            | Part::Background
-            | Part::Statistics,
+            ComponentKind::Host
+            | ComponentKind::Processor(_)
+            | ComponentKind::Disk(_)
+            | ComponentKind::Interface(_)
+            | ComponentKind::Processes(Side::Server)
+            | ComponentKind::Role(_)
+            | ComponentKind::Program(_)
+            | ComponentKind::Sockets(Side::Server)
+            | ComponentKind::Cgroup(Side::Server)
+            | ComponentKind::Sessions
+            | ComponentKind::Waits
+            | ComponentKind::Locks
+            | ComponentKind::Statements
+            | ComponentKind::Background
+            | ComponentKind::Statistics,
         ) => true,
     };
     let is_cost = |reading: &Reading| reading.series.metric == generator::OBSERVING.name;
@@ -114,7 +114,8 @@ fn of_the_machine(sample: Sample) -> Sample {
 /// Returns true if a component, with or without a metric behind its name, is of the load generator.
 fn is_of_generator(what: &str) -> bool {
     let side = Side::Generator;
-    let parts = [Part::Processes(side), Part::Sockets(side), Part::Cgroup(side)];
+    let parts =
+        [ComponentKind::Processes(side), ComponentKind::Sockets(side), ComponentKind::Cgroup(side)];
     parts.iter().any(|part| {
         let rest = what.strip_prefix(&part.to_string());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

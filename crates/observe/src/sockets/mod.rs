@@ -18,7 +18,7 @@ use std::io;
 use std::path::PathBuf;
 
 use record::metric::sockets;
-use record::{Part, Side};
+use record::{ComponentKind, Side};
 
 use self::connection::{Connection, ConnectionCounters, LastTransfer};
 use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
@@ -28,7 +28,7 @@ use self::pooler::PoolerSearch;
 use self::tcp::Family;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
-use crate::sample::{Sample, Source};
+use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
 /// Samples between two requests for an address family without connections while the other family
@@ -169,7 +169,7 @@ impl End {
     }
 
     fn report(&self, side: Side, sample: &mut Sample) {
-        let part = Part::Sockets(side);
+        let part = ComponentKind::Sockets(side);
         let now = &self.now;
         sample.read(&part, sockets::CONNECTIONS, now.connections as f64);
         sample.read(&part, sockets::RECEIVE_QUEUE, now.receive_queue as f64);
@@ -348,7 +348,7 @@ impl Sockets {
     }
 }
 
-impl Source for Sockets {
+impl Sampler for Sockets {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         if self.ports.is_empty() && self.paths.is_empty() {
             return;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use record::Part;
+use record::ComponentKind;
 use record::metric::pooler;
 
 use super::connection::{Connection, LastTransfer};
@@ -125,7 +125,7 @@ impl PoolerSearch {
     /// Adds the readings of the pooler to a sample.
     pub(super) fn report(&self, sample: &mut Sample) {
         let Some(Pooler { name, now, .. }) = &self.found else { return };
-        let part = Part::Pooler(name.clone());
+        let part = ComponentKind::Pooler(name.clone());
         sample.read(&part, pooler::SESSIONS, now.count() as f64);
         if let Some(working) = now.working.filter(|_| now.local == 0) {
             sample.read(&part, pooler::WORKING, working as f64);

@@ -70,7 +70,7 @@ fn refused_login_is_reported() {
 }
 
 #[test]
-fn file_that_is_no_database_is_reported() {
+fn non_database_file_is_reported() {
     let config = sim();
     for (watch, mut readings) in
         [Readings::begin(&Null), Readings::begin(&Simulated::new(config, Seed(1)))]

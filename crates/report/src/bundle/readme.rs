@@ -160,7 +160,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn texts_of_a_record_are_no_markup_of_the_first_file() {
+    fn texts_of_a_record_are_not_markup_of_the_first_file() {
         let mut view = view();
         view.inputs.push(BundledInput {
             path: "b|`c`.csv".to_owned(),

@@ -4,7 +4,7 @@ use analyze::compare::owner_of_server;
 use analyze::{Evidence, Observed};
 use base::Nanos;
 use record::metric::{Metric, host, processes, program};
-use record::{ObservedComponent, Part, Side};
+use record::{ComponentKind, ObservedComponent, Side};
 use workload::question::CpuOwner;
 
 use super::readings::{MERGED, Rates, Series, draw, rates, rates_of};
@@ -65,7 +65,8 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     };
     let sides = [(Side::Generator, generator), (Side::Server, server)];
     let of_side = |(side, name): (Side, &str)| {
-        let used = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
+        let used =
+            used(evidence, &ComponentKind::Processes(side), &[processes::USER, processes::SYSTEM]);
         let of_client = || (side == Side::Generator).then(|| client(evidence));
         Some(Usage {
             name: name.to_owned(),
@@ -73,7 +74,7 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
             rates: used.or_else(of_client)?,
         })
     };
-    let machine = used(evidence, &Part::Host, &[host::BUSY]).map(|rates| Usage {
+    let machine = used(evidence, &ComponentKind::Host, &[host::BUSY]).map(|rates| Usage {
         name: "whole machine".to_owned(),
         stroke: Stroke::Dotted,
         rates,
@@ -91,7 +92,9 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
-        let Some(ObservedComponent { part: Part::Program(name), .. }) = component else { continue };
+        let Some(ObservedComponent { part: ComponentKind::Program(name), .. }) = component else {
+            continue;
+        };
         let rates = rates_of(observed);
         if rates.mean >= NOTABLE {
             found.push(Usage { name, stroke: Stroke::Dashed, rates });
@@ -103,7 +106,7 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Rates> {
+fn used(evidence: &Evidence, part: &ComponentKind, metrics: &[Metric]) -> Option<Rates> {
     let counters: Vec<&Observed> =
         metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
     let rates = match counters.as_slice() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use record::metric::{disk, interface, sockets};
-use record::{Metric, Part, Side};
+use record::{ComponentKind, Metric, Side};
 
 use super::readings::{MERGED, Places, Rates, Series, by_place, draw, of_metric, rates_of, words};
 use super::subject::{Run, highest};
@@ -82,12 +82,14 @@ const NETWORK: Quantity = Quantity {
 /// Returns the figures of the disks and of the network.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let disks = by_place(&run.view.evidence.observed, |part| match part {
-        Part::Disk(name) => Some(format!("disk {name}")),
+        ComponentKind::Disk(name) => Some(format!("disk {name}")),
         _ => None,
     });
     let interfaces = by_place(&run.view.evidence.observed, |part| match part {
-        Part::Interface(name) => Some(format!("interface {name}")),
-        Part::Sockets(Side::Generator) => Some("connections of the load generator".to_owned()),
+        ComponentKind::Interface(name) => Some(format!("interface {name}")),
+        ComponentKind::Sockets(Side::Generator) => {
+            Some("connections of the load generator".to_owned())
+        }
         _ => None,
     });
     let mut figures = Vec::new();

@@ -25,27 +25,27 @@ pub(super) struct Named<'a> {
 }
 
 /// A job of both runs.
-struct Both<'a> {
+struct JobOfBothRuns<'a> {
     runs: &'a [Named<'a>; 2],
     jobs: [Job<'a>; 2],
 }
 
 /// Returns the figures of the jobs that both runs have, at most `most` of them.
 pub(super) fn figures(runs: &[Named<'_>; 2], most: usize) -> Vec<Figure> {
-    let both: Vec<Both<'_>> = runs[0]
+    let both: Vec<JobOfBothRuns<'_>> = runs[0]
         .run
         .jobs()
         .filter_map(|job| {
             let other = runs[1].run.jobs().find(|it| it.summary.name == job.summary.name)?;
-            Some(Both { runs, jobs: [job, other] })
+            Some(JobOfBothRuns { runs, jobs: [job, other] })
         })
         .take(most)
         .collect();
-    let kinds = [Both::throughput, Both::response, Both::percentiles];
+    let kinds = [JobOfBothRuns::throughput, JobOfBothRuns::response, JobOfBothRuns::percentiles];
     kinds.into_iter().flat_map(|kind| both.iter().map(kind)).collect()
 }
 
-impl Both<'_> {
+impl JobOfBothRuns<'_> {
     /// Returns the completed requests per second of both.
     fn throughput(&self) -> Figure {
         let completed = self.jobs.each_ref().map(|job| job.summary.throughput_per_s);

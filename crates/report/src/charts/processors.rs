@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use base::Nanos;
-use record::Part;
+use record::ComponentKind;
 use record::metric::processor;
 
 use super::readings::{by_place, ends, of_metric, words};
@@ -31,7 +31,7 @@ const IDLE: f64 = 0.02;
 /// Returns the processors of each observed machine.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let number = |part| match part {
-        Part::Processor(number) => Some(number),
+        ComponentKind::Processor(number) => Some(number),
         _ => None,
     };
     let places = by_place(&run.view.evidence.observed, number);

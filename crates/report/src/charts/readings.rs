@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use base::Nanos;
-use record::{Metric, ObservedComponent, Part};
+use record::{ComponentKind, Metric, ObservedComponent};
 
 use super::subject::{Words, highest};
 use crate::figure::{Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
@@ -24,7 +24,7 @@ pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Obs
 /// one, and the first of the others by name.
 pub(super) fn by_place<K: Ord>(
     observed: &[Observed],
-    key: impl Fn(Part) -> Option<K>,
+    key: impl Fn(ComponentKind) -> Option<K>,
 ) -> Places<'_, K> {
     let mut places: Places<'_, K> = BTreeMap::new();
     for observed in observed {
@@ -229,7 +229,7 @@ mod tests {
         };
         let components = ["db1/disk a", "db2/disk a", "db3/disk a", "db4/disk a", "disk a", "host"];
         let all = components.map(observed);
-        let key = |part| matches!(part, Part::Disk(_)).then_some(());
+        let key = |part| matches!(part, ComponentKind::Disk(_)).then_some(());
         let places: Vec<Option<String>> = by_place(&all, key).into_keys().collect();
         let expected = [None, Some("db1"), Some("db2"), Some("db3")];
         assert_eq!(places, expected.map(|place| place.map(str::to_owned)));

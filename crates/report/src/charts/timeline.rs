@@ -7,7 +7,7 @@ use analyze::Observed;
 use base::Nanos;
 use record::metric::{CHECKPOINT, generator};
 use record::statistic::{Statistic, pg_stat_bgwriter, pg_stat_checkpointer};
-use record::{Event, EventKind, Part, Side};
+use record::{ComponentKind, Event, EventKind, Side};
 
 use super::readings::by_place;
 use super::subject::Run;
@@ -115,7 +115,7 @@ fn outages(run: &Run<'_>) -> Vec<Mark> {
 }
 
 fn stalls(run: &Run<'_>) -> Vec<Mark> {
-    let part = Part::Processes(Side::Generator);
+    let part = ComponentKind::Processes(Side::Generator);
     let stalls: &[(Nanos, f64)] =
         run.view.evidence.observed(&part, generator::STALL).map_or(&[], |it: &Observed| &it.points);
     let period = |(at, length): &(Nanos, f64)| {
@@ -160,7 +160,9 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
 /// Returns the checkpoints of all databases: rules where a counter of them steps; without such a
 /// counter, periods in which samples saw the work of one.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
-    let key = |part| matches!(part, Part::Statistics | Part::Background).then_some(part);
+    let key = |part| {
+        matches!(part, ComponentKind::Statistics | ComponentKind::Background).then_some(part)
+    };
     let places = by_place(&run.view.evidence.observed, key);
     places
         .iter()
@@ -171,15 +173,15 @@ fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
         .collect()
 }
 
-fn checkpoints_of(parts: &BTreeMap<Part, Vec<&Observed>>, label: &str) -> Vec<Mark> {
-    let named = |part: &Part, is_it: &dyn Fn(&str) -> bool| -> Vec<&Observed> {
+fn checkpoints_of(parts: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str) -> Vec<Mark> {
+    let named = |part: &ComponentKind, is_it: &dyn Fn(&str) -> bool| -> Vec<&Observed> {
         let all = parts.get(part).into_iter().flatten().copied();
         all.filter(|observed| is_it(&observed.metric)).collect()
     };
     let is_counter = |name: &str| CHECKPOINTS.iter().any(|it| it.name == name);
-    let counters = named(&Part::Statistics, &is_counter);
+    let counters = named(&ComponentKind::Statistics, &is_counter);
     let is_seen = counters.is_empty();
-    let seen = named(&Part::Background, &|name| is_seen && name == CHECKPOINT);
+    let seen = named(&ComponentKind::Background, &|name| is_seen && name == CHECKPOINT);
     let rule = |[from, to]: [f64; 2]| {
         let at = (from + to) / 2.0;
         Mark::Rule { ink: Ink::Quiet, at, label: label.to_owned() }
@@ -228,7 +230,7 @@ mod tests {
         let timed = pg_stat_checkpointer::NUM_TIMED.name;
         let timed = counter("statistics", timed, &[7.0, 7.0, 8.0, 8.0]);
         let seen = counter("background", CHECKPOINT, &[0.0, 4.0, 9.0, 9.0, 9.0, 12.0]);
-        let mut parts = BTreeMap::from([(Part::Background, vec![&seen])]);
+        let mut parts = BTreeMap::from([(ComponentKind::Background, vec![&seen])]);
         let period = |from: f64, to: f64| Mark::Period {
             ink: Ink::Quiet,
             from,
@@ -237,7 +239,7 @@ mod tests {
         };
         let expected = [period(0.0, 2.0), period(4.0, 5.0)];
         assert_eq!(checkpoints_of(&parts, "checkpoint"), expected);
-        parts.insert(Part::Statistics, vec![&timed]);
+        parts.insert(ComponentKind::Statistics, vec![&timed]);
         let expected = Mark::Rule { ink: Ink::Quiet, at: 1.5, label: "checkpoint".into() };
         assert_eq!(checkpoints_of(&parts, "checkpoint"), [expected]);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use base::Nanos;
-use record::Part;
+use record::ComponentKind;
 use record::metric::{RUNNING, sessions};
 
 use super::readings::{by_place, ends, of_metric, words};
@@ -29,13 +29,13 @@ const OTHERS: &str = "other waits";
 /// Returns the waits of each observed database.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let is_ours = |part| match part {
-        Part::Waits | Part::Sessions => Some(part),
+        ComponentKind::Waits | ComponentKind::Sessions => Some(part),
         _ => None,
     };
     let places = by_place(&run.view.evidence.observed, is_ours);
-    let figure = |(place, parts): (Option<String>, BTreeMap<Part, Vec<&Observed>>)| {
-        let looks = of_metric(parts.get(&Part::Sessions)?, sessions::LOOKS)?;
-        let waits = parts.get(&Part::Waits)?;
+    let figure = |(place, parts): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
+        let looks = of_metric(parts.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
+        let waits = parts.get(&ComponentKind::Waits)?;
         (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
     };
     places.into_iter().filter_map(figure).collect()

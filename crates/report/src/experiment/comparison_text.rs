@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::comparison::ComparisonView;
-use super::sheet::Sheet;
+use super::sheet::AnswerText;
 use super::view::DifferenceView;
 use super::{lines, objection, sentence, text};
 use crate::text::Style;
@@ -12,7 +12,7 @@ use analyze::compare::{JudgedLimit, RegressionOutcome};
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
 /// limiters, metrics and pairs.
 pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
-    let mut out = Sheet::new(style);
+    let mut out = AnswerText::new(style);
     for sentence in answer(view) {
         out.sentence(0, &sentence);
     }
@@ -68,7 +68,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
 /// Remedy for a group of one run.
 const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
 
-fn groups(out: &mut Sheet, view: &ComparisonView) {
+fn groups(out: &mut AnswerText, view: &ComparisonView) {
     let _ = writeln!(out);
     for (place, group) in view.groups.iter().enumerate() {
         let role = if view.baselines[place] == place { "baseline" } else { "group" };
@@ -81,7 +81,7 @@ fn groups(out: &mut Sheet, view: &ComparisonView) {
     }
 }
 
-fn validity(out: &mut Sheet, view: &ComparisonView) {
+fn validity(out: &mut AnswerText, view: &ComparisonView) {
     let _ = writeln!(out, "\n{}", view.verdict().verdict());
     for group in &view.groups {
         out.sentence(2, &format!("{}: {}", group.name, lines::counts(group)));
@@ -107,7 +107,7 @@ fn validity(out: &mut Sheet, view: &ComparisonView) {
     }
 }
 
-fn differences(out: &mut Sheet, view: &ComparisonView) {
+fn differences(out: &mut AnswerText, view: &ComparisonView) {
     let named = view.differences.iter().map(|one| lines::difference(&view.groups, one));
     out.labelled("differs", named);
     let is_of = |one: &&DifferenceView, arm: usize| one.arm == arm && one.cause.is_none();

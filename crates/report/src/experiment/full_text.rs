@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base::printable;
 
 use super::appendix::{Appendix, FactTables};
-use super::sheet::Sheet;
+use super::sheet::AnswerText;
 use super::text::answer_text;
 use super::view::ExperimentView;
 use crate::text::Style;
@@ -14,7 +14,7 @@ use crate::text::Style;
 /// and rows of the tables, the environment, the settings of the servers, and the plan.
 pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
     let appendix = Appendix::of(view);
-    let mut out = Sheet::new(style);
+    let mut out = AnswerText::new(style);
     let _ = writeln!(out, "\nchecks");
     for row in &appendix.checks {
         out.sentence(2, &in_words(view, row));
@@ -42,7 +42,7 @@ pub fn experiment_full_text(view: &ExperimentView, style: &Style) -> String {
     answer_text(view, style) + &out.into_text()
 }
 
-fn facts(out: &mut Sheet, view: &ExperimentView, subject: &FactTables) {
+fn facts(out: &mut AnswerText, view: &ExperimentView, subject: &FactTables) {
     let FactTables { heading, differing, same } = subject;
     for (rows, kind) in [(differing, "not the same in all runs"), (same, "the same in all runs")] {
         if !rows.is_empty() {

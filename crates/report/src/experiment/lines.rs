@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_is_no_plural() {
+    fn one_run_is_singular() {
         let slo = |runs, missed| {
             slo_outcome(&ArmSlo { job: "a".into(), text: "p99 < 5ms".into(), runs, missed })
         };

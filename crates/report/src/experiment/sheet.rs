@@ -11,14 +11,14 @@ const LABEL: usize = 11;
 
 /// The text of an answer while it is written. Sentences are broken at the width of the page; rows
 /// of tables, and text to be copied, are written as they are through [`fmt::Write`].
-pub(super) struct Sheet {
+pub(super) struct AnswerText {
     width: usize,
     text: String,
 }
 
-impl Sheet {
-    pub(super) fn new(style: &Style) -> Sheet {
-        Sheet { width: style.columns(), text: String::new() }
+impl AnswerText {
+    pub(super) fn new(style: &Style) -> AnswerText {
+        AnswerText { width: style.columns(), text: String::new() }
     }
 
     /// Returns the text.
@@ -61,7 +61,7 @@ impl Sheet {
     }
 }
 
-impl fmt::Write for Sheet {
+impl fmt::Write for AnswerText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text.push_str(text);
         Ok(())
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn sentences_are_broken_and_commands_are_not() {
-        let mut sheet = Sheet::new(&Style { color: false, width: 40 });
+        let mut sheet = AnswerText::new(&Style { color: false, width: 40 });
         let words = ["word"; 9].join(" ");
         sheet.sentence(2, &words);
         sheet.labelled("note", [words.clone(), "b\u{1b}[2J".to_owned()]);

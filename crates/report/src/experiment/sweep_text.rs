@@ -6,7 +6,7 @@ use analyze::curve::{ArmCurve, PointSummary, ResponseModel};
 use base::printable;
 use workload::question::TimeStatistic;
 
-use super::sheet::Sheet;
+use super::sheet::AnswerText;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners, shares,
@@ -29,7 +29,7 @@ const WIDEST: usize = 40;
 const LABEL: usize = 20;
 
 /// Writes the results of a sweep.
-pub(super) fn results(out: &mut Sheet, view: &ExperimentView) {
+pub(super) fn results(out: &mut AnswerText, view: &ExperimentView) {
     let Some(sweep) = &view.sweep else { return };
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         let of_arm = match view.arms.len() {
@@ -50,7 +50,7 @@ pub(super) fn results(out: &mut Sheet, view: &ExperimentView) {
 }
 
 /// Writes texts with a label before the first one.
-fn paragraph(out: &mut Sheet, label: &str, texts: impl IntoIterator<Item = String>) {
+fn paragraph(out: &mut AnswerText, label: &str, texts: impl IntoIterator<Item = String>) {
     for (number, text) in texts.into_iter().enumerate() {
         if number == 0 {
             let _ = writeln!(out);
@@ -59,7 +59,7 @@ fn paragraph(out: &mut Sheet, label: &str, texts: impl IntoIterator<Item = Strin
     }
 }
 
-fn points(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
+fn points(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
     let job = sweep.job_name().unwrap_or_default();
     let title = format!("{job} by {}{of_arm} (± half of the 95 % interval)", sweep.vary);
     let _ = writeln!(out, "\n{}", printable(&title));
@@ -78,7 +78,7 @@ fn points(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
 }
 
 /// Writes verdict, processor time and limiter of each point.
-fn components(out: &mut Sheet, curve: &ArmCurve) {
+fn components(out: &mut AnswerText, curve: &ArmCurve) {
     let owners = owners(&[curve]);
     let mut titles = vec![String::new(), "verdict".to_owned()];
     titles.extend(owners.iter().map(|owner| owner.name().to_owned()));
@@ -99,7 +99,7 @@ fn components(out: &mut Sheet, curve: &ArmCurve) {
 }
 
 /// Draws the metric of the rule, or the throughput, as a bar for each point.
-fn chart(out: &mut Sheet, sweep: &SweepView, curve: &ArmCurve) {
+fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
     let (title, values) = charted(sweep, curve);
     let highest = values.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
@@ -142,7 +142,7 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
 }
 
 /// Writes the predictions of the response-time model next to the measured times.
-fn predictions(out: &mut Sheet, sweep: &SweepView, model: &ResponseModel) {
+fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
     let mut rows = vec![titled(&MODEL_COLUMNS)];
     rows.extend(
         model
@@ -159,7 +159,7 @@ fn titled(columns: &[(&str, Align)]) -> Vec<String> {
 }
 
 /// Writes the comparison of the arms at each point, of the metrics that were declared.
-fn comparisons(out: &mut Sheet, view: &ExperimentView, sweep: &SweepView) {
+fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
     let mut rows = vec![titled(&COMPARISON_COLUMNS)];
     let all = comparison_rows(view, sweep).into_iter();
     rows.extend(all.map(|(value, cells)| [&[label(value)][..], &cells].concat()));
@@ -185,7 +185,7 @@ fn width(text: &str) -> usize {
 }
 
 /// Writes rows with aligned columns: the columns of `left` to the left, the others to the right.
-fn table(out: &mut Sheet, rows: &[Vec<String>], left: &[usize]) {
+fn table(out: &mut AnswerText, rows: &[Vec<String>], left: &[usize]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn tables_and_chart_fit_a_terminal() {
-        let (sweep, mut out) = (sweep(), Sheet::new(&Style::PLAIN));
+        let (sweep, mut out) = (sweep(), AnswerText::new(&Style::PLAIN));
         points(&mut out, &sweep, &sweep.curves[0], "");
         components(&mut out, &sweep.curves[0]);
         chart(&mut out, &sweep, &sweep.curves[0]);
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn bars_are_in_proportion_and_name_the_best() {
-        let (sweep, mut out) = (sweep(), Sheet::new(&Style::PLAIN));
+        let (sweep, mut out) = (sweep(), AnswerText::new(&Style::PLAIN));
         chart(&mut out, &sweep, &sweep.curves[0]);
         let out = out.into_text();
         let lines: Vec<&str> = out.lines().skip(2).collect();

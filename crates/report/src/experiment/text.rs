@@ -10,7 +10,7 @@ use super::capacity::CapacityView;
 use super::lines;
 use super::saturation::SaturationView;
 use super::sentence;
-use super::sheet::Sheet;
+use super::sheet::AnswerText;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
@@ -19,7 +19,7 @@ use crate::text::Style;
 /// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
 /// validity, metrics and pairs.
 pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
-    let mut out = Sheet::new(style);
+    let mut out = AnswerText::new(style);
     answer(&mut out, view);
     repetition(&mut out, view);
     out.labelled("question", [view.ask.clone()]);
@@ -64,13 +64,13 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     out.into_text()
 }
 
-fn answer(out: &mut Sheet, view: &ExperimentView) {
+fn answer(out: &mut AnswerText, view: &ExperimentView) {
     for sentence in lines::answers(view) {
         out.sentence(0, &sentence);
     }
 }
 
-fn repetition(out: &mut Sheet, view: &ExperimentView) {
+fn repetition(out: &mut AnswerText, view: &ExperimentView) {
     let Some(repetition) = &view.repetition else { return };
     let _ = writeln!(out);
     out.sentence(0, &repetition.sentence());
@@ -80,7 +80,7 @@ fn repetition(out: &mut Sheet, view: &ExperimentView) {
 }
 
 /// Writes what a search looks for, and the numbers of its result.
-fn asked(out: &mut Sheet, view: &ExperimentView, search: &CapacityView) {
+fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     out.entry("workload", lines::workload(view));
     out.entry("search", &search.asked());
     for (number, (name, value)) in search.numbers().into_iter().enumerate() {
@@ -92,7 +92,7 @@ fn asked(out: &mut Sheet, view: &ExperimentView, search: &CapacityView) {
 }
 
 /// Writes the table of trials; nothing before the first one.
-fn trials(out: &mut Sheet, search: &CapacityView) {
+fn trials(out: &mut AnswerText, search: &CapacityView) {
     if search.trials.is_empty() {
         return;
     }
@@ -103,7 +103,7 @@ fn trials(out: &mut Sheet, search: &CapacityView) {
 }
 
 /// Writes the table of the steps of a search for saturation; nothing before the first one.
-fn steps(out: &mut Sheet, view: &ExperimentView, search: &SaturationView) {
+fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
     if search.steps.is_empty() {
         return;
     }
@@ -112,7 +112,7 @@ fn steps(out: &mut Sheet, view: &ExperimentView, search: &SaturationView) {
     table(out, &[&[search.columns().map(|(title, _)| title)], &*search.rows()].concat());
 }
 
-fn arms(out: &mut Sheet, view: &ExperimentView) {
+fn arms(out: &mut AnswerText, view: &ExperimentView) {
     out.entry("workload", lines::workload(view));
     if let Some(sweep) = &view.sweep {
         out.entry("sweep", &sweep::varied(sweep));
@@ -132,7 +132,7 @@ fn arms(out: &mut Sheet, view: &ExperimentView) {
     }
 }
 
-fn validity(out: &mut Sheet, view: &ExperimentView) {
+fn validity(out: &mut AnswerText, view: &ExperimentView) {
     let _ = writeln!(out, "\n{}: {}", view.verdict().verdict(), view.reason());
     match &view.capacity {
         Some(search) => out.sentence(2, &search.counts()),
@@ -151,7 +151,7 @@ fn validity(out: &mut Sheet, view: &ExperimentView) {
 }
 
 /// Writes the limiters of both sides.
-pub(super) fn limiters(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn limiters(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
     out.labelled("limiter", [lines::limiters(arms, arm)]);
     if arm.limiters[0] != arm.limiters[1] {
         out.entry("", lines::DIFFERENT_LIMITERS);
@@ -159,7 +159,7 @@ pub(super) fn limiters(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes the table of metrics; nothing if none is shown.
-pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
     let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     let mut rows = vec![[
         "metric".to_owned(),
@@ -188,7 +188,7 @@ pub(super) fn metrics(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
-pub(super) fn pairs(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
     let Some(change) = arm.changes.first() else { return };
     let Ok(compared) = &change.compared else { return };
     let pairs = compared.values.pairs();
@@ -231,7 +231,7 @@ pub(super) fn pairs(out: &mut Sheet, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes rows with aligned columns.
-pub(super) fn table(out: &mut Sheet, rows: &[[String; 6]]) {
+pub(super) fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
     let width = |column: usize| {
         rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
     };

@@ -6,7 +6,7 @@ use analyze::compare::RunFigures;
 use workload::question::Scale;
 
 use super::sentence;
-use super::sheet::Sheet;
+use super::sheet::AnswerText;
 use super::text::table;
 use crate::text::Style;
 
@@ -28,7 +28,7 @@ pub fn two_runs(first: &RunFigures, second: &RunFigures) -> String {
         Some([metric.to_string(), before, now, change, String::new(), String::new()])
     });
     let rows: Vec<[String; 6]> = std::iter::once(titles).chain(rows).collect();
-    let mut out = Sheet::new(&Style::PLAIN);
+    let mut out = AnswerText::new(&Style::PLAIN);
     let _ = writeln!(out, "One run against one run: there is no interval and no verdict");
     let verdicts = [first, second].map(|run| run.verdict.status().verdict());
     let _ = writeln!(out, "  first {}, now {}", verdicts[0], verdicts[1]);

@@ -9,7 +9,7 @@ use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
 use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
-use crate::svg::{Ground, escaped, painted, svg};
+use crate::svg::{FigureContext, escaped, painted, svg};
 
 /// Maximum number of rows of a table; its file has more.
 const MOST_ROWS: usize = 400;
@@ -294,7 +294,7 @@ impl Document {
                 self.out,
                 "<figure id=\"{id}\">\n<h3><bdi>{title}</bdi></h3>\n<figcaption>{caption}\
                  </figcaption>\n{}\n{file}</figure>",
-                painted(figure, Ground::Page(&id))
+                painted(figure, FigureContext::Page(&id))
             );
         }
         self.out.push_str("</div>\n");

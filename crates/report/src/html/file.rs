@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_quoted_and_are_no_formulas() {
+    fn cells_are_quoted_and_are_not_formulas() {
         for (text, expected) in [
             ("plain", "plain"),
             ("5,971 ±87 %", "\"5,971 ±87 %\""),

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_files_are_no_markup_of_the_list() {
+    fn texts_of_files_are_not_markup_of_the_list() {
         let page = page(vec![row("a\"<b>&.assay", RowState::Judged(Status::Pass))], 2);
         for markup in ["<script", "<img", "<b>"] {
             assert!(!page.contains(markup), "{markup}: {page}");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn long_note_is_cut_and_a_cut_word_is_no_tag() {
+    fn long_note_is_cut_and_a_cut_word_is_not_a_tag() {
         let whole = note_with_links(&format!("ann: #tag. {}", "x".repeat(300)));
         assert!(whole.contains("<bdi>#tag</bdi></a>. xxx") && whole.ends_with("xxx"), "{whole}");
         let cut = note_with_links(&format!("ann: #tag {} #{}", "x".repeat(300), "y".repeat(300)));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_notes_are_no_markup_of_their_page() {
+    fn texts_of_notes_are_not_markup_of_their_page() {
         let form = NoteForm::Offered { author: "\"><b>".to_owned() };
         let page = notes_html(&view("a/<b>.assay", form));
         for markup in ["<script", "<img", "<b>"] {

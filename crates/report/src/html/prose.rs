@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn span_that_is_cut_is_no_element() {
+    fn span_that_is_cut_is_not_an_element() {
         let text = format!("`{}`", "x".repeat(10_000));
         assert!(!prose(&text).contains("<code>"));
     }

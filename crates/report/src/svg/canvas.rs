@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::escape::escaped;
-use super::ground::Ground;
-use super::path::{Path, Place};
+use super::ground::FigureContext;
+use super::path::{Path, PixelPoint};
 use crate::figure::Figure;
 
 /// An SVG document in the making.
@@ -37,11 +37,16 @@ pub(super) const TITLE: f64 = 15.0;
 
 impl Canvas {
     /// Begins a document; `more` has further attributes of its element.
-    pub(super) fn new(figure: &Figure, size: Size, ground: Ground<'_>, more: &str) -> Canvas {
+    pub(super) fn new(
+        figure: &Figure,
+        size: Size,
+        ground: FigureContext<'_>,
+        more: &str,
+    ) -> Canvas {
         let (width, height) = (number(size.width), number(size.height));
         let id = match ground {
-            Ground::File => "figure",
-            Ground::Page(id) => id,
+            FigureContext::File => "figure",
+            FigureContext::Page(id) => id,
         };
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -53,10 +58,10 @@ impl Canvas {
         let _ = write!(out, "<title id=\"{id}-title\">{}</title>", escaped(&figure.title));
         let described = description(figure);
         let _ = write!(out, "<desc id=\"{id}-desc\">{}</desc>", escaped(&described));
-        if ground == Ground::File {
+        if ground == FigureContext::File {
             let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
         }
-        Canvas { out, is_in_page: ground != Ground::File }
+        Canvas { out, is_in_page: ground != FigureContext::File }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -80,7 +85,7 @@ impl Canvas {
     }
 
     /// Writes a text with further attributes.
-    pub(super) fn text(&mut self, place: Place, anchor: Anchor, attributes: &str, text: &str) {
+    pub(super) fn text(&mut self, place: PixelPoint, anchor: Anchor, attributes: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -92,7 +97,7 @@ impl Canvas {
     }
 
     /// Writes a straight line.
-    pub(super) fn line(&mut self, from: Place, to: Place, attributes: &str) {
+    pub(super) fn line(&mut self, from: PixelPoint, to: PixelPoint, attributes: &str) {
         let mut path = Path::default();
         path.move_to(from);
         path.line_to(to);

@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
 use super::data;
 use super::layout::{LINE, Layout, SWATCH, WIDEST, WIDTH, cut, width, wrapped};
 use super::palette::{PLAIN, color};
-use super::path::Place;
+use super::path::PixelPoint;
 use super::shapes;
 use crate::figure::{Figure, Ink, Mark, Scale};
 
@@ -25,7 +25,7 @@ pub(super) fn write_reason(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     let middle = (layout.top + layout.bottom) / 2.0;
     let first = middle - (lines.len() as f64 - 1.0) * LINE / 2.0;
     for (row, line) in lines.iter().enumerate() {
-        let place = Place { x: WIDTH / 2.0, y: first + row as f64 * LINE };
+        let place = PixelPoint { x: WIDTH / 2.0, y: first + row as f64 * LINE };
         canvas.text(place, Anchor::Middle, "", line);
     }
     let box_of = format!(
@@ -44,12 +44,12 @@ pub(super) fn write_axes(canvas: &mut Canvas, figure: &Figure, layout: &Layout) 
     canvas.part("data-part=\"y\"", |canvas| write_ticks_of_y(canvas, figure, layout, &grid));
     canvas.part("data-part=\"x\"", |canvas| write_ticks_of_x(canvas, figure, layout, &grid));
     let axis = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.6\"");
-    let corner = Place { x: layout.left, y: layout.bottom };
-    canvas.line(corner, Place { x: layout.right, ..corner }, &axis);
+    let corner = PixelPoint { x: layout.left, y: layout.bottom };
+    canvas.line(corner, PixelPoint { x: layout.right, ..corner }, &axis);
     canvas.part("data-part=\"title\"", |canvas| {
         canvas.text(layout.title_of_y, Anchor::Start, QUIET, &figure.y.title);
     });
-    let below = Place { x: layout.right, y: layout.bottom + 2.0 * LINE + 2.0 };
+    let below = PixelPoint { x: layout.right, y: layout.bottom + 2.0 * LINE + 2.0 };
     if !figure.x.title.is_empty() {
         canvas.text(below, Anchor::End, QUIET, &figure.x.title);
     }
@@ -59,15 +59,16 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     for tick in &figure.y.ticks {
         let Some(y) = layout.y(figure, tick.at) else { continue };
         if tick.label.is_empty() {
-            let (from, to) = (Place { x: layout.left, y }, Place { x: layout.left + MINOR, y });
+            let (from, to) =
+                (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.left + MINOR, y });
             canvas.line(from, to, MINOR_TICK);
             continue;
         }
         if figure.y.scale != Scale::Category {
-            let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
+            let (from, to) = (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.right, y });
             canvas.line(from, to, grid);
         }
-        let place = Place { x: layout.left - 6.0, y: y + 4.0 };
+        let place = PixelPoint { x: layout.left - 6.0, y: y + 4.0 };
         canvas.text(place, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
     }
 }
@@ -89,12 +90,12 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     for tick in &figure.x.ticks {
         let Some(x) = layout.x(figure, tick.at) else { continue };
         if tick.label.is_empty() {
-            let from = Place { x, y: layout.bottom };
-            canvas.line(from, Place { y: from.y - MINOR, ..from }, MINOR_TICK);
+            let from = PixelPoint { x, y: layout.bottom };
+            canvas.line(from, PixelPoint { y: from.y - MINOR, ..from }, MINOR_TICK);
             continue;
         }
         if !is_named {
-            canvas.line(Place { x, y: layout.top }, Place { x, y: layout.bottom }, grid);
+            canvas.line(PixelPoint { x, y: layout.top }, PixelPoint { x, y: layout.bottom }, grid);
         }
         let label = if is_named { cut(&tick.label, TEXT, slot) } else { tick.label.clone() };
         let half = width(&label, TEXT) / 2.0;
@@ -102,7 +103,7 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
         let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
         if middle - half >= free {
             free = middle + half + 4.0;
-            let place = Place { x: middle, y: layout.bottom + LINE };
+            let place = PixelPoint { x: middle, y: layout.bottom + LINE };
             canvas.text(place, Anchor::Middle, "", &label);
         }
     }
@@ -120,7 +121,7 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
             }
             Mark::Level { ink, at, label } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
-                let place = Place { x: layout.right - 2.0, y: y - 3.0 };
+                let place = PixelPoint { x: layout.right - 2.0, y: y - 3.0 };
                 canvas.part(&data::of_label(None, Some(y)), |canvas| {
                     canvas.text(place, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
                 });
@@ -133,7 +134,7 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
                 let x = x.min(layout.right - width(&text, SMALL)).max(layout.left);
                 let y = if *is_below { y + 20.0 } else { y - 13.0 };
                 canvas.part(&moved, |canvas| {
-                    canvas.text(Place { x, y }, Anchor::Start, &small(*ink), &text);
+                    canvas.text(PixelPoint { x, y }, Anchor::Start, &small(*ink), &text);
                 });
             }
             _ => {}
@@ -176,7 +177,7 @@ impl Rules<'_> {
         let begin = if is_left { x - needed } else { x };
         let Some(row) = free.iter().position(|free| *free <= begin) else { return };
         free[row] = begin + needed;
-        let place = Place { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
+        let place = PixelPoint { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
         canvas.part(&data::of_label(Some(x), None), |canvas| {
             canvas.text(place, Anchor::Start, &small(ink), &text);
         });
@@ -198,7 +199,7 @@ pub(super) fn write_legend(canvas: &mut Canvas, layout: &Layout) {
     for (place, entry, text) in &layout.legend {
         canvas.part("data-part=\"entry\"", |canvas| {
             shapes::write_swatch(canvas, *place, entry);
-            let place = Place { x: place.x + SWATCH + 5.0, ..*place };
+            let place = PixelPoint { x: place.x + SWATCH + 5.0, ..*place };
             canvas.text(place, Anchor::Start, "", text);
         });
     }

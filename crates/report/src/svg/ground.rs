@@ -2,7 +2,7 @@
 
 /// The surroundings of a painted figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ground<'a> {
+pub(crate) enum FigureContext<'a> {
     /// A file of its own, with title and caption in the picture.
     File,
     /// A page that shows title and caption itself. The figure has this identifier in it.

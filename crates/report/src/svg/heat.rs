@@ -6,7 +6,7 @@
 
 use super::canvas::Canvas;
 use super::palette::color;
-use super::path::{Path, Place};
+use super::path::{Path, PixelPoint};
 use super::plot::Plot;
 use crate::figure::{HeatCell, Ink};
 
@@ -62,8 +62,8 @@ fn add(path: &mut Path, Run { x, edges: [top, bottom] }: &Run, is_line: bool) {
         return path.rectangle(*x, [*top, *bottom]);
     }
     let y = (top + bottom) / 2.0;
-    path.move_to(Place { x: x[0], y });
-    path.line_to(Place { x: x[1], y });
+    path.move_to(PixelPoint { x: x[0], y });
+    path.line_to(PixelPoint { x: x[1], y });
 }
 
 fn rows<'c>(plot: &Plot<'_>, cells: &'c [HeatCell]) -> Vec<Row<'c>> {

@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::canvas::{Size, TEXT, TITLE};
-use super::ground::Ground;
-use super::path::Place;
+use super::ground::FigureContext;
+use super::path::PixelPoint;
 use crate::figure::{Figure, LegendEntry, Scale};
 
 /// Width of every figure, in pixels. A narrow one keeps its texts legible on a phone.
@@ -43,13 +43,13 @@ pub(super) struct Layout {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    pub(super) headings: Vec<(Place, f64, String)>,
-    pub(super) title_of_y: Place,
-    pub(super) legend: Vec<(Place, LegendEntry, String)>,
+    pub(super) headings: Vec<(PixelPoint, f64, String)>,
+    pub(super) title_of_y: PixelPoint,
+    pub(super) legend: Vec<(PixelPoint, LegendEntry, String)>,
 }
 
 impl Layout {
-    pub(super) fn of(figure: &Figure, ground: Ground<'_>) -> Layout {
+    pub(super) fn of(figure: &Figure, ground: FigureContext<'_>) -> Layout {
         let (headings, mut y) = headings(figure, ground);
         let labels = figure.y.ticks.iter().map(|tick| width(&tick.label, TEXT));
         let widest = labels.fold(0.0, f64::max).min(WIDEST);
@@ -60,7 +60,7 @@ impl Layout {
             None => legend(&figure.legend, y + 12.0),
         };
         y = legend.last().map_or(y, |(place, ..)| place.y + 4.0);
-        let title_of_y = Place { x: 2.0, y: y + 13.0 };
+        let title_of_y = PixelPoint { x: 2.0, y: y + 13.0 };
         let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
         y += if has_title { LINE + 8.0 } else { 8.0 };
         let plot = match (figure.y.scale, figure.missing.is_some()) {
@@ -90,33 +90,33 @@ impl Layout {
 }
 
 /// Returns the lines of title and caption of a file, and the place below them.
-fn headings(figure: &Figure, ground: Ground<'_>) -> (Vec<(Place, f64, String)>, f64) {
+fn headings(figure: &Figure, ground: FigureContext<'_>) -> (Vec<(PixelPoint, f64, String)>, f64) {
     let mut y = 0.0;
     let mut headings = Vec::new();
-    if ground != Ground::File {
+    if ground != FigureContext::File {
         return (headings, y);
     }
     y += 22.0;
     let title = cut(&figure.title, TITLE, WIDTH - 24.0);
-    headings.push((Place { x: 12.0, y }, TITLE, title));
+    headings.push((PixelPoint { x: 12.0, y }, TITLE, title));
     if figure.missing.is_none() {
         for line in wrapped(&figure.caption, TEXT, WIDTH - 24.0).into_iter().take(MOST_LINES) {
             y += LINE;
-            headings.push((Place { x: 12.0, y }, TEXT, line));
+            headings.push((PixelPoint { x: 12.0, y }, TEXT, line));
         }
     }
     (headings, y + 6.0)
 }
 
 /// Places the entries of a legend in rows.
-fn legend(entries: &[LegendEntry], top: f64) -> Vec<(Place, LegendEntry, String)> {
-    let mut place = Place { x: 2.0, y: top };
+fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, String)> {
+    let mut place = PixelPoint { x: 2.0, y: top };
     let mut placed = Vec::with_capacity(entries.len());
     for entry in entries {
         let text = cut(&entry.text, TEXT, WIDTH - 44.0);
         let needed = SWATCH + 5.0 + width(&text, TEXT);
         if place.x > 2.0 && place.x + needed > WIDTH - 2.0 {
-            place = Place { x: 2.0, y: place.y + LINE };
+            place = PixelPoint { x: 2.0, y: place.y + LINE };
         }
         placed.push((place, entry.clone(), text));
         place.x += needed + 14.0;

@@ -23,7 +23,7 @@ mod shapes;
 mod tests;
 
 pub(crate) use escape::escaped;
-pub(crate) use ground::Ground;
+pub(crate) use ground::FigureContext;
 
 use canvas::Canvas;
 use layout::Layout;
@@ -32,18 +32,18 @@ use crate::figure::Figure;
 
 /// Paints a figure as an SVG file.
 pub fn svg(figure: &Figure) -> String {
-    painted(figure, Ground::File) + "\n"
+    painted(figure, FigureContext::File) + "\n"
 }
 
 /// Paints a figure.
-pub(crate) fn painted(figure: &Figure, ground: Ground<'_>) -> String {
+pub(crate) fn painted(figure: &Figure, ground: FigureContext<'_>) -> String {
     let layout = Layout::of(figure, ground);
     let attributes = match ground {
-        Ground::File => " color=\"#1a1a1a\"".to_owned(),
-        Ground::Page(_) => data::of_figure(figure, &layout),
+        FigureContext::File => " color=\"#1a1a1a\"".to_owned(),
+        FigureContext::Page(_) => data::of_figure(figure, &layout),
     };
     let mut canvas = Canvas::new(figure, layout.size, ground, &attributes);
-    if ground == Ground::File {
+    if ground == FigureContext::File {
         frame::write_headings(&mut canvas, &layout);
     }
     if figure.missing.is_some() {

@@ -3,7 +3,7 @@
 
 /// A place in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct PixelPoint {
     pub(super) x: f64,
     pub(super) y: f64,
 }
@@ -28,7 +28,7 @@ impl Path {
     }
 
     /// Begins an outline.
-    pub(super) fn move_to(&mut self, place: Place) {
+    pub(super) fn move_to(&mut self, place: PixelPoint) {
         let to = parts(place);
         self.command('M', &to);
         self.at = to;
@@ -36,7 +36,7 @@ impl Path {
     }
 
     /// Draws a straight line.
-    pub(super) fn line_to(&mut self, place: Place) {
+    pub(super) fn line_to(&mut self, place: PixelPoint) {
         let to = parts(place);
         let by = [to[0] - self.at[0], to[1] - self.at[1]];
         match by {
@@ -60,15 +60,15 @@ impl Path {
 
     /// Draws a rectangle.
     pub(super) fn rectangle(&mut self, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
-        self.move_to(Place { x: left, y: top });
-        self.line_to(Place { x: right, y: top });
-        self.line_to(Place { x: right, y: bottom });
-        self.line_to(Place { x: left, y: bottom });
+        self.move_to(PixelPoint { x: left, y: top });
+        self.line_to(PixelPoint { x: right, y: top });
+        self.line_to(PixelPoint { x: right, y: bottom });
+        self.line_to(PixelPoint { x: left, y: bottom });
         self.close();
     }
 
     /// Draws an outline of relative commands around a place.
-    pub(super) fn around(&mut self, place: Place, outline: &str) {
+    pub(super) fn around(&mut self, place: PixelPoint, outline: &str) {
         self.move_to(place);
         self.out.push_str(outline);
         self.command = None;
@@ -90,7 +90,7 @@ impl Path {
     }
 }
 
-fn parts(place: Place) -> [i64; 2] {
+fn parts(place: PixelPoint) -> [i64; 2] {
     [place.x, place.y].map(|value| (value * PARTS).round() as i64)
 }
 
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn places_are_relative_and_short() {
         let mut path = Path::default();
-        let place = |x, y| Place { x, y };
+        let place = |x, y| PixelPoint { x, y };
         path.move_to(place(10.0, 20.0));
         path.line_to(place(10.5, 17.75));
         path.line_to(place(12.0, 18.0));
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn rounding_does_not_add_up() {
         let mut path = Path::default();
-        path.move_to(Place { x: 0.0, y: 0.0 });
+        path.move_to(PixelPoint { x: 0.0, y: 0.0 });
         for step in 1..=300 {
-            path.line_to(Place { x: f64::from(step) * 0.334, y: 1.0 });
+            path.line_to(PixelPoint { x: f64::from(step) * 0.334, y: 1.0 });
         }
         assert_eq!(path.at, [10_020, 100]);
     }
@@ -139,7 +139,7 @@ mod tests {
         let mut path = Path::default();
         path.rectangle([1.0, 3.0], [5.0, 9.0]);
         assert_eq!(path.at, [100, 500]);
-        path.line_to(Place { x: 1.0, y: 6.0 });
+        path.line_to(PixelPoint { x: 1.0, y: 6.0 });
         assert_eq!(path.into_text(), "M1,5h2v4h-2zv1");
     }
 }

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, number};
 use super::heat;
 use super::layout::{Layout, SWATCH};
 use super::palette::color;
-use super::path::{Path, Place};
+use super::path::{Path, PixelPoint};
 use super::plot::Plot;
 use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
 
@@ -55,13 +55,15 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
         Mark::Text { .. } => {}
         Mark::Rule { ink, at, .. } => {
             if let Some(x) = layout.x(figure, *at) {
-                let (from, to) = (Place { x, y: layout.top }, Place { x, y: layout.bottom });
+                let (from, to) =
+                    (PixelPoint { x, y: layout.top }, PixelPoint { x, y: layout.bottom });
                 canvas.line(from, to, &thin(*ink));
             }
         }
         Mark::Level { ink, at, .. } => {
             if let Some(y) = layout.y(figure, *at) {
-                let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
+                let (from, to) =
+                    (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.right, y });
                 canvas.line(from, to, &thin(*ink));
             }
         }
@@ -93,14 +95,14 @@ fn filled(ink: Ink, opacity: &str) -> String {
 /// Returns the path of a line; missing points are gaps, and a point between two gaps is a dot.
 fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     let mut path = Path::default();
-    let mut before: Option<Place> = None;
+    let mut before: Option<PixelPoint> = None;
     let mut is_alone = false;
     for point in points {
         let place = plot.place(point.x, point.y);
         match (place, before) {
             (Some(place), Some(before)) => {
                 if has_steps {
-                    path.line_to(Place { y: before.y, ..place });
+                    path.line_to(PixelPoint { y: before.y, ..place });
                 }
                 if !has_steps || number(place.y) != number(before.y) {
                     path.line_to(place);
@@ -131,7 +133,7 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let places = extents.iter().map(|extent| {
         Some((plot.place(extent.at, extent.low)?, plot.place(extent.at, extent.high)?))
     });
-    let places: Vec<Option<(Place, Place)>> = places.collect();
+    let places: Vec<Option<(PixelPoint, PixelPoint)>> = places.collect();
     for stretch in places.split(Option::is_none) {
         let upper = stretch.iter().flatten().map(|(_, high)| *high);
         let lower = stretch.iter().rev().flatten().map(|(low, _)| *low);
@@ -207,11 +209,11 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
                 continue;
             }
             let across = if goes_on { inwards } else { 0.0 };
-            path.move_to(Place { x: end.x + across, y: end.y - END });
+            path.move_to(PixelPoint { x: end.x + across, y: end.y - END });
             if goes_on {
                 path.line_to(end);
             }
-            path.line_to(Place { x: end.x + across, y: end.y + END });
+            path.line_to(PixelPoint { x: end.x + across, y: end.y + END });
         }
     }
     path.into_text()
@@ -236,8 +238,8 @@ fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
         path.line_to(high);
         for (value, end) in [(extent.low, low), (extent.high, high)] {
             if plot.figure.y.has(value) {
-                path.move_to(Place { x: end.x - END, ..end });
-                path.line_to(Place { x: end.x + END, ..end });
+                path.move_to(PixelPoint { x: end.x - END, ..end });
+                path.line_to(PixelPoint { x: end.x + END, ..end });
             }
         }
     }
@@ -295,7 +297,7 @@ fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
 }
 
 /// Adds the stripe of a range, with an arrow where it goes on beyond the axis.
-fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [Place; 2]) {
+fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [PixelPoint; 2]) {
     let (top, bottom) = (low.y - STRIPE, low.y + STRIPE);
     let (is_left, is_right) = (goes_left(plot, extent), goes_right(plot, extent));
     let (mut left, mut right) = (low.x, high.x);
@@ -308,13 +310,13 @@ fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [Place
         left += STRIPE;
         right = right.max(left);
     }
-    path.move_to(Place { x: left, y: top });
-    path.line_to(Place { x: right, y: top });
+    path.move_to(PixelPoint { x: left, y: top });
+    path.line_to(PixelPoint { x: right, y: top });
     if is_right {
         path.line_to(high);
     }
-    path.line_to(Place { x: right, y: bottom });
-    path.line_to(Place { x: left, y: bottom });
+    path.line_to(PixelPoint { x: right, y: bottom });
+    path.line_to(PixelPoint { x: left, y: bottom });
     if is_left {
         path.line_to(low);
     }
@@ -332,11 +334,11 @@ fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) 
 }
 
 /// Writes the sample of a legend's entry.
-pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntry) {
+pub(super) fn write_swatch(canvas: &mut Canvas, place: PixelPoint, entry: &LegendEntry) {
     let middle = place.y - 4.0;
     let (left, right) = (place.x, place.x + SWATCH);
     let area = rectangle([left + 4.0, right - 4.0], [middle - 5.0, middle + 5.0]);
-    let (from, to) = (Place { x: left, y: middle }, Place { x: right, y: middle });
+    let (from, to) = (PixelPoint { x: left, y: middle }, PixelPoint { x: right, y: middle });
     match entry.swatch {
         Swatch::Line(stroke) => canvas.line(from, to, &stroked(entry.ink, stroke)),
         Swatch::Area => canvas.path(&area, &filled(entry.ink, "0.7")),
@@ -361,7 +363,7 @@ pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntr
                 | Symbol::Down
                 | Symbol::HollowDown => 1.0,
             };
-            let at = Place { x: left + SWATCH / 2.0, y: middle };
+            let at = PixelPoint { x: left + SWATCH / 2.0, y: middle };
             let mut path = Path::default();
             path.around(at, &outline(symbol, shown));
             canvas.path(&path.into_text(), &shaped(entry.ink, symbol));

@@ -88,7 +88,7 @@ fn figure_with_every_mark_has_these_bytes() {
 
 #[test]
 fn figures_have_no_styles_and_no_foreign_markup() {
-    for text in [svg(&whole()), painted(&whole(), Ground::Page("f1"))] {
+    for text in [svg(&whole()), painted(&whole(), FigureContext::Page("f1"))] {
         for absent in ["style=", "<style", "<script", "href", "NaN", "inf", "<more>", "\u{202e}"] {
             assert!(!text.contains(absent), "{absent} in {text}");
         }
@@ -98,7 +98,7 @@ fn figures_have_no_styles_and_no_foreign_markup() {
 
 #[test]
 fn figure_in_a_page_takes_the_ink_of_the_page() {
-    let text = painted(&whole(), Ground::Page("f1"));
+    let text = painted(&whole(), FigureContext::Page("f1"));
     assert!(!text.contains("#ffffff") && text.contains("currentColor"), "{text}");
     assert!(text.contains("aria-labelledby=\"f1-title f1-desc\""), "{text}");
 }
@@ -111,7 +111,7 @@ fn heat_map(cells: &[(u32, u32, u8)]) -> Vec<String> {
     };
     let cells = cells.iter().map(cell).collect();
     let marks = vec![Mark::Cells { ink: Ink::Series(0), cells }];
-    let text = painted(&Figure { marks, legend: Vec::new(), ..whole() }, Ground::Page("f"));
+    let text = painted(&Figure { marks, legend: Vec::new(), ..whole() }, FigureContext::Page("f"));
     let paths = text.split("<path ").filter(|path| path.contains("#0072b2"));
     paths.map(|path| path.split("/>").next().unwrap().to_owned()).collect()
 }
@@ -149,7 +149,7 @@ fn rows_of_a_heat_map_may_differ_in_height() {
             HeatCell { x: [0.0, 1.0], y: [4.5, 6.0], level: 1 },
         ],
     }];
-    let text = painted(&Figure { marks, ..whole() }, Ground::Page("f"));
+    let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
     assert!(text.contains("fill-opacity=\"0.167\""), "{text}");
 }
 
@@ -161,7 +161,7 @@ fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
             true => Mark::Ranges { ink, extents },
             false => Mark::Intervals { ink, extents },
         };
-        let text = painted(&Figure { marks: vec![mark], ..whole() }, Ground::Page("f"));
+        let text = painted(&Figure { marks: vec![mark], ..whole() }, FigureContext::Page("f"));
         let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
         path.split('"').next().unwrap().matches('l').count()
     };
@@ -190,7 +190,7 @@ fn missing_value_splits_a_line() {
     let ys = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, f64::NAN, 4.0];
     let points = (0..).map(f64::from).zip(ys).map(|(x, y)| Point { x, y }).collect();
     let marks = vec![Mark::Line { ink, stroke: Stroke::Solid, points }];
-    let text = painted(&Figure { marks, ..whole() }, Ground::Page("f"));
+    let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
     let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
     assert_eq!(path.split('"').next().unwrap().matches('M').count(), 3, "{path}");
     assert!(path.split('"').next().unwrap().ends_with("h0"), "a lone point is a dot: {path}");

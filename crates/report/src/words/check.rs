@@ -3,8 +3,8 @@
 use analyze::finding::{
     Backlog, CeilingUse, Checkpoints, ClockCost, Commits, Completeness, Connections, Coverage,
     Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, LatePart, MedianChange, Outages,
-    ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse, WallClock, WarmUp,
-    WrongResults,
+    ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse, WallClock, WarmUp,
+    WindowThird, WrongResults,
 };
 use analyze::{Check, Finding, OtherPrograms};
 use base::Nanos;
@@ -319,10 +319,10 @@ fn wall_clock(finding: WallClock) -> String {
 }
 
 fn frequency(finding: Frequencies, objects: bool) -> String {
-    let third = |third: Third| match third {
-        Third::First => "first",
-        Third::Middle => "middle",
-        Third::Last => "last",
+    let third = |third: WindowThird| match third {
+        WindowThird::First => "first",
+        WindowThird::Middle => "middle",
+        WindowThird::Last => "last",
     };
     let Frequencies { earlier: (earlier, from), later: (later, to) } = finding;
     let was = format!(

@@ -145,7 +145,7 @@ fn virtual_time_is_labelled() {
 }
 
 #[test]
-fn an_empty_window_is_no_result() {
+fn an_empty_window_is_not_a_result() {
     check("empty", cases::empty());
 }
 

@@ -23,7 +23,7 @@ use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Seed};
-use rt::{Rt, Source, Timer, Wait, run_real};
+use rt::{ReadyFd, Rt, Timer, Wait, run_real};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
 
@@ -84,8 +84,8 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
             server: RefCell::new(server),
             read: RefCell::new(vec![0; READ].into_boxed_slice()),
         });
-        let listener = Source::new(&host.rt, listener)?;
-        let end = Source::new(&host.rt, end)?;
+        let listener = ReadyFd::new(&host.rt, listener)?;
+        let end = ReadyFd::new(&host.rt, end)?;
         let accepting = host.rt.spawn(accept(Rc::clone(&host), listener));
         // Any byte, or the end of the other side.
         poll_fn(|context| end.poll_read(context, &mut [0])).await?;
@@ -165,7 +165,7 @@ struct Host {
     read: RefCell<Box<[u8]>>,
 }
 
-async fn accept(host: Rc<Host>, listener: Source<TcpListener>) {
+async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
     loop {
         match poll_fn(|context| rt::poll_accept(&host.rt, &listener, context)).await {
             Ok(stream) => {
@@ -178,7 +178,7 @@ async fn accept(host: Rc<Host>, listener: Source<TcpListener>) {
 }
 
 /// Serves one connection from its beginning to its end.
-async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
+async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     // Fails if the client is already gone.
     if stream.get().set_nodelay(true).is_err() {
         return;
@@ -243,7 +243,7 @@ impl Protocol {
 /// A client's connection.
 struct Connection<'h> {
     host: &'h Host,
-    stream: Source<TcpStream>,
+    stream: ReadyFd<TcpStream>,
     session: sim::Session,
     protocol: Protocol,
     /// The answer to the statement that was read last, if it takes time.

@@ -314,10 +314,10 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     fn check(text: &str, metric: Metric, side: Side, bound: f64) {
-        let passage = Passage::outside(text);
+        let passage = LocatedText::outside(text);
         let slo = condition(passage.excerpt()).expect(text).slo;
         assert_eq!((slo.metric, slo.side, slo.bound), (metric, side, bound), "{text}");
     }

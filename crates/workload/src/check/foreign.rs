@@ -7,7 +7,7 @@ use base::{Diagnostic, Dialect, Span};
 use super::checker::Checker;
 use crate::folder::unreadable;
 use crate::plan::{Piece, ScriptLine};
-use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, decode};
+use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, decode};
 use crate::sink::ReferencedFile;
 use crate::text::{ScriptPart, split};
 use crate::wording::quoted;
@@ -71,7 +71,7 @@ impl<'f> Checker<'f> {
             self.sink.set_file(None);
             return Vec::new();
         }
-        let passage = Passage::whole(&text, 0);
+        let passage = LocatedText::whole(&text, 0);
         let pieces = split(passage.excerpt(), dialect);
         if pieces.is_empty() {
             let name = quoted(&script.name);

@@ -171,7 +171,7 @@ impl<'f> Checker<'f> {
         scope: JobScope<'_>,
     ) -> (JobTarget, Vec<Statement>) {
         if let Some(entry) = fields.one("command") {
-            self.only_a_command(fields);
+            self.reject_statement_keys(fields);
             let command = Statement {
                 pieces: self.statement(entry.value(), Binding::Shell(scope)),
                 span: entry.value().span().unwrap_or_default(),
@@ -181,7 +181,7 @@ impl<'f> Checker<'f> {
         }
         let target = self.asked(fields);
         if let Some(log) = fields.one("query-log-file") {
-            for (key, entry) in fields.those(|key| !key.beside_log) {
+            for (key, entry) in fields.those(|key| !key.allowed_with_log) {
                 self.sink.error(|| {
                     entry
                         .key()
@@ -264,8 +264,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that have no meaning in a job that runs a program.
-    fn only_a_command(&mut self, fields: &Fields<'f>) {
-        for (name, entry) in fields.those(|key| !key.beside_command) {
+    fn reject_statement_keys(&mut self, fields: &Fields<'f>) {
+        for (name, entry) in fields.those(|key| !key.allowed_with_command) {
             let why = match name {
                 "query" => "a job sends statements or runs a program: make two jobs of it",
                 "reconnect" => "a program makes connections of its own: remove the key",

@@ -119,10 +119,10 @@ fn too_many(list: Excerpt<'_>) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     fn check(list: &str, expected: &str) {
-        let passage = Passage::whole(list, 0);
+        let passage = LocatedText::whole(list, 0);
         let answer = match numbers(passage.excerpt()) {
             Ok(numbers) => numbers.iter().map(Decimal::to_string).collect::<Vec<_>>().join(" "),
             Err(diagnostic) => diagnostic.message,

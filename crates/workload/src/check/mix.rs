@@ -107,7 +107,7 @@ impl<'f> Checker<'f> {
         // A session pauses between its statements, a client of a closed mix between its requests.
         let thinks = fields.one("think").filter(|_| session(fields).is_none());
         let thinks = thinks.map(|entry| ("think", entry));
-        for (name, entry) in fields.those(|key| !key.in_part).chain(thinks) {
+        for (name, entry) in fields.those(|key| !key.allowed_in_part).chain(thinks) {
             let mix = bracketed(&mix.name);
             self.sink.error(|| {
                 entry
@@ -130,7 +130,7 @@ impl<'f> Checker<'f> {
 
     /// Reports keys that have no meaning in a mix.
     pub(super) fn nothing_beside_a_mix(&mut self, fields: &Fields<'f>) {
-        for (name, entry) in fields.those(|key| !key.beside_mix) {
+        for (name, entry) in fields.those(|key| !key.allowed_with_mix) {
             self.sink.error(|| {
                 entry
                     .key()

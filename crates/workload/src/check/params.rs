@@ -14,7 +14,7 @@ use crate::expr::{
 };
 use crate::generate::Points;
 use crate::plan::Param;
-use crate::read::{Entry, Excerpt, Passage, Section};
+use crate::read::{Entry, Excerpt, LocatedText, Section};
 use crate::value::{Constant, notation};
 use crate::wording::{self, nearest, quoted};
 
@@ -31,7 +31,7 @@ const MOST_PARAMS: usize = 10_000;
 struct UnresolvedParam<'f> {
     name: &'f str,
     /// The value that overrides the file's, if there is one.
-    passage: Option<Passage<'static>>,
+    passage: Option<LocatedText<'static>>,
     entry: &'f Entry<'f>,
 }
 
@@ -109,7 +109,7 @@ impl<'f> Checker<'f> {
         for one in self.overrides.params() {
             match places.get(one.key.as_str()) {
                 Some(place) => {
-                    let passage = Passage::of_option(one.value.clone(), one.option());
+                    let passage = LocatedText::of_option(one.value.clone(), one.option());
                     raw[*place].passage = Some(passage);
                 }
                 None => {

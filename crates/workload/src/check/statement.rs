@@ -6,7 +6,7 @@ use super::checker::{Checker, JobScope};
 use super::load::bindable;
 use super::parameter_uses::ParameterUse;
 use crate::expr::{Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, compile, parse_braced};
-use crate::read::{Excerpt, LARGEST_FILE, Passage};
+use crate::read::{Excerpt, LARGEST_FILE, LocatedText};
 use crate::text::{
     Fragment, MOST_VALUES, Piece, Reading, Scan, SyntaxContext, ValuePositions, is_sound, mark,
     quote_for_shell, scan, scan_command, skeleton,
@@ -230,7 +230,7 @@ impl<'f> Checker<'f> {
         binding: Binding<'_>,
     ) -> Result<(), ()> {
         let text = format!("${{field({number})}}");
-        let passage = Passage::outside(&text);
+        let passage = LocatedText::outside(&text);
         let source = passage.excerpt();
         let (ast, _) = parse_braced(source, 2);
         let place = BracedExpr { source, all: source, within: SyntaxContext::Open, binding };

@@ -13,7 +13,7 @@ use base::{Diagnostic, Nanos, Rate};
 use super::checker::Checker;
 use super::list::{in_billionths, words};
 use crate::plan::{Arrival, Schedule};
-use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage};
+use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText};
 use crate::shape::{Level, Recorded, Shape};
 use crate::wording::quoted;
 
@@ -95,7 +95,7 @@ impl<'f> Checker<'f> {
         };
         let file = self.text_named(entry, name)?;
         let text = Rc::clone(&file.text);
-        let passage = Passage::whole(&text, 0);
+        let passage = LocatedText::whole(&text, 0);
         self.sink.set_file(Some(file));
         let trace = self.lines(Trace::default(), lines(passage.excerpt()));
         self.sink.set_file(None);

@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::parameter_uses::ParameterUse;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
-use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
+use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, PassageBuilder};
 use crate::wording::{enumeration, nearest, quoted, suggested_duration};
 
 /// The reason why a text is not a valid value of a key: the second half of a sentence that begins
@@ -75,7 +75,7 @@ pub(super) enum Resolved<'p> {
     /// A value without expressions.
     Plain(Excerpt<'p>),
     /// A text that records the origin of each part.
-    Replaced(Passage<'static>),
+    Replaced(LocatedText<'static>),
 }
 
 impl Resolved<'_> {

@@ -410,7 +410,7 @@ impl<'p> Parser<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     /// Returns the structure with every operator in parentheses.
     fn shape(ast: &Ast, text: &str) -> String {
@@ -434,7 +434,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let parsed = parse_all(passage.excerpt());
         let shown = parsed.map_or_else(|error| error.message, |ast| shape(&ast, text));
         assert_eq!(shown, expected, "{text}");

@@ -9,9 +9,9 @@ use super::*;
 const CSV: Format = Format::Csv { delimiter: b',' };
 
 /// A source that returns a few bytes per read.
-struct Slowly<'a>(&'a [u8], usize);
+struct ChunkedReader<'a>(&'a [u8], usize);
 
-impl Read for Slowly<'_> {
+impl Read for ChunkedReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let length = self.1.min(self.0.len()).min(into.len());
         into[..length].copy_from_slice(&self.0[..length]);
@@ -22,7 +22,7 @@ impl Read for Slowly<'_> {
 
 /// Returns all groups of a text: fields between `|`, records between `/`, groups between spaces.
 fn groups(text: &str, format: Format, per_group: usize, step: usize) -> Result<String, String> {
-    let mut reader = Reader::new(Slowly(text.as_bytes(), step), format, per_group);
+    let mut reader = Reader::new(ChunkedReader(text.as_bytes(), step), format, per_group);
     let mut out = Vec::new();
     let mut blocks = [Records::default(), Records::default()];
     loop {
@@ -141,7 +141,7 @@ fn times_that_go_backwards_are_noticed_and_shift_nothing() {
 /// A pipe whose writer pauses: available records are returned before the reader waits.
 #[test]
 fn available_records_are_returned_before_reading_more() {
-    let mut reader = Reader::new(Slowly(b"1\n2\n3\n", 4), CSV, 1);
+    let mut reader = Reader::new(ChunkedReader(b"1\n2\n3\n", 4), CSV, 1);
     let mut blocks = [Records::default()];
     blocks[0].reset(1);
     let more = reader.fill(&mut blocks, |_| 0, |_| false).unwrap();

@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
 use base::{Draw, Values};
 
-use super::sphere::{DEGREE, LONGEST_PLACE, Place, Vector, uniform};
+use super::sphere::{DEGREE, LONGEST_PLACE, SpherePoint, Vector, uniform};
 use crate::value::Datum;
 
 const CORNERS: usize = 8;
@@ -81,7 +81,7 @@ impl Polygon {
     }
 
     /// Returns the corners of a random polygon that does not cross the edge of the map.
-    fn corners(&self, draw: &mut Draw) -> [Place; CORNERS] {
+    fn corners(&self, draw: &mut Draw) -> [SpherePoint; CORNERS] {
         for _ in 0..DRAWS {
             let centre = uniform(draw);
             let corners = self.around(centre, draw.unit());
@@ -94,7 +94,7 @@ impl Polygon {
 
     /// Returns the corners around a centre, counterclockwise as seen from outside, rotated by a
     /// fraction of the angle between two corners.
-    fn around(&self, [x, y, z]: Vector, turn: f64) -> [Place; CORNERS] {
+    fn around(&self, [x, y, z]: Vector, turn: f64) -> [SpherePoint; CORNERS] {
         let radius = libm::sqrt(x * x + y * y).max(f64::MIN_POSITIVE);
         let east = [-y / radius, x / radius, 0.0];
         let north = [-z * x / radius, -z * y / radius, radius];
@@ -105,14 +105,14 @@ impl Polygon {
             let along = |at: usize, centre: f64| {
                 self.cosine * centre + to_east * east[at] + to_north * north[at]
             };
-            Place::of([along(0, x), along(1, y), along(2, z)])
+            SpherePoint::of([along(0, x), along(1, y), along(2, z)])
         })
     }
 }
 
 /// Returns true if no edge crosses the 180th meridian. A polygon around a pole has edges at all
 /// longitudes, and crosses it as well.
-fn in_one_piece(corners: &[Place; CORNERS]) -> bool {
+fn in_one_piece(corners: &[SpherePoint; CORNERS]) -> bool {
     let next = corners.iter().cycle().skip(1);
     corners
         .iter()

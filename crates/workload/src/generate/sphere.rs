@@ -6,26 +6,26 @@ use base::Draw;
 
 /// A point in ten-millionths of a degree, which are about a centimetre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SpherePoint {
     /// Longitude, positive to the east of Greenwich, from -180 to 180 degrees.
     pub(crate) longitude: i64,
     /// Latitude, positive to the north of the equator, from -90 to 90 degrees.
     pub(crate) latitude: i64,
 }
 
-/// One degree in the units of a [`Place`].
+/// One degree in the units of a [`SpherePoint`].
 pub(crate) const DEGREE: i64 = 10_000_000;
 
 /// A direction from the centre of the sphere: components towards the equator at Greenwich, the
 /// equator at 90 degrees east, and the north pole.
 pub(crate) type Vector = [f64; 3];
 
-impl Place {
+impl SpherePoint {
     /// Returns the point in a direction.
-    pub(crate) fn of([x, y, z]: Vector) -> Place {
+    pub(crate) fn of([x, y, z]: Vector) -> SpherePoint {
         // Near the poles this is more exact than an arcsine.
         let latitude = libm::atan2(z, libm::sqrt(x * x + y * y));
-        Place { longitude: units(libm::atan2(y, x)), latitude: units(latitude) }
+        SpherePoint { longitude: units(libm::atan2(y, x)), latitude: units(latitude) }
     }
 
     /// Writes `12.3456789 -1.0000000`: longitude and latitude in degrees, as in WKT.
@@ -96,7 +96,7 @@ pub(crate) mod tests {
     fn places_are_written_with_seven_decimals() {
         let written = |longitude, latitude| {
             let mut out = String::new();
-            Place { longitude, latitude }.write(&mut out);
+            SpherePoint { longitude, latitude }.write(&mut out);
             out
         };
         assert_eq!(written(0, -1), "0.0000000 -0.0000001");
@@ -108,7 +108,7 @@ pub(crate) mod tests {
     #[test]
     fn directions_have_their_angle() {
         let place = |x, y, z| {
-            let Place { longitude, latitude } = Place::of([x, y, z]);
+            let SpherePoint { longitude, latitude } = SpherePoint::of([x, y, z]);
             (longitude, latitude)
         };
         assert_eq!(place(1.0, 0.0, 0.0), (0, 0));

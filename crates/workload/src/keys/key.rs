@@ -175,13 +175,13 @@ pub struct Key {
     /// it is a part of a mix.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have it.
-    pub in_part: bool,
+    pub allowed_in_part: bool,
     /// True if a job with a `mix` may have it.
-    pub beside_mix: bool,
+    pub allowed_with_mix: bool,
     /// True if a job with a `command` may have it.
-    pub beside_command: bool,
+    pub allowed_with_command: bool,
     /// True if a job with a `query-log-file` may have it.
-    pub beside_log: bool,
+    pub allowed_with_log: bool,
     /// True if its name is a pattern: the words in capitals stand for names of the user's, as in
     /// `option.NAME`.
     pub is_pattern: bool,

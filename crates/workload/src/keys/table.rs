@@ -16,10 +16,10 @@ const GLOBAL: Key = Key {
     by_dialect: false,
     makes_job: false,
     sets_pacing: false,
-    in_part: true,
-    beside_mix: true,
-    beside_command: true,
-    beside_log: true,
+    allowed_in_part: true,
+    allowed_with_mix: true,
+    allowed_with_command: true,
+    allowed_with_log: true,
     is_pattern: false,
 };
 
@@ -30,7 +30,7 @@ const FIXED: Key = Key { place: KeyGroup::Fixed, ..SECTION };
 const LOAD: Key = Key { place: KeyGroup::Load, ..SECTION };
 const TARGET: Key = Key { place: KeyGroup::Target, ..SECTION };
 /// A key about statements. A job that runs a program has no statements.
-const STATEMENTS: Key = Key { place: KeyGroup::Statements, beside_command: false, ..SECTION };
+const STATEMENTS: Key = Key { place: KeyGroup::Statements, allowed_with_command: false, ..SECTION };
 const ARRIVALS: Key = Key { place: KeyGroup::Arrivals, ..SECTION };
 const ERRORS: Key = Key { place: KeyGroup::Errors, ..SECTION };
 const CONDITIONS: Key = Key { place: KeyGroup::Conditions, ..SECTION };
@@ -216,8 +216,8 @@ pub static ALL: &[Key] = &[
         example: "query = select * from t where id = ${uniform(1, 1000)}",
         repeatable: true,
         makes_job: true,
-        beside_mix: false,
-        beside_log: false,
+        allowed_with_mix: false,
+        allowed_with_log: false,
         ..STATEMENTS
     },
     Key {
@@ -227,8 +227,8 @@ pub static ALL: &[Key] = &[
         example: "query-file = transfer.sql",
         repeatable: true,
         makes_job: true,
-        beside_mix: false,
-        beside_log: false,
+        allowed_with_mix: false,
+        allowed_with_log: false,
         ..STATEMENTS
     },
     Key {
@@ -237,7 +237,7 @@ pub static ALL: &[Key] = &[
         doc: "sections from which each request of the job is drawn, with their weights",
         example: "mix = read: 80, write: 20",
         makes_job: true,
-        beside_log: false,
+        allowed_with_log: false,
         ..STATEMENTS
     },
     Key {
@@ -246,9 +246,9 @@ pub static ALL: &[Key] = &[
         doc: "variables computed once per request, for use in its statements",
         example: "let = a: uniform(1, 1000), b: a + 1",
         repeatable: true,
-        beside_mix: false,
-        beside_command: true,
-        beside_log: false,
+        allowed_with_mix: false,
+        allowed_with_command: true,
+        allowed_with_log: false,
         ..STATEMENTS
     },
     Key {
@@ -257,8 +257,8 @@ pub static ALL: &[Key] = &[
         default: "no",
         doc: "run the statements in one transaction",
         example: "transaction = yes",
-        beside_mix: false,
-        beside_log: false,
+        allowed_with_mix: false,
+        allowed_with_log: false,
         ..STATEMENTS
     },
     Key {
@@ -267,7 +267,7 @@ pub static ALL: &[Key] = &[
         default: "no",
         doc: "send the statements of a transaction without waiting for each answer",
         example: "pipeline = yes",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -276,7 +276,7 @@ pub static ALL: &[Key] = &[
         default: "the first error ends a request",
         doc: "send every statement of a request, also after one that failed",
         example: "multi-query-mode = multi-connection",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -284,7 +284,7 @@ pub static ALL: &[Key] = &[
         form: Form::File,
         doc: "file of CSV records; each request takes the next one for `?`, `$1` and `${field(1)}`",
         example: "query-args-file = users.csv",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -293,7 +293,7 @@ pub static ALL: &[Key] = &[
         default: "`,`",
         doc: "separator of the fields of the args file, in quotes",
         example: "query-args-delim = \"\\t\"",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -303,7 +303,7 @@ pub static ALL: &[Key] = &[
         example: "query-log-file = query.log",
         makes_job: true,
         sets_pacing: true,
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -311,7 +311,7 @@ pub static ALL: &[Key] = &[
         form: Form::File,
         doc: "new CSV file for the returned rows, relative to the record's folder",
         example: "query-results-file = found.csv",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -320,7 +320,7 @@ pub static ALL: &[Key] = &[
         default: "yes",
         doc: "prepare statements and bind values (yes), or send text with literals (no)",
         example: "prepare = no",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -328,7 +328,7 @@ pub static ALL: &[Key] = &[
         form: Form::Rows,
         doc: "expected rows returned or changed by a request; another number is the error `rows`",
         example: "expect-rows = 1",
-        beside_mix: false,
+        allowed_with_mix: false,
         ..STATEMENTS
     },
     Key {
@@ -337,8 +337,8 @@ pub static ALL: &[Key] = &[
         doc: "program that /bin/sh runs instead of statements; needs --allow-commands",
         example: "command = ./backup.sh ${uniform(1, 4)}",
         makes_job: true,
-        beside_mix: false,
-        beside_command: true,
+        allowed_with_mix: false,
+        allowed_with_command: true,
         ..STATEMENTS
     },
     Key {
@@ -348,7 +348,7 @@ pub static ALL: &[Key] = &[
         doc: "name of the `[target NAME]` that the job uses",
         example: "target = copy",
         by_dialect: false,
-        in_part: false,
+        allowed_in_part: false,
         ..STATEMENTS
     },
     Key {
@@ -365,7 +365,7 @@ pub static ALL: &[Key] = &[
         default: "poisson from 1/s on, uniform below",
         doc: "spread of the arrivals of a rate: at random, or evenly",
         example: "arrival = uniform",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -382,8 +382,8 @@ pub static ALL: &[Key] = &[
         default: "no",
         doc: "treat an arrival as a session: its statements one by one, with `think` between them",
         example: "session = yes",
-        beside_mix: false,
-        beside_command: false,
+        allowed_with_mix: false,
+        allowed_with_command: false,
         ..ARRIVALS
     },
     Key {
@@ -409,7 +409,7 @@ pub static ALL: &[Key] = &[
         default: "1",
         doc: "requests per arrival, all with the same intended start",
         example: "batch-size = 10",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -418,7 +418,7 @@ pub static ALL: &[Key] = &[
         default: "100000",
         doc: "longest queue of a job with rate and concurrency",
         example: "queue-limit = 1000",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -427,7 +427,7 @@ pub static ALL: &[Key] = &[
         default: "reject",
         doc: "reject an arrival at a full queue, or also end the run as INVALID",
         example: "on-queue-full = stop",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -436,7 +436,7 @@ pub static ALL: &[Key] = &[
         default: "no limit",
         doc: "total number of arrivals, or of requests of a closed job",
         example: "count = 1M",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -445,7 +445,7 @@ pub static ALL: &[Key] = &[
         default: "0s",
         doc: "start of the job, after the start of the run",
         example: "start = 5s",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -454,7 +454,7 @@ pub static ALL: &[Key] = &[
         default: "the end of the run",
         doc: "end of the job, after the start of the run; 0 for never",
         example: "stop = 30s",
-        in_part: false,
+        allowed_in_part: false,
         ..ARRIVALS
     },
     Key {
@@ -493,8 +493,8 @@ pub static ALL: &[Key] = &[
         default: "no",
         doc: "open a connection for each request, as part of its service time",
         example: "reconnect = per-transaction",
-        in_part: false,
-        beside_command: false,
+        allowed_in_part: false,
+        allowed_with_command: false,
         ..ERRORS
     },
     Key {
@@ -503,7 +503,7 @@ pub static ALL: &[Key] = &[
         default: "fail",
         doc: "let arrivals fail at once, or wait, while the target refuses connections",
         example: "outage = wait",
-        in_part: false,
+        allowed_in_part: false,
         ..ERRORS
     },
     Key {

@@ -6,7 +6,7 @@ use base::Diagnostic;
 
 use super::metric::{self, RunMetric};
 use super::percent;
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
 /// A guess, written before the experiment, of the change of a metric against the baseline.
@@ -37,7 +37,7 @@ impl Bet {
     /// An unknown metric, no range, or a change that is not possible. Positions are offsets into
     /// `text`.
     pub fn parse(text: &str) -> Result<Bet, Diagnostic> {
-        bet(Passage::whole(text, 0).excerpt())
+        bet(LocatedText::whole(text, 0).excerpt())
     }
 }
 

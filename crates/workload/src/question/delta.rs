@@ -6,7 +6,7 @@ use base::Diagnostic;
 
 use super::metric::{self, RunMetric};
 use super::percent;
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
 /// The smallest change of each metric that matters, as a fraction.
@@ -27,7 +27,7 @@ impl Deltas {
     /// The first size that is not a percentage above 0, or an unknown metric. Positions are offsets
     /// into `text`.
     pub fn parse(text: &str) -> Result<Deltas, Diagnostic> {
-        deltas(Passage::whole(text, 0).excerpt())
+        deltas(LocatedText::whole(text, 0).excerpt())
     }
 
     /// Returns the smallest change of a metric that matters.
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn size_that_is_no_percentage_is_refused() {
+    fn size_that_is_not_a_percentage_is_refused() {
         let message = |text: &str| Deltas::parse(text).unwrap_err().message;
         assert_eq!(message(""), "no size is given");
         assert_eq!(message("2"), "`2` is not a percentage");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::Diagnostic;
 
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LocatedText};
 use crate::wording::{nearest, quoted};
 
 /// A metric of a run, of one job or table where there are several.
@@ -302,7 +302,7 @@ impl RunMetric {
     /// An unknown quantity, with the nearest one; empty or unclosed parentheses, or a name for a
     /// quantity of the whole run. Positions are offsets into `text`.
     pub fn parse(text: &str) -> Result<RunMetric, Diagnostic> {
-        metric(Passage::whole(text, 0).excerpt().trim())
+        metric(LocatedText::whole(text, 0).excerpt().trim())
     }
 }
 

@@ -4,7 +4,7 @@ use base::Diagnostic;
 use base::units::Decimal;
 
 use super::metric::Scale;
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
 /// Largest change that can be written, as a fraction: 1,000,000 %.
@@ -15,7 +15,7 @@ const LARGEST: f64 = 10_000.0;
 /// # Errors
 /// No percentage, no sign, or more than 1,000,000 %. Positions are offsets into `text`.
 pub fn signed_percent(text: &str) -> Result<f64, Diagnostic> {
-    change(Passage::whole(text, 0).excerpt().trim())
+    change(LocatedText::whole(text, 0).excerpt().trim())
 }
 
 /// Parses a change at a position.

@@ -295,10 +295,10 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     fn check(text: &str, expected: &[&str]) {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let range = Range::parse(passage.excerpt()).expect(text);
         let values = range.values().expect(text);
         let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     fn refused(text: &str, message: &str, place: &str) {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let found = Range::parse(passage.excerpt()).and_then(|range| range.values());
         let error = found.expect_err(text);
         let span = error.span.unwrap();
@@ -367,7 +367,7 @@ mod tests {
     fn huge_ranges_are_counted_without_listing_them() {
         let most = "1..18446744073 x1.000000001";
         for text in ["1..1000000000 +1", most, "1ns..200000h +1ns"] {
-            let passage = Passage::whole(text, 0);
+            let passage = LocatedText::whole(text, 0);
             let range = Range::parse(passage.excerpt()).expect(text);
             assert!(range.count() >= 1_000_000_000, "{text}: {}", range.count());
             assert!(range.values().is_err(), "{text}");

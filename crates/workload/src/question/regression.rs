@@ -6,7 +6,7 @@ use base::Diagnostic;
 
 use super::metric::{self, Direction, RunMetric};
 use super::percent;
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
 /// A change for the worse that must not be exceeded.
@@ -32,7 +32,7 @@ impl RegressionLimit {
     /// # Errors
     /// Everything that is wrong with each limit. Positions are offsets into `text`.
     pub fn parse_list(text: &str) -> Result<Vec<RegressionLimit>, Vec<Diagnostic>> {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let excerpt = passage.excerpt();
         let (mut limits, mut errors) = (Vec::new(), Vec::new());
         for item in excerpt.list() {

@@ -6,7 +6,7 @@ use base::{Diagnostic, Span};
 
 use super::decode::LARGEST_FILE;
 use super::lines::Lines;
-use super::passage::{Excerpt, Passage};
+use super::passage::{Excerpt, LocatedText};
 use crate::keys;
 use crate::sink::Sink;
 use crate::wording::quoted;
@@ -43,7 +43,7 @@ pub(crate) struct Section<'a> {
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
-    line: Passage<'a>,
+    line: LocatedText<'a>,
     key: Range<u32>,
     value: Range<u32>,
 }
@@ -122,7 +122,7 @@ pub(crate) fn line_outside(
         });
         return None;
     }
-    property(Passage::of_option(format!("{key} = {value}"), option), sink)
+    property(LocatedText::of_option(format!("{key} = {value}"), option), sink)
 }
 
 struct Parser<'a> {
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses one line; returns false if the file has exceeded its limits.
-    fn line(&mut self, line: Passage<'a>) -> bool {
+    fn line(&mut self, line: LocatedText<'a>) -> bool {
         if line.excerpt().trim().text().starts_with('[') {
             let section = header(&line, &mut self.sink);
             self.file.sections.push(section);
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn header(line: &Passage<'_>, sink: &mut Sink) -> Section<'static> {
+fn header(line: &LocatedText<'_>, sink: &mut Sink) -> Section<'static> {
     let line = line.excerpt().trim();
     let text = line.text();
     let end = text.find(']').unwrap_or_else(|| {
@@ -202,7 +202,7 @@ fn header(line: &Passage<'_>, sink: &mut Sink) -> Section<'static> {
     Section { name: name.text().to_owned(), span: span.unwrap_or_default(), entries: Vec::new() }
 }
 
-fn property<'a>(line: Passage<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
+fn property<'a>(line: LocatedText<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
     let all = line.excerpt();
     let Some(equals) = all.text().find('=') else {
         sink.error(|| no_property(all.trim()));

@@ -5,7 +5,7 @@
 
 use base::{Diagnostic, Span};
 
-use super::passage::{Passage, PassageBuilder};
+use super::passage::{LocatedText, PassageBuilder};
 use crate::sink::Sink;
 
 /// Maximum number of lines that `\` may join.
@@ -32,14 +32,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the next line that is neither blank nor a comment, with continuations joined.
-    pub(super) fn next(&mut self, sink: &mut Sink) -> Option<Passage<'a>> {
+    pub(super) fn next(&mut self, sink: &mut Sink) -> Option<LocatedText<'a>> {
         loop {
             let line = self.physical()?;
             if line.is_comment() || line.text.trim().is_empty() {
                 continue;
             }
             return Some(match line.text.strip_suffix('\\') {
-                None => Passage::whole(line.text, line.start),
+                None => LocatedText::whole(line.text, line.start),
                 Some(text) => self.joined(PhysicalLine { text, ..line }, sink),
             });
         }
@@ -58,7 +58,7 @@ impl<'a> Lines<'a> {
         Some(PhysicalLine { text, start })
     }
 
-    fn joined(&mut self, first: PhysicalLine<'a>, sink: &mut Sink) -> Passage<'a> {
+    fn joined(&mut self, first: PhysicalLine<'a>, sink: &mut Sink) -> LocatedText<'a> {
         let mut builder = PassageBuilder::default();
         builder.verbatim(first.text, first.start);
         let mut backslash = first.end();

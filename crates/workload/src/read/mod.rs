@@ -13,4 +13,4 @@ pub use decode::{LARGEST_FILE, decode};
 pub use file::{File, parse};
 
 pub(crate) use file::{Entry, Section, line_outside};
-pub(crate) use passage::{Excerpt, Passage, PassageBuilder, closing_quote};
+pub(crate) use passage::{Excerpt, LocatedText, PassageBuilder, closing_quote};

@@ -1,7 +1,7 @@
 //! The positions in the file of each byte of a value.
 //!
 //! A value is not always a contiguous part of the file: `\` joins lines, `${…}` is replaced by its
-//! value, and `--set` gives values from outside. A [`Passage`] is a text that keeps the origin of
+//! value, and `--set` gives values from outside. A [`LocatedText`] is a text that keeps the origin of
 //! its bytes; an [`Excerpt`] is a part of one. The carets of all diagnostics are located through
 //! them.
 
@@ -14,7 +14,7 @@ use crate::wording;
 
 /// A text with the positions of its bytes in the file.
 #[derive(Clone, Debug)]
-pub(crate) struct Passage<'a> {
+pub(crate) struct LocatedText<'a> {
     text: Cow<'a, str>,
     origin: Origin,
 }
@@ -44,20 +44,20 @@ enum PartOrigin {
     Replaced(Span),
 }
 
-impl<'a> Passage<'a> {
+impl<'a> LocatedText<'a> {
     /// Creates a passage from text at offset `start` of the file.
-    pub(crate) fn whole(text: &'a str, start: usize) -> Passage<'a> {
-        Passage { text: Cow::Borrowed(text), origin: Origin::Whole(start) }
+    pub(crate) fn whole(text: &'a str, start: usize) -> LocatedText<'a> {
+        LocatedText { text: Cow::Borrowed(text), origin: Origin::Whole(start) }
     }
 
     /// Creates a passage from text outside the file.
-    pub(crate) fn outside(text: &'a str) -> Passage<'a> {
-        Passage { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
+    pub(crate) fn outside(text: &'a str) -> LocatedText<'a> {
+        LocatedText { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
     }
 
     /// Creates a passage from the value of an option, which diagnostics about it name.
-    pub(crate) fn of_option(text: String, option: String) -> Passage<'static> {
-        Passage { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
+    pub(crate) fn of_option(text: String, option: String) -> LocatedText<'static> {
+        LocatedText { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
     }
 
     /// Returns the whole passage as an excerpt.
@@ -145,16 +145,16 @@ impl PassageBuilder {
     }
 
     /// Returns the passage.
-    pub(crate) fn finish(self) -> Passage<'static> {
+    pub(crate) fn finish(self) -> LocatedText<'static> {
         let origin = self.outside.unwrap_or(Origin::Parts(self.parts));
-        Passage { text: Cow::Owned(self.text), origin }
+        LocatedText { text: Cow::Owned(self.text), origin }
     }
 }
 
-/// A part of a [`Passage`].
+/// A part of a [`LocatedText`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Excerpt<'p> {
-    passage: &'p Passage<'p>,
+    passage: &'p LocatedText<'p>,
     start: usize,
     end: usize,
 }
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn replaced_text_maps_back_to_the_parameter() {
-        let original = Passage::whole("${n}k", 5);
+        let original = LocatedText::whole("${n}k", 5);
         let mut builder = PassageBuilder::default();
         builder.replace(original.part(0..4), "100");
         builder.copy(original.part(4..5));
@@ -322,13 +322,13 @@ mod tests {
         assert_eq!(passage.excerpt().text(), "100k");
         assert_eq!(passage.part(1..2).span(), Some(Span::new(5, 9)));
         assert_eq!(passage.part(3..4).span(), Some(Span::new(9, 10)));
-        assert_eq!(Passage::outside("100k").excerpt().span(), None);
+        assert_eq!(LocatedText::outside("100k").excerpt().span(), None);
     }
 
     #[test]
     fn lists_are_split_at_commas_outside_quotes_and_parentheses() {
         let pieces = |text: &str| -> Vec<String> {
-            let passage = Passage::whole(text, 0);
+            let passage = LocatedText::whole(text, 0);
             let list = passage.excerpt().list();
             list.map(|piece| piece.text().to_owned()).collect()
         };

@@ -12,12 +12,12 @@ use super::stretch::RateSegment;
 #[derive(Clone, Debug)]
 pub struct Inverse {
     shape: Shape,
-    place: Place,
+    place: SinePhase,
     last: Nanos,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum SinePhase {
     /// A position in a linear part of a shape.
     RateSegment(Part),
     /// A position in a period of a sine.
@@ -40,11 +40,11 @@ impl Inverse {
     pub fn new(shape: &Shape) -> Inverse {
         let place = match shape {
             Shape::Sine { mean, amplitude, period } => {
-                Place::SinePosition(SinePosition::new(*mean, *amplitude, *period))
+                SinePhase::SinePosition(SinePosition::new(*mean, *amplitude, *period))
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
                 let first = shape.stretch(0).expect("a shape has a beginning");
-                Place::RateSegment(Part::new(0, first, Expected::default()))
+                SinePhase::RateSegment(Part::new(0, first, Expected::default()))
             }
         };
         Inverse { shape: shape.clone(), place, last: Nanos::ZERO }
@@ -55,8 +55,8 @@ impl Inverse {
     #[inline]
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {
-            Place::RateSegment(part) => part.at(&self.shape, arrivals)?,
-            Place::SinePosition(wave) => wave.at(arrivals),
+            SinePhase::RateSegment(part) => part.at(&self.shape, arrivals)?,
+            SinePhase::SinePosition(wave) => wave.at(arrivals),
         };
         // Rounding of doubles must not reverse the order of instants.
         self.last = self.last.max(at);

@@ -5,7 +5,7 @@ use base::Dialect;
 use super::piece::Piece;
 use super::scan::{Reading, ValuePositions, has_pieces, scan};
 use super::shell;
-use crate::read::Passage;
+use crate::read::LocatedText;
 
 /// The syntax in which a printed statement is read back.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl PrintedSyntax {
     /// Returns true if a statement printed in this syntax scans into the pieces that it was made
     /// of.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
-        let passage = Passage::outside(text);
+        let passage = LocatedText::outside(text);
         let marks = ValuePositions::Written;
         let scan = match self {
             PrintedSyntax::Command => shell::scan(passage.excerpt(), marks),

@@ -130,7 +130,7 @@ pub(crate) fn is_sound(
     scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
 ) -> bool {
     let (text, marks) = skeleton(pieces);
-    let passage = crate::read::Passage::outside(&text);
+    let passage = crate::read::LocatedText::outside(&text);
     let scan = scan(passage.excerpt(), ValuePositions::At(&marks));
     let misplaced = |fragment: &Fragment| match fragment {
         Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
@@ -212,7 +212,7 @@ pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
     // Most texts have no `;` except one at their end, and need no scan.
     let ends = |c: char| c == ';' || c.is_whitespace();
     text.trim_end_matches(ends).contains(';')
-        && split(crate::read::Passage::outside(text).excerpt(), dialect).len() > 1
+        && split(crate::read::LocatedText::outside(text).excerpt(), dialect).len() > 1
 }
 
 struct Scanner<'p> {
@@ -509,7 +509,7 @@ impl<'p> Scanner<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     /// Compares the statement with `[…]` around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
@@ -517,7 +517,7 @@ mod tests {
     }
 
     fn check_as(dialect: Dialect, text: &str, expected: &str) {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let reading = Reading { dialect, placeholders: true, marks: ValuePositions::Written };
         let scan = scan(passage.excerpt(), reading);
         let mut shown = String::new();
@@ -605,7 +605,7 @@ mod tests {
     #[test]
     fn script_is_split_at_statement_ends() {
         let check = |text: &str, expected: &[&str]| {
-            let passage = Passage::whole(text, 0);
+            let passage = LocatedText::whole(text, 0);
             let pieces = split(passage.excerpt(), Dialect::Mysql);
             let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.text()).collect();
             assert_eq!(texts, expected, "{text}");

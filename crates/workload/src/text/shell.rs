@@ -134,11 +134,11 @@ pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Passage;
+    use crate::read::LocatedText;
 
     /// Compares the command with marks around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
-        let passage = Passage::whole(text, 0);
+        let passage = LocatedText::whole(text, 0);
         let scan = scan(passage.excerpt(), ValuePositions::Written);
         let mut shown = String::new();
         for fragment in &scan.fragments {

@@ -11,11 +11,11 @@ use base::{Nanos, Placeholders, Severity, Target};
 use workload::{Job, Overrides, Pacing, Plan, Rates, Schedule};
 
 use crate::render;
-use Does::{Accepts, Loses, Rejects};
+use DbbenchBehaviour::{Accepts, Loses, Rejects};
 
 /// The behaviour of dbbench for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+enum DbbenchBehaviour {
     Accepts,
     Rejects,
     /// It silently ignores a part of the file.
@@ -26,22 +26,22 @@ enum Does {
 struct Rule {
     /// An example of a file that the rule is about.
     text: &'static str,
-    dbbench: Does,
+    dbbench: DbbenchBehaviour,
     /// Expected message of Assay; empty if the file is accepted without one.
     says: &'static str,
     /// True if Assay accepts the file.
     taken: bool,
 }
 
-const fn taken(dbbench: Does, text: &'static str) -> Rule {
+const fn taken(dbbench: DbbenchBehaviour, text: &'static str) -> Rule {
     Rule { text, dbbench, says: "", taken: true }
 }
 
-const fn warned(dbbench: Does, text: &'static str, says: &'static str) -> Rule {
+const fn warned(dbbench: DbbenchBehaviour, text: &'static str, says: &'static str) -> Rule {
     Rule { text, dbbench, says, taken: true }
 }
 
-const fn refused(dbbench: Does, text: &'static str, says: &'static str) -> Rule {
+const fn refused(dbbench: DbbenchBehaviour, text: &'static str, says: &'static str) -> Rule {
     Rule { text, dbbench, says, taken: false }
 }
 

@@ -427,7 +427,7 @@ fn bet_on_a_load_needs_a_load_in_every_run() {
 }
 
 #[test]
-fn warning_about_an_arm_is_no_error() {
+fn warning_about_an_arm_is_not_an_error() {
     let text = "[question]\nask = x\nworkload = timetable.ini\n[arm a]\n[arm b]\n\
                 every(clean) = 1d\n";
     let (experiment, found) = read(text);

@@ -33,7 +33,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use base::{Diagnostic, Severity, Source};
+use base::{Diagnostic, Severity, SourceText};
 use workload::{Overrides, Plan};
 
 /// Checks all diagnostics of a file, as displayed to a user.
@@ -62,7 +62,7 @@ fn check_with(overrides: &Overrides, input: &str, expected: &str) {
 
 /// Renders all diagnostics as text.
 fn render(input: &str, diagnostics: &[Diagnostic]) -> String {
-    let source = Source { name: "mail.ini".into(), text: input.into() };
+    let source = SourceText { name: "mail.ini".into(), text: input.into() };
     let shown: Vec<String> =
         diagnostics.iter().map(|diagnostic| diagnostic.render(&source, false)).collect();
     shown.join("\n\n")

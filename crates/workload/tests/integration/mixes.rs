@@ -146,7 +146,7 @@ fn keys_for_one_database_make_mixes_and_their_parts() {
 
 /// Keys that a part cannot have are reported instead of being ignored.
 #[test]
-fn the_parts_of_a_closed_mix_are_no_sessions_and_do_not_think() {
+fn the_parts_of_a_closed_mix_are_not_sessions_and_do_not_think() {
     for (pacing, part, expected) in [
         ("concurrency = 2", "think = 1s", "`think` belongs to the mix [m]"),
         ("rate = 2", "think = 1s", "`think` belongs to the mix [m]"),

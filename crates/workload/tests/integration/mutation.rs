@@ -1,6 +1,6 @@
 //! Mutation tests: no contents of a file may cause a panic.
 
-use base::{Dialect, Draw, Seed, Source, Stream, Values, WallTime};
+use base::{Dialect, Draw, Seed, SourceText, Stream, Values, WallTime};
 use workload::feed::Group;
 use workload::{Generator, JobOrPart, Overrides, RowGenerator};
 
@@ -111,7 +111,7 @@ fn answer(bytes: &[u8], name: &str) {
         return;
     };
     let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
-    let source = Source { name: name.to_owned(), text };
+    let source = SourceText { name: name.to_owned(), text };
     for diagnostic in &diagnostics {
         let shown = diagnostic.render(&source, false);
         assert!(!shown.is_empty());

@@ -110,7 +110,7 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
 }
 
 #[test]
-fn port_of_a_program_is_no_secret() {
+fn port_of_a_program_is_not_a_secret() {
     let text = "[params]\np = 5433\n[a]\ncommand = psql -p ${p} -c x\n\
                 [b]\ncommand = pgbench -p${p}\nrate = ${p}\n";
     let (plan, found) = shown(text, &[]);
@@ -118,7 +118,7 @@ fn port_of_a_program_is_no_secret() {
 }
 
 #[test]
-fn parameter_outside_the_password_of_a_url_is_no_secret() {
+fn parameter_outside_the_password_of_a_url_is_not_a_secret() {
     let text = format!(
         "url = postgres://${{u}}:x@${{h}}:${{p}}/${{d}}?connect-timeout=${{t}}\n\
          [params]\nu = ann\nh = db1\np = 5433\nd = shop\nt = 3s\nn = 5\n{READ}\

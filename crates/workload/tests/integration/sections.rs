@@ -304,7 +304,7 @@ error: the end of the warm-up cannot be found in a run of `59s`: that takes `1m`
 }
 
 #[test]
-fn sections_without_a_statement_are_no_jobs() {
+fn sections_without_a_statement_are_not_jobs() {
     check(
         r#"
 [param]

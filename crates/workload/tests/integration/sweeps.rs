@@ -164,7 +164,7 @@ fn thing_that_the_workload_lacks_is_refused_with_the_nearest() {
 }
 
 #[test]
-fn range_that_is_no_sweep_is_refused() {
+fn range_that_is_not_a_sweep_is_refused() {
     refused_vary(
         "concurrency(read): 8..1 x2",
         "8..1 x2",

@@ -87,7 +87,7 @@ fn method_that_the_file_of_its_type_calls_forms_a_circle() {
 }
 
 #[test]
-fn methods_of_another_type_of_the_same_name_and_fields_are_no_use() {
+fn methods_of_another_type_of_the_same_name_and_fields_are_not_a_use() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\n"),
         ("a.rs", "pub struct A;\nimpl A {\nfn f(&self) { self.g(); self.h.i() }\n}\n"),

@@ -125,7 +125,7 @@ fn equal_means_without_intervals_are_ties() {
 }
 
 #[test]
-fn unproven_points_are_no_ties() {
+fn unproven_points_are_not_ties() {
     let mut sweep = sweep(&POINTS, 1);
     let best = sweep.curves[0].best.as_mut().unwrap();
     best.others.iter_mut().for_each(|other| other.standing = Ranking::Unproven);

@@ -4,7 +4,8 @@ use analyze::finding::{
     Backlog, BusyClients, CeilingUse, Checkpoints, ClockCost, Commits, Compared, Completeness,
     Connections, Counter, Coverage, Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom,
     Irregularity, Lag, LatePart, MedianChange, Outages, Outcomes, ProcessorWait, RateDifference,
-    Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse, WallClock, WarmUp, WrongResults,
+    Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse, WallClock, WarmUp, WindowThird,
+    WrongResults,
 };
 use analyze::{Check, CheckKind, Finding, OtherProgram, OtherPrograms, Status, Unit};
 use base::{Class, Code, Nanos};
@@ -14,7 +15,7 @@ use super::is_complete;
 use crate::words::sentence_of;
 
 /// A finding, the status of its check, and its sentence.
-type Said = (Finding, Status, &'static str);
+type ExpectedSentence = (Finding, Status, &'static str);
 
 const PASS: Status = Status::Pass;
 const SUSPECT: Status = Status::Suspect;
@@ -135,7 +136,7 @@ fn ended(end: RunEnd, at: Option<Nanos>) -> Finding {
     Finding::Complete(Completeness::Ended { end, at, unread_plan: None })
 }
 
-fn of_complete() -> Vec<Said> {
+fn of_complete() -> Vec<ExpectedSentence> {
     let at = Some(Nanos::from_secs(30));
     let text = || "the file `a.csv` of [write] has no record left".to_owned();
     let unread_plan = Some("it is empty".to_owned());
@@ -178,7 +179,7 @@ fn of_complete() -> Vec<Said> {
     ]
 }
 
-fn of_faults() -> Vec<Said> {
+fn of_faults() -> Vec<ExpectedSentence> {
     let at = Some(Nanos::from_secs(30));
     let killed = |open| ended(RunEnd::Killed { open }, at);
     let invalid = Status::Invalid;
@@ -235,7 +236,7 @@ fn of_faults() -> Vec<Said> {
     ]
 }
 
-fn of_requests() -> Vec<Said> {
+fn of_requests() -> Vec<ExpectedSentence> {
     let window = |requests| Finding::Window(requests);
     let length = Nanos::from_secs(50);
     let outcomes = Outcomes { due: 1_000, completed: 990, errors: 4, rejected: 3, unsent: 3 };
@@ -283,7 +284,7 @@ fn of_requests() -> Vec<Said> {
     ]
 }
 
-fn of_schedules() -> Vec<Said> {
+fn of_schedules() -> Vec<ExpectedSentence> {
     let second = Seconds::Odd { job: read(), begin: Nanos::from_secs(31), by: 0.1 };
     let lag = |part| Finding::SendLag(Lag { job: read(), part, ns: 250_000.0 });
     vec![
@@ -334,7 +335,7 @@ fn of_schedules() -> Vec<Said> {
     ]
 }
 
-fn of_generator() -> Vec<Said> {
+fn of_generator() -> Vec<ExpectedSentence> {
     let at = Nanos::from_millis(27_400);
     let stall = |others| Finding::Stall(Stalls::Longest { length_s: 0.3, at, others });
     let wait = |has_database_here| {
@@ -396,7 +397,7 @@ fn of_generator() -> Vec<Said> {
     ]
 }
 
-fn of_calibration() -> Vec<Said> {
+fn of_calibration() -> Vec<ExpectedSentence> {
     let ceiling = |share, threads, headroom| {
         Finding::Ceiling(CeilingUse { per_s: 1_000.0, share, threads, headroom })
     };
@@ -448,7 +449,7 @@ fn of_calibration() -> Vec<Said> {
     ]
 }
 
-fn of_machine() -> Vec<Said> {
+fn of_machine() -> Vec<ExpectedSentence> {
     let program = |name: &str, processors, processes, pid| OtherProgram {
         name: name.to_owned(),
         host: None,
@@ -463,8 +464,10 @@ fn of_machine() -> Vec<Said> {
         let host = host.map(str::to_owned);
         Finding::OtherPrograms(OtherPrograms { host, used: 0.3, processors: 2.0, programs })
     };
-    let frequencies =
-        Frequencies { earlier: (Third::First, 3_000.0), later: (Third::Middle, 2_000.0) };
+    let frequencies = Frequencies {
+        earlier: (WindowThird::First, 3_000.0),
+        later: (WindowThird::Middle, 2_000.0),
+    };
     let frequency = || Finding::Frequency(frequencies);
     let set = |by_s| Finding::WallClock(WallClock::Set { by_s, at: Nanos::from_secs(30) });
     vec![
@@ -514,7 +517,7 @@ fn of_machine() -> Vec<Said> {
     ]
 }
 
-fn of_steady_state() -> Vec<Said> {
+fn of_steady_state() -> Vec<ExpectedSentence> {
     let jobs = || vec!["read".to_owned(), "write".to_owned()];
     let length = Nanos::from_secs(10);
     let gradual = MedianChange::Gradual { job: read(), by: 0.101 };
@@ -593,7 +596,7 @@ fn of_steady_state() -> Vec<Said> {
     ]
 }
 
-fn of_target() -> Vec<Said> {
+fn of_target() -> Vec<ExpectedSentence> {
     let outage = |text: Option<&str>| {
         let (length, first) = (Nanos::from_secs(2), Nanos::from_secs(20));
         Finding::Outage(Outages::Some { length, first, text: text.map(str::to_owned) })
@@ -633,7 +636,7 @@ fn of_target() -> Vec<Said> {
     ]
 }
 
-fn of_server() -> Vec<Said> {
+fn of_server() -> Vec<ExpectedSentence> {
     let compared = Compared {
         counter: Counter::Commits,
         server: 60_006.0,
@@ -711,7 +714,7 @@ fn every_finding_has_a_sentence() {
         of_target(),
         of_server(),
     ];
-    let all: Vec<Said> = tables.into_iter().flatten().collect();
+    let all: Vec<ExpectedSentence> = tables.into_iter().flatten().collect();
     let places: Vec<usize> = all.iter().map(|(finding, ..)| place(finding)).collect();
     let mut sentences = Vec::new();
     for (finding, status, words) in all {

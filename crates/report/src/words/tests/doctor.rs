@@ -9,7 +9,7 @@ use super::is_complete;
 use crate::words::doctor::{cure, importance, not_possible, problem};
 
 /// A problem with its sentence and the beginning of its cure.
-type Said = (Problem, &'static str, &'static str);
+type ExpectedSentence = (Problem, &'static str, &'static str);
 
 /// Number of problems, by their innermost variants.
 const ALL: usize = 17;
@@ -41,7 +41,7 @@ fn durable(setting: DurableSetting, value: &str) -> Problem {
     Problem::NotDurable { setting, value: value.to_owned() }
 }
 
-fn of_machine() -> Vec<Said> {
+fn of_machine() -> Vec<ExpectedSentence> {
     vec![
         (
             Problem::Governor { governor: "powersave".to_owned() },
@@ -87,7 +87,7 @@ fn of_machine() -> Vec<Said> {
     ]
 }
 
-fn of_server() -> Vec<Said> {
+fn of_server() -> Vec<ExpectedSentence> {
     let pool = |setting, memory_bytes| Problem::BufferPool {
         setting,
         size_bytes: 128 << 20,

@@ -97,9 +97,9 @@ fn place_of_program(limit: &R) -> usize {
     }
 }
 
-type Said = (F, &'static str);
+type ExpectedSentence = (F, &'static str);
 
-fn of_runs() -> Vec<Said> {
+fn of_runs() -> Vec<ExpectedSentence> {
     let full = |why, sees_server| F::NothingFull { why, sees_server, full: Vec::new() };
     let full_beside = |names: &[&str]| F::NothingFull {
         why: Saturation::Program,
@@ -176,7 +176,7 @@ fn of_runs() -> Vec<Said> {
     ]
 }
 
-fn of_generator() -> Vec<Said> {
+fn of_generator() -> Vec<ExpectedSentence> {
     let text = || "8 connections are the limit".to_owned();
     let thread = || "lane-1".to_owned();
     let processor = FullThread::Processor { thread: thread(), share: 0.97 };
@@ -254,7 +254,7 @@ fn of_generator() -> Vec<Said> {
     ]
 }
 
-fn of_program() -> Vec<Said> {
+fn of_program() -> Vec<ExpectedSentence> {
     let absent = |is_busy| F::Program(R::Absent { sessions: 0.07, processors: 0.85, is_busy });
     let few =
         |pause_s| F::Program(R::FewSessions { sessions: 2.0, at_work: 0.5, waiting: 1.5, pause_s });
@@ -306,7 +306,7 @@ fn of_program() -> Vec<Said> {
     ]
 }
 
-fn of_pauses() -> Vec<Said> {
+fn of_pauses() -> Vec<ExpectedSentence> {
     let pauses = |pause| F::Program(R::Pauses { sessions: 1.0, waiting: 0.98, pause });
     let nothing = |rows, sockets| pauses(Pause::NothingAsked { rows, sockets });
     vec![
@@ -347,7 +347,7 @@ fn of_pauses() -> Vec<Said> {
     ]
 }
 
-fn of_network() -> Vec<Said> {
+fn of_network() -> Vec<ExpectedSentence> {
     let interface = ObservedComponent::parse("interface eth0").expect("a component");
     let trips =
         |trips| F::Network(N::RoundTrips { trips, round_trip_s: 0.000_25, service_s: 0.001_6 });
@@ -380,7 +380,7 @@ fn of_network() -> Vec<Said> {
     ]
 }
 
-fn of_processors() -> Vec<Said> {
+fn of_processors() -> Vec<ExpectedSentence> {
     let full = |wanted, generator, is_starved| {
         F::Processors(P::Full { used: 1.28, may_use: 2.0, wanted, generator, is_starved })
     };
@@ -409,7 +409,7 @@ fn of_processors() -> Vec<Said> {
     ]
 }
 
-fn of_waits() -> Vec<Said> {
+fn of_waits() -> Vec<ExpectedSentence> {
     let sessions =
         |event: &str| WaitingSessions { waiting: 1.2, active: 1.4, event: event.to_owned() };
     let locks = |name: Option<&str>, text: Option<&str>| {
@@ -459,7 +459,7 @@ fn of_waits() -> Vec<Said> {
     ]
 }
 
-fn of_others() -> Vec<Said> {
+fn of_others() -> Vec<ExpectedSentence> {
     let sessions = |work: Option<(&str, f64)>| {
         let work = work.map(|(name, share)| (name.to_owned(), share));
         F::Background(B::OtherSessions { sessions: 1.5, processors: 2.0, work })
@@ -528,7 +528,7 @@ fn every_finding_of_the_limiter_has_a_sentence() {
         of_waits(),
         of_others(),
     ];
-    let all: Vec<Said> = tables.into_iter().flatten().collect();
+    let all: Vec<ExpectedSentence> = tables.into_iter().flatten().collect();
     for (finding, words) in &all {
         assert_eq!(because(finding), *words);
     }

@@ -39,8 +39,8 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     let table =
         tables.table(&csv.file).map_err(|(message, help)| place.error(message).help(help))?;
     let texts = match &csv.column {
-        Column::Number(number) => numbered(&table, *number),
-        Column::Name(name) => named(&table, name, &csv.file, at)?,
+        Column::Number(number) => column_by_number(&table, *number),
+        Column::Name(name) => column_by_name(&table, name, &csv.file, at)?,
     };
     csv.texts = texts.ok_or_else(|| no_such_number(&table, &csv.file, at))?;
     if csv.rows() == 0 {
@@ -71,13 +71,13 @@ fn column(arguments: &Arguments<'_>, given: &CompiledArgument<'_>) -> Result<Col
     }
 }
 
-fn numbered(table: &Table, number: i64) -> Option<Arc<Texts>> {
+fn column_by_number(table: &Table, number: i64) -> Option<Arc<Texts>> {
     let place = usize::try_from(number).ok()?.checked_sub(1)?;
     table.get(place).cloned()
 }
 
 /// Returns the only column with this name in the first line; `None` if the file is empty.
-fn named(
+fn column_by_name(
     table: &Table,
     name: &str,
     file: &str,

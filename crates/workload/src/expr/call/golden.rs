@@ -9,7 +9,7 @@ use crate::expr::{
     compile, parse_all,
 };
 use crate::generate::{Points, Tables};
-use crate::read::Passage;
+use crate::read::LocatedText;
 use crate::value::Datum;
 
 /// Returns the files that examples read.
@@ -89,7 +89,7 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
 }
 
 fn compiled(text: &str) -> Result<Compiled, Refused> {
-    let passage = Passage::whole(text, 0);
+    let passage = LocatedText::whole(text, 0);
     let ast = parse_all(passage.excerpt())?;
     let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
     let files = files();
