@@ -67,8 +67,8 @@ pages:
 
 # The pages of records in a browser, with the program as it is installed, and the samples of a week.
 browser:
-	cargo build --release --locked -q -p archive --example observed
-	cd web && npm run --silent browser ../$(ASSAY) ../target/release/examples/observed
+	cargo build --locked -q -p archive --example observed
+	cd web && npm run --silent browser ../$(ASSAY) ../target/debug/examples/observed
 
 # The programs that the gates measure, as they are installed.
 gated:

@@ -10,7 +10,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { DRAWN, NAMES, Records } from "./records.js";
 
 const PROGRAM = process.argv[2] ?? "../target/release/assay";
-const OBSERVED = process.argv[3] ?? "../target/release/examples/observed";
+const OBSERVED = process.argv[3] ?? "../target/debug/examples/observed";
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: "light" };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: "dark" };
 

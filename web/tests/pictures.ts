@@ -22,7 +22,7 @@ interface Picture {
 }
 
 const [program = "../target/release/assay", ...studies] = process.argv.slice(2);
-const records = new Records(program, "../target/release/examples/observed");
+const records = new Records(program, "../target/debug/examples/observed");
 
 async function ofGuide(): Promise<Picture[]> {
   await records.make(Object.keys(PICTURES));
