@@ -14,7 +14,7 @@ pub struct Known<'a> {
 
 /// An option of the command line, with its value.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct CliOption<'a> {
     /// The option, with its dashes.
     pub name: &'a str,
     /// Its value; empty for a flag.
@@ -29,7 +29,7 @@ impl Known<'_> {
     pub fn read(
         &self,
         arguments: &[String],
-        mut take: impl FnMut(Given<'_>) -> Result<(), Failure>,
+        mut take: impl FnMut(CliOption<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut rest = arguments;
         while let [name, behind @ ..] = rest {
@@ -39,19 +39,19 @@ impl Known<'_> {
                 [value, behind @ ..] => (value.as_str(), behind),
                 [] => return Err(self.usage.into()),
             };
-            take(Given { name, value })?;
+            take(CliOption { name, value })?;
             rest = behind;
         }
         Ok(())
     }
 
     /// Returns the error for an unknown option.
-    pub fn unknown(&self, given: Given<'_>) -> Failure {
+    pub fn unknown(&self, given: CliOption<'_>) -> Failure {
         format!("unknown option {}\n{}", given.name, self.usage).into()
     }
 }
 
-impl Given<'_> {
+impl CliOption<'_> {
     /// Returns the error for a wrong value; `why` says what is expected.
     pub fn is_wrong(&self, why: &str) -> Failure {
         format!("{} {}: {why}", self.name, self.value).into()

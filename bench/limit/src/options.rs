@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use limit::arguments::{Failure, Given, Known};
+use limit::arguments::{Failure, CliOption, Known};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Options {
         }
     }
 
-    fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
+    fn set(&mut self, given: CliOption<'_>) -> Result<(), Failure> {
         let value = given.value;
         match given.name {
             "--tls" => self.tls = true,

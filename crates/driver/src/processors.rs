@@ -18,7 +18,7 @@ impl Processors {
     ///
     /// Binding the load generator to a processor is meant to keep the database off it, but a thread
     /// would inherit the binding of the thread that starts it.
-    pub(crate) fn beside(&self, lane: Processors) -> Processors {
+    pub(crate) fn without(&self, lane: Processors) -> Processors {
         let (Some(all), Some(lane)) = (self.0, lane.0) else { return *self };
         let mut rest = CpuSet::new();
         let is_in = |set: &CpuSet, cpu| set.is_set(cpu).unwrap_or(false);

@@ -74,7 +74,7 @@ pub enum AccountKind {
     /// A whole job; its parts and servers count in it too.
     Job,
     /// A part of a mix.
-    ComponentKind {
+    Part {
         /// The account of the mix.
         mix: AccountId,
         /// The section of the part.

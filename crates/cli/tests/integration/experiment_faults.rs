@@ -386,7 +386,7 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));
     let ran = place.assay(&VIRTUAL).expect(3);
     assert!(ran.stdout.starts_with("INVALID\n\n"), "{}", ran.stdout);
-    let words = ["\nINVALID: ", "  fast: 8 runs\n", "slow: 8 runs, 8 INVALID (", "errors"];
+    let words = ["\nINVALID: ", "  fast: 8 runs\n", "slow: 8 runs; 8 INVALID (", "errors"];
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }
@@ -438,7 +438,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
     let place = without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
-    for words in ["6 interleaved pairs)", " fast: 6 runs, 1 repeated slow: 6 runs, 1 repeated "] {
+    for words in ["6 interleaved pairs)", " fast: 6 runs; 1 repeated slow: 6 runs; 1 repeated "] {
         assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();

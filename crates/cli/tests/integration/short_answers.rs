@@ -76,7 +76,7 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
         &[
             "\nerrors  wrong [read] ",
             "\nINVALID: 1 check objects in 8 of 16 runs\n",
-            "\n  fast: 8 runs\n  wrong: 8 runs, 8 INVALID (errors)\n",
+            "\n  fast: 8 runs\n  wrong: 8 runs; 8 INVALID (errors)\n",
             "\n  errors  in 8 of 16 runs, worst in run ",
             "\n          What to do: read the first text of each error; ",
         ],

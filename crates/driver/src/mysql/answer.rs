@@ -15,7 +15,7 @@ const LONGEST_MESSAGE: usize = 16 << 10;
 
 /// The outcome of statements.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct StatementOutcome {
     /// Number of rows returned or affected.
     pub(super) rows: u64,
     /// The first error.
@@ -30,7 +30,7 @@ pub(super) struct Answer {
     pub(super) file_error: Option<Error>,
 }
 
-impl Answer {
+impl StatementOutcome {
     #[inline]
     pub(super) fn add(&mut self, result: &ResultEnd) {
         self.rows = self.rows.saturating_add(result.rows).saturating_add(result.affected_rows);
@@ -123,7 +123,7 @@ pub(super) struct Answer<'a> {
     pub(super) are_columns_sent_once: bool,
     /// Number of columns of the current result.
     pub(super) count: u64,
-    pub(super) outcome: Answer,
+    pub(super) outcome: StatementOutcome,
 }
 
 impl Sink for Answer<'_> {
@@ -180,7 +180,7 @@ impl Sink for Answer<'_> {
 /// The complete reply to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
 pub(super) struct FullReply {
-    pub(super) outcome: Answer,
+    pub(super) outcome: StatementOutcome,
     pub(super) prepared: Option<Prepared>,
     pub(super) columns: Columns,
     /// Number of columns of the current result.
@@ -235,7 +235,7 @@ impl Sink for FullReply {
 /// A sink with an outcome.
 pub(super) trait OutcomeSink: Sink {
     /// Returns the outcome of the statements.
-    fn outcome(&mut self) -> &mut Answer;
+    fn outcome(&mut self) -> &mut StatementOutcome;
 
     /// Records the time at which the replies up to here were read.
     #[inline]
@@ -244,13 +244,13 @@ pub(super) trait OutcomeSink: Sink {
 
 impl OutcomeSink for Answer<'_> {
     #[inline]
-    fn outcome(&mut self) -> &mut Answer {
+    fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
     }
 }
 
 impl OutcomeSink for FullReply {
-    fn outcome(&mut self) -> &mut Answer {
+    fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
     }
 }

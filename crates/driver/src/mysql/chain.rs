@@ -13,7 +13,7 @@ use std::slice::Iter;
 use base::{Clock, Nanos, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
-use super::answer::{Answer, Columns, OutcomeSink};
+use super::answer::{Columns, OutcomeSink, StatementOutcome};
 use super::session::{MysqlConnection, RELEASE, ServerLine, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
@@ -64,7 +64,7 @@ struct PipelineSink<'a> {
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,
-    outcome: Answer,
+    outcome: StatementOutcome,
 }
 
 impl PipelineSink<'_> {
@@ -132,7 +132,7 @@ impl Sink for PipelineSink<'_> {
 }
 
 impl OutcomeSink for PipelineSink<'_> {
-    fn outcome(&mut self) -> &mut Answer {
+    fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
     }
 
@@ -218,7 +218,7 @@ impl MysqlConnection {
             began,
             times: std::mem::take(&mut reply.statements),
             noted: 0,
-            outcome: Answer::default(),
+            outcome: StatementOutcome::default(),
         };
         let read = self.line.exchange_links(&mut links, reply).await;
         reply.statements = links.times;

@@ -12,7 +12,7 @@ use wire_mysql::{
     file_end,
 };
 
-use super::answer::{Answer, Columns, FullReply, OutcomeSink};
+use super::answer::{Answer, Columns, FullReply, OutcomeSink, StatementOutcome};
 use super::config::ServiceConfig;
 use super::faults;
 use super::file::AllowedFiles;
@@ -180,7 +180,7 @@ impl ServerLine {
     async fn send_file(
         &mut self,
         sequence: u8,
-        outcome: &mut Answer,
+        outcome: &mut StatementOutcome,
         grant: AllowedFiles<'_>,
         reply: &mut Reply,
     ) -> Result<(), Error> {
@@ -310,7 +310,7 @@ impl MysqlConnection {
             let before = capture.mark();
             let PendingCommand { line, columns, grant } = self.append(step, values)?;
             reply.sent.get_or_insert(at);
-            let outcome = Answer::default();
+            let outcome = StatementOutcome::default();
             let mut answer = Answer { capture, columns, are_columns_sent_once, count: 0, outcome };
             let done = line.exchange(&mut answer, grant, reply).await?;
             reply.done = done;
@@ -340,7 +340,7 @@ impl MysqlConnection {
 
     /// Returns the error of a step, and resets the statement.
     #[cold]
-    fn failed(&mut self, step: Step, outcome: Answer) -> Error {
+    fn failed(&mut self, step: Step, outcome: StatementOutcome) -> Error {
         self.note(outcome.status);
         if let Step::Execute { statement, .. } = step
             && let Statement::Prepared { execute, .. } = &mut self.statements[statement.index()]
@@ -397,7 +397,7 @@ impl MysqlConnection {
 
 /// Returns the error of a statement. A file error of ours takes precedence: the server's complaint
 /// about the missing file is only a consequence.
-pub(super) fn error_of(outcome: Answer) -> Option<Error> {
+pub(super) fn error_of(outcome: StatementOutcome) -> Option<Error> {
     outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal)))
 }
 

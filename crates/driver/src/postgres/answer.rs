@@ -12,12 +12,12 @@ use crate::table::TableReader;
 pub(super) struct Answer<'a> {
     /// Buffer of returned rows.
     pub(super) capture: &'a mut Rows,
-    pub(super) outcome: Answer,
+    pub(super) outcome: StatementOutcome,
 }
 
 /// The outcome of statements.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct StatementOutcome {
     /// Number of rows returned or affected.
     pub(super) rows: u64,
     /// Number of completed commands.
@@ -32,7 +32,7 @@ pub(super) struct Answer {
     pub(super) read_at: Stamp,
 }
 
-impl Answer {
+impl StatementOutcome {
     #[inline]
     fn complete(&mut self, completion: &Completion<'_>) {
         self.rows = self.rows.saturating_add(completion.rows());
@@ -84,7 +84,7 @@ impl Sink for Answer<'_> {
 /// The complete answer to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
 pub(super) struct FullReply {
-    pub(super) outcome: Answer,
+    pub(super) outcome: StatementOutcome,
     /// Rows stored by the last command, if the server has reported their number.
     pub(super) stored: Option<u64>,
     /// Types of the statement's parameters.
@@ -141,18 +141,18 @@ impl Sink for FullReply {
 /// A sink with an outcome.
 pub(super) trait OutcomeSink: Sink {
     /// Returns the outcome of the statements.
-    fn outcome(&mut self) -> &mut Answer;
+    fn outcome(&mut self) -> &mut StatementOutcome;
 }
 
 impl OutcomeSink for Answer<'_> {
     #[inline]
-    fn outcome(&mut self) -> &mut Answer {
+    fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
     }
 }
 
 impl OutcomeSink for FullReply {
-    fn outcome(&mut self) -> &mut Answer {
+    fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
     }
 }

@@ -13,7 +13,7 @@ use wire_postgres::{
     frontend,
 };
 
-use super::answer::{Answer, FullReply, OutcomeSink};
+use super::answer::{Answer, FullReply, OutcomeSink, StatementOutcome};
 use super::faults;
 use super::login::Shared;
 use crate::account::OwnTraffic;
@@ -195,7 +195,7 @@ impl PostgresConnection {
         &mut self,
         sink: &mut impl OutcomeSink,
         reply: &mut Reply,
-        mut note: impl FnMut(&Answer),
+        mut note: impl FnMut(&StatementOutcome),
     ) -> impl Future<Output = Result<Stamp, Error>> {
         reply.bytes_sent += self.channel.out().len() as u64;
         poll_fn(move |context| self.poll_exchange(context, sink, reply, &mut note))
@@ -207,7 +207,7 @@ impl PostgresConnection {
         context: &mut Context<'_>,
         sink: &mut impl OutcomeSink,
         reply: &mut Reply,
-        note: &mut impl FnMut(&Answer),
+        note: &mut impl FnMut(&StatementOutcome),
     ) -> Poll<Result<Stamp, Error>> {
         let mut is_stamped = false;
         loop {
@@ -290,7 +290,7 @@ impl PostgresConnection {
     /// Refuses a statement's request for COPY data, which a job does not have. Chapter "COPY
     /// Operations".
     #[cold]
-    fn refuse_data(&mut self, outcome: &mut Answer) {
+    fn refuse_data(&mut self, outcome: &mut StatementOutcome) {
         outcome.wants_data = false;
         let reason = "a job has no data to copy: use a [load] section";
         // Cannot fail: the reason has no zero byte.
@@ -309,7 +309,7 @@ impl PostgresConnection {
             self.append(step, values)?;
             reply.sent.get_or_insert(at);
             let before = capture.mark();
-            let mut answer = Answer { capture, outcome: Answer::default() };
+            let mut answer = Answer { capture, outcome: StatementOutcome::default() };
             let done = self.exchange(&mut answer, reply).await?;
             reply.done = done;
             if let Some(report) = answer.outcome.error {
@@ -339,10 +339,10 @@ impl PostgresConnection {
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
-        let mut answer = Answer { capture, outcome: Answer::default() };
+        let mut answer = Answer { capture, outcome: StatementOutcome::default() };
         let mut times = std::mem::take(&mut reply.statements);
         let (mut steps, mut answered) = (steps.iter(), 0);
-        let note = |outcome: &Answer| {
+        let note = |outcome: &StatementOutcome| {
             for step in steps.by_ref().take((outcome.completed - answered) as usize) {
                 if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                     times.push(outcome.read_at.since(sent));
@@ -418,7 +418,7 @@ fn range(first: u32, count: u32) -> Range<usize> {
 /// Returns the error that a server sent just before it closed the connection, or else the loss
 /// itself.
 #[cold]
-fn server_error_or(outcome: &mut Answer, lost: net::Error) -> Error {
+fn server_error_or(outcome: &mut StatementOutcome, lost: net::Error) -> Error {
     match outcome.error.take() {
         None => lost.into(),
         Some(report) => faults::fault(&report).as_disconnect(),

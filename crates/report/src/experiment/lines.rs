@@ -130,14 +130,14 @@ pub(super) fn counts(arm: &ArmView) -> String {
         checks.sort_unstable();
         checks.dedup();
         if !runs.is_empty() {
-            let _ = write!(text, ", {} {word} ({})", runs.len(), checks.join(", "));
+            let _ = write!(text, "; {} {word} ({})", runs.len(), checks.join(", "));
             if runs.len() < validity.runs as usize {
                 let _ = write!(text, " in {}", rounds(runs.iter().map(|(round, _)| *round)));
             }
         }
     }
     if validity.repeated > 0 {
-        let _ = write!(text, ", {} repeated", validity.repeated);
+        let _ = write!(text, "; {} repeated", validity.repeated);
     }
     text
 }

@@ -338,7 +338,7 @@ mod tests {
             view.arms[1].validity.repeated = repeated;
             text_of(&view)
         };
-        assert!(repeated(2).contains("\n  tls: 8 runs, 2 repeated\n"), "{}", repeated(2));
+        assert!(repeated(2).contains("\n  tls: 8 runs; 2 repeated\n"), "{}", repeated(2));
         assert!(repeated(0).contains("\n  tls: 8 runs\n"), "{}", repeated(0));
     }
 

@@ -22,6 +22,10 @@ const QUANTILES: [(TimeStatistic, Stroke); 3] = [
 /// Points of a fitted curve.
 const CURVE: u32 = 80;
 
+/// Fraction of the offered rate that a point completes at least if it completes all of it: the
+/// arrivals of a run scatter.
+const COMPLETES: f64 = 0.98;
+
 /// Nanoseconds in a millisecond.
 const MILLISECOND: f64 = 1e6;
 
@@ -103,8 +107,9 @@ fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
     }
 }
 
-/// Returns the points of a single arm at which all requests that are offered are completed, and
-/// those at which the load exceeds the capacity. `None` without a schedule of arrivals.
+/// Returns the points of a single arm at which all requests that are offered are completed, the
+/// points at which fewer are, and those at which the load exceeds the capacity. `None` without a
+/// schedule of arrivals.
 fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> {
     let [curve] = subject.sweep.curves.as_slice() else { return None };
     let job = |point: usize| subject.sweep.job_at(curve.points.get(point)?);
@@ -115,7 +120,15 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
         true => format!("all {} that are offered", rate(first)),
         false => "all that is offered".to_owned(),
     };
-    let keeps = |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
+    let is_answered = |point: usize| {
+        let job = job(point)?;
+        let completed = job.completed_per_s.as_ref().ok()?;
+        let most = completed.interval.map_or(completed.mean, |interval| interval.high);
+        Some(most >= COMPLETES * job.offered_per_s?)
+    };
+    let is_judged =
+        |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
+    let keeps = |point: &usize| is_judged(point) && is_answered(*point) == Some(true);
     let kept: Vec<usize> = points().filter(keeps).collect();
     let values = |point: &usize| subject.sweep.values[*point].as_str();
     let completes = match (kept.first(), kept.last()) {
@@ -129,11 +142,14 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
         }
         _ => format!("{} nowhere completes {rates}", subject.job()),
     };
-    let exceeding = subject.named(points().filter(|point| subject.is_overloaded(*point)));
-    Some(match exceeding.is_empty() {
-        true => completes,
-        false => format!("{completes}; the load exceeds the capacity at {exceeding}"),
-    })
+    let less = points().filter(|point| is_judged(point) && is_answered(*point) == Some(false));
+    let exceeding = points().filter(|point| subject.is_overloaded(*point));
+    let others = [
+        ("less at", subject.named(less)),
+        ("the load exceeds the capacity at", subject.named(exceeding)),
+    ];
+    let others = others.iter().filter(|(_, points)| !points.is_empty());
+    Some(others.fold(completes, |text, (words, points)| format!("{text}; {words} {points}")))
 }
 
 /// Returns the point with the largest mean of those that count, and the mean.
