@@ -47,7 +47,7 @@ pub(crate) struct Server {
 /// The origin of a server.
 enum Source {
     /// Named on the command line.
-    CliOption,
+    Given,
     /// Started privately; stopped on drop.
     Private(Box<testbed::Server>),
     /// Simulated, with immediate answers, in a separate process that ends on drop.
@@ -212,7 +212,7 @@ impl Server {
             Some(Server {
                 host: host.to_owned(),
                 port: port.parse().ok()?,
-                source: Source::CliOption,
+                source: Source::Given,
             })
         });
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
