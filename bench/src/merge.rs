@@ -1,4 +1,4 @@
-//! Time to move the record of a run into that of an experiment.
+//! Time to move the record of a run into the record of an experiment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -39,7 +39,8 @@ struct Finished {
     failure: Option<String>,
 }
 
-/// Builds and runs all tests, and `beside` while they run. Returns the times, or what failed.
+/// Builds and runs all tests, and runs `beside` at the same time. Returns the times, or what
+/// failed.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();

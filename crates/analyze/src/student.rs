@@ -12,7 +12,7 @@ pub fn critical_t(alpha: f64, freedom: f64) -> f64 {
     while two_sided_p(high, freedom) > alpha {
         (low, high) = (high, high * 2.0);
     }
-    // Each step halves the interval; after 60 it is as narrow as a double can tell.
+    // Each step halves the interval; after 60 it is as narrow as the precision of a double.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         match two_sided_p(middle, freedom) > alpha {

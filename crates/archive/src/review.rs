@@ -166,7 +166,7 @@ mod tests {
         Archive::open(path).unwrap().facts().unwrap().notes
     }
 
-    /// Returns all rows of the tables other than that of the notes.
+    /// Returns all rows of all tables except the table of the notes.
     fn dump(path: &Path) -> Vec<Vec<u8>> {
         let archive = Archive::open(path).unwrap();
         let mut export = Vec::new();

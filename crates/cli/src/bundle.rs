@@ -233,7 +233,7 @@ fn take_from(
     found: &mut Option<PathBuf>,
 ) -> Result<(), Refusal> {
     // Raw entries: extensions of the format, such as long names, are read as files of their own,
-    // and none can ask for memory.
+    // and none can make the program allocate memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
         if number >= limits.files {
             return Err(Refusal::Large);

@@ -38,7 +38,7 @@ enum Means {
 use Means::{Is, Nothing, Refused, Seconds, Words};
 
 /// The options of assay's URLs that name servers on a network (specification, section 10),
-/// including those of a single kind.
+/// including the options of a single kind.
 const OURS: [&str; 9] = [
     "tls",
     "tls-ca",

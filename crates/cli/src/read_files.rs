@@ -27,7 +27,7 @@ pub(crate) fn of_workload(file: &WorkloadFile) -> Result<Vec<InputFile>, Complai
     reader.read([reader.workload_files(&file.path, &file.parts), inputs(file)].concat())
 }
 
-/// Reads the files of an experiment: the file itself, and those of the workload of every arm.
+/// Reads the files of an experiment: the file itself, and the files of every arm's workload.
 ///
 /// # Errors
 /// A file can no longer be read.

@@ -163,7 +163,7 @@ impl RecordedExperiment {
     }
 }
 
-/// Replaces the examples of statements by those of the run whose plan is shown.
+/// Replaces the examples of statements by the examples of the run whose plan is shown.
 fn show_examples(
     content: &mut ExperimentContent,
     path: &Path,

@@ -152,7 +152,7 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 }
 
 /// Returns one fact per row of a table of settings (name, value, and the default if the server
-/// tells it), their count, and the defaults.
+/// reports it), their count, and the defaults.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (format!("{DATABASE}settings"), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };

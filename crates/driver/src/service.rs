@@ -295,8 +295,8 @@ impl Service {
     /// # Errors
     /// On timeout, class `TooManyConnections` with [`Code::NO_SESSION`] if the run is still opening
     /// its sessions and this address has answered another one: a pooler accepts more clients than
-    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be told
-    /// from a server that has stopped.
+    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be
+    /// distinguished from a server that has stopped.
     pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,

@@ -96,8 +96,8 @@ struct ConnectionCount {
 }
 
 impl ConnectionCount {
-    /// Returns the larger of the connections of all jobs and those of the largest load: tables are
-    /// filled one after the other, before the jobs begin.
+    /// Returns the number of connections of all jobs or of the largest load, whichever is larger:
+    /// tables are filled one after the other, before the jobs begin.
     fn of(
         plan: &Plan,
         drivers: &Drivers<AnyDriver>,

@@ -53,7 +53,7 @@ impl Head {
         self.method == "POST"
     }
 
-    /// Parses a head; `None` if there is more to come.
+    /// Parses a head; `None` if it is incomplete.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Head>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = Request::new(&mut fields);

@@ -41,7 +41,7 @@ pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
     }
 }
 
-/// Returns the number of circles, and that of each crate that has one.
+/// Returns the number of circles in all crates, and in each crate that has one.
 pub(crate) fn summary(found: &Circles) -> String {
     let of = |(name, circles): (&String, &Vec<Vec<String>>)| format!("{name} {}", circles.len());
     let crates: Vec<String> = found.iter().map(of).collect();

@@ -75,7 +75,7 @@ fn found_change(method: &Method, comparisons: u32) -> ComparisonRate {
 pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+3 %, 10 pairs: interval contains it";
     let laboratory = Laboratory { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY };
-    // Five times as many: four points of 95 % are told apart by no fewer.
+    // Five times as many: fewer cannot distinguish rates that differ by four points near 95 %.
     ComparisonRate::count(name, 5 * comparisons, 93.0..=97.0, |seed| {
         let interval = answer(laboratory, method, 10, seed).interval();
         interval.is_some_and(|[low, high]| (low..=high).contains(&0.03))

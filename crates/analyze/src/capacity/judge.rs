@@ -317,7 +317,7 @@ fn upper_bound_of(
     }
     let mean = ratios.iter().sum::<f64>() / n;
     let variance = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    // Counts scatter at least as much as those of independent requests.
+    // Counts scatter at least as much as the counts of independent requests.
     let least = match condition.allowed_share() {
         Some(allowed) => mean / (allowed * mean_total(position, trials)).max(f64::MIN_POSITIVE),
         None => 0.0,

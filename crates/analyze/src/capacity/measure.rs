@@ -122,7 +122,7 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
-/// Measures a condition. `dispersion` is that of the count beyond its bound.
+/// Measures a condition. `dispersion` is the dispersion of the count beyond its bound.
 fn measure(
     condition: &Condition,
     evidence: &JobEvidence,

@@ -256,7 +256,7 @@ fn normal_equations(
 }
 
 /// Returns Pearson's statistic, at least the degrees of freedom if the points are counts. A smaller
-/// value would mean less scatter than that of independent requests, which is chance.
+/// value would mean less scatter than independent requests have, which is chance.
 fn dispersion(points: &[Point], terms: Terms, coefficients: [f64; 3]) -> f64 {
     let mut has_counts = false;
     let squares = points.iter().map(|point| {

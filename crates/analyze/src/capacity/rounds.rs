@@ -167,7 +167,8 @@ impl<'a> Rounds<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the boundary of all trials of the rounds, and of those of the bracket nearby.
+    /// Returns the boundary of all trials of the rounds, together with nearby trials of the
+    /// bracket.
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));

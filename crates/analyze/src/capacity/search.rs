@@ -597,7 +597,7 @@ mod tests {
     }
 
     /// A value fails in the confirmation although the search saw larger ones pass, as if another
-    /// program had come in between.
+    /// program had run in between.
     #[test]
     fn confirmation_that_contradicts_the_search_is_an_inversion() {
         let capacity = found(|request| match request.phase {

@@ -39,7 +39,7 @@ const LITTLE_LOG: f64 = 1_048_576.0;
 /// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
 
-/// The series of a counter of the server, with those of Assay's own traffic in it.
+/// The series of a counter of the server, with the series of Assay's own traffic in it.
 struct Series {
     all: Metric,
     own: Metric,

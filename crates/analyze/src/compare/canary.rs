@@ -27,7 +27,7 @@ const FEWEST: usize = 6;
 /// server, minus 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MachineChange {
-    /// The machine was faster or slower before the runs of an arm than before those of the
+    /// The machine was faster or slower before the runs of an arm than before the runs of the
     /// baseline.
     BetweenArms {
         /// Index of the arm.

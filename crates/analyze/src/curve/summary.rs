@@ -92,7 +92,7 @@ pub struct JobAtPoint {
     pub job: String,
     /// Completed requests per second, also of a job whose rate is given.
     pub completed_per_s: Result<PointMean, Unusable>,
-    /// Completed requests per second of each run over time: those of its
+    /// Completed requests per second of each run over time, from its
     /// [`JobRates`](crate::compare::JobRates).
     pub over_time_per_s: Vec<Vec<f64>>,
     /// Mean of the requests per second that were offered; `None` without a schedule of arrivals.

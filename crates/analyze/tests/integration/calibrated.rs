@@ -232,7 +232,7 @@ fn processor_wait_names_the_likely_user_by_database_location() {
     assert!(CHECKS.iter().all(|name| check(name, &evidence).status <= Status::Pass));
 }
 
-/// The requests of a mix are those of its parts, and count once.
+/// The requests of a mix are the requests of its parts, and count once.
 #[test]
 fn mix_sends_the_statements_of_its_parts() {
     let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \

@@ -118,7 +118,7 @@ fn observed(component: &str, metric: &str, value: impl Fn(u64) -> f64) -> Observ
     }
 }
 
-/// The processes that accept the connections are those of a pooler.
+/// The processes that accept the connections belong to a pooler.
 #[test]
 fn processor_time_of_a_pooler_is_not_that_of_the_database() {
     let mut evidence = steady(MIXED);

@@ -30,7 +30,8 @@ struct Seen {
     paused: f64,
 }
 
-/// Plants sessions that are distinguished from those of others, with the contents of their sockets.
+/// Plants sessions that are distinguished from sessions of others, with the contents of their
+/// sockets.
 fn seen(evidence: &mut Evidence, seen: Seen) {
     evidence.observed.retain(|it| it.component != "waits");
     for (metric, per_s) in [
@@ -254,8 +255,8 @@ fn pooled_program() -> Evidence {
 
 #[test]
 fn requests_that_wait_at_a_pooler_name_it() {
-    // The URL of the database shows the two sessions at work; that of the pooler shows the session
-    // that the observer does not use, or none at all.
+    // The URL of the database shows the two sessions at work; the URL of the pooler shows the
+    // session that the observer does not use, or none at all.
     for [active, idle, identified] in [[20.0, 0.0, 0.0], [7.0, 3.0, 0.0], [0.0, 0.0, 0.0]] {
         let mut evidence = pooled_program();
         plant(&mut evidence, "sessions", "active", active);
@@ -546,7 +547,7 @@ fn program_that_asks_at_once_is_not_self_throttling() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
     );
-    // It would ask more if it had a processor.
+    // It would send more if it had a processor.
     let mut crowded = evidence.clone();
     plant(&mut crowded, "cpu 0", "busy", 0.9);
     plant(&mut crowded, "cpu 1", "busy", 0.9);

@@ -41,7 +41,7 @@ struct AccountSums {
     last_row: Option<Interval>,
     counts: Counts,
     ends: EndCounts,
-    /// Response times since time zero, if a display asks for them.
+    /// Response times since time zero, if a display needs them.
     response: Option<Box<TimeBuckets>>,
     /// Empty histograms for reuse, at most [`SPARES`].
     spares: Vec<Histograms>,

@@ -424,8 +424,8 @@ struct Judged {
 }
 
 impl Judged {
-    /// Returns the metrics of the limits; otherwise those of the bets of the baseline's experiment.
-    /// Bets are judged only within their experiment.
+    /// Returns the metrics of the limits; otherwise the metrics of the bets of the baseline's
+    /// experiment. Bets are judged only within their experiment.
     fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
         let first = design.pairs.first();
         let baseline = first.and_then(|[baseline, _]| groups.all[*baseline].arm);
@@ -476,7 +476,7 @@ fn sample(groups: &Groups, pair: [usize; 2]) -> ArmSample<'_> {
     ArmSample { baseline, arm, looks: recorded.design.looks, runs }
 }
 
-/// Returns the comparisons of the first experiment's answer with those of its repetitions.
+/// Returns the comparisons of the first experiment's answer with the answers of its repetitions.
 fn repetitions(groups: &Groups, design: &Design, deltas: &Deltas) -> Vec<(String, RepetitionView)> {
     let view = |argument: usize| {
         let Argument { text, experiment: place, .. } = &groups.arguments[argument];

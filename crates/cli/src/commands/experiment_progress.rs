@@ -29,7 +29,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Listens at the addresses of the pages, if the options ask for any.
+    /// Listens at the addresses of the pages, if the options name any.
     ///
     /// # Errors
     /// An address cannot be used.

@@ -86,7 +86,7 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
     }
 }
 
-/// Reads the experiment file, which must ask the question of the record.
+/// Reads the experiment file, which must have the same question as the record.
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
     let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
     let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {

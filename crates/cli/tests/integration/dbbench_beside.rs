@@ -557,7 +557,7 @@ impl Case {
         taken
     }
 
-    /// Checks that the statements are those of the file, in the right number and with the right
+    /// Checks that the statements of the file were sent, in the right number and with the right
     /// effect.
     fn judge(&self, who: Program, left: &Left) {
         let Left { logged, begun, made, .. } = left;

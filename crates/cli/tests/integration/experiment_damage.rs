@@ -150,7 +150,7 @@ fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
     let place = place();
     let expected = intact(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
-    // Lengths on and beside the bounds of pages; the fuzz target covers the rest.
+    // Lengths on and next to the bounds of pages; the fuzz target covers the rest.
     let steps = 12;
     for step in 0..steps {
         let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);

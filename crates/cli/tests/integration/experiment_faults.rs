@@ -79,7 +79,7 @@ fn assert_answers(ran: &CommandResult) {
 }
 
 fn tables(place: &Place) -> i64 {
-    // Those of SQLite's own statistics stay.
+    // The tables of SQLite's own statistics stay.
     number(&place.at("t.db"), "select count(*) from sqlite_schema where name not like 'sqlite_%'")
 }
 
@@ -298,7 +298,7 @@ fn record_in_use_is_not_resumed_by_another_process() {
     let resume = ["run", "e.ini", "--resume", "r.assay", "--duration", "1m"];
     let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
     assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
-    // The other process goes on with its run.
+    // The other process continues its run.
     while !place.names().contains(&"r.assay-run".to_owned()) {
         assert!(run.is_running());
     }
@@ -312,8 +312,8 @@ fn record_in_use_is_not_resumed_by_another_process() {
 /// Bytes of a page of a record.
 const PAGE: u64 = 8_192;
 
-/// Runs the experiment on a disk that is full in its fifth round. `length` is that of the whole
-/// record, which grows by whole pages; the runs are the same each time.
+/// Runs the experiment on a disk that is full in its fifth round. `length` is the length of the
+/// whole record, which grows by whole pages; the runs are the same each time.
 fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
     for pages in (1..length * 4 / 5 / PAGE).rev() {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();

@@ -27,7 +27,7 @@ think = 10ms
 query = drop table t
 ";
 
-/// The rows are counted before every run, because they must be those of the load.
+/// The rows are counted before every run, because they must be as many as the load made.
 const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
                     restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
                     concurrency(add) = 4\n";
@@ -177,7 +177,7 @@ fn two_servers() -> (Server, Server, String) {
     (first, second, far)
 }
 
-/// Two arms at two points. If the instrument fails, as on a busy machine, a sweep goes on.
+/// Two arms at two points. If the instrument fails, as on a busy machine, a sweep continues.
 const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      restore = delete from t where id >= 1000\n\
                      [sweep]\nvary = concurrency(add): 2, 4\nrepeats = 7\n\
@@ -342,7 +342,7 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     place.write("e.ini", arms);
     let mut run = start(&place, "testbed:postgres", None, OUT);
     run.says("run 1 of");
-    // The server restarts before the second run, and what is there of it goes with the experiment.
+    // The server restarts before the second run, and its files are removed with the experiment.
     run.says("run 1: ");
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);

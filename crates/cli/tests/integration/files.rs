@@ -121,7 +121,7 @@ fn the_rows_of_a_statement_follow_each_other() {
 }
 
 /// The pipe holds less than is written to it, and is closed when its job ends although another job
-/// goes on. Only then does this test read its end.
+/// continues. Only then does this test read its end.
 #[test]
 fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";

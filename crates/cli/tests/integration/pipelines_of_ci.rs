@@ -152,7 +152,7 @@ fn bench(page: &str) -> Place {
     place
 }
 
-/// Runs a script of a pipeline. The variables are those of its job.
+/// Runs a script of a pipeline. The variables are the variables of its job.
 fn run(place: &Place, script: &str, variables: &[(String, String)]) -> CommandResult {
     let [tools, programs] = ["tools", "programs"].map(|name| place.at(name).display().to_string());
     let path = format!("{tools}:{programs}:/usr/bin:/bin");

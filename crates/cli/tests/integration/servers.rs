@@ -375,7 +375,7 @@ fn private_server_is_used_over_tls() {
     }
 }
 
-/// Without an authority in the URL, those of the system are trusted, and no others.
+/// Without an authority in the URL, the authorities of the system are trusted, and no others.
 #[test]
 fn a_server_is_verified_by_the_authorities_of_the_system() {
     for kind in KINDS {

@@ -119,7 +119,7 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
 }
 
-/// During a run a full pooler cannot be told from a server that has stopped.
+/// During a run a full pooler cannot be distinguished from a server that has stopped.
 #[test]
 fn connection_without_a_session_is_a_limit_only_before_time_zero() {
     for kind in [Kind::Postgres, Kind::Mariadb] {

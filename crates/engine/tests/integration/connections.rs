@@ -79,7 +79,7 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     }
 }
 
-/// A server that is full after an outage is asked again after a pause, not at once.
+/// A server that is full after an outage is tried again after a pause, not at once.
 #[test]
 fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
     let file = "duration = 8s\ndrain = 2s\nconnections = 2\nmax-connections = 40\n\

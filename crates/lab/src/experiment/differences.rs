@@ -182,7 +182,7 @@ pub(super) fn of_arm(
 
 /// Attributes differences to the other target of an arm. Its address and its version are the
 /// declared difference. Servers of two versions have other settings by nature, which are
-/// summarised; those of two makers share neither the settings nor the pages of their data.
+/// summarised; servers of two makers share neither the settings nor the pages of their data.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],

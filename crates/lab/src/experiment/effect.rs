@@ -13,7 +13,7 @@ use workload::question::{Arm, Difference};
 use super::settings::of_option;
 use crate::run::Order;
 
-/// The option of a URL that asks for TLS.
+/// The option of a URL that requests TLS.
 const TLS: &str = "tls";
 
 /// The setting in which a server says how its connection is encrypted.

@@ -382,7 +382,7 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of those of others, from the process list and
+    /// Returns the observations of our sessions and of other sessions, from the process list and
     /// the knowledge about its sessions.
     fn seen(
         &self,

@@ -296,7 +296,7 @@ fn statements(version: u64, schema: &str) -> Option<String> {
     ))
 }
 
-/// Observations of our sessions and of those of others, and the number of hidden sessions.
+/// Observations of our sessions and of other sessions, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SampledSessions {
     look: SessionObservation,

@@ -26,8 +26,8 @@ const BLOCK: u64 = 512;
 /// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
-/// Query for the largest tables with the files of each: its own, and those of its indexes and of
-/// its out-of-line values.
+/// Query for the largest tables with the files of each: its own files, and the files of its indexes
+/// and of its out-of-line values.
 const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
         where part.oid = any (own) or part.oid in \

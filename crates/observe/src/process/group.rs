@@ -1,7 +1,7 @@
 //! Resource use of all processes of one side. The set of processes changes; the sums only grow.
 //!
 //! The use of each process is added up at every sample, and is kept when the process ends. Its use
-//! between the last sample and its end, and that of processes which begin and end between two
+//! between the last sample and its end, and the use of processes which begin and end between two
 //! samples, is reported by the parent that waited for them (the fields `cutime` and `cstime` of
 //! `proc_pid_stat(5)`).
 

@@ -174,8 +174,8 @@ pub(super) struct Series {
     pub(super) extents: Vec<Extent>,
 }
 
-/// Adds lines with their spreads to a figure, and returns the highest value. Observation goes on
-/// until the last request is answered: what is beyond the end of the axis is left out.
+/// Adds lines with their spreads to a figure, and returns the highest value. Observation continues
+/// until the last request is answered: samples beyond the end of the axis are left out.
 pub(super) fn draw(
     series: impl IntoIterator<Item = Series>,
     end: f64,

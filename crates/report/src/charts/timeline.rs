@@ -54,8 +54,8 @@ pub(super) fn note(run: &Run<'_>) -> String {
     }
 }
 
-/// Returns the marks of all that happened, without checkpoints. Jobs and outages come before what
-/// may be frequent.
+/// Returns the marks of all events except checkpoints. Jobs and outages precede events that may be
+/// frequent.
 fn happened(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));

@@ -103,7 +103,7 @@ impl ExperimentView {
         of_checks.into_iter().chain(undeclared).chain(machine).chain(irregular)
     }
 
-    /// Returns how far an experiment came that was interrupted: `5 of 12 rounds are complete`.
+    /// Returns the progress of an interrupted experiment: `5 of 12 rounds are complete`.
     fn progress(&self) -> String {
         if let Some(search) = &self.capacity {
             let trials = count(search.trials.len() as u64, "trial");

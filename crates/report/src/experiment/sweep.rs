@@ -296,7 +296,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     .collect()
 }
 
-/// Returns the word for the place of a point beside the best one; empty if it is worse.
+/// Returns the word that ranks a point relative to the best one; empty if it is worse.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     let found = curve.best.as_ref();
     let Some((found, best)) = found.and_then(|found| Some((found, found.best?))) else { return "" };

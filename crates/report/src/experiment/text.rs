@@ -16,7 +16,7 @@ use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::text::Style;
 
-/// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
+/// Formats the answer of an experiment: the sentence first, then the question, bets, limiters,
 /// validity, metrics and pairs.
 pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     let mut out = AnswerText::new(style);

@@ -50,7 +50,7 @@ impl ExcerptSection {
                     let results = excerpts.iter().find(is_result);
                     section.statements.push(table.with_results(results));
                 }
-                // They stand beside their examples.
+                // They stand next to their examples.
                 ExcerptKind::Results => {}
                 ExcerptKind::Columns
                 | ExcerptKind::Indexes

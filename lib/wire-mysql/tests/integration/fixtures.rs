@@ -20,7 +20,7 @@ struct Exchange {
     password: String,
     agreed: Option<Negotiated>,
     kinds: Vec<ReplyKind>,
-    /// Sent bytes, with true for those of the client.
+    /// Sent bytes, with true for bytes of the client.
     bytes: Vec<(bool, Vec<u8>)>,
     printed: Vec<String>,
 }

@@ -88,8 +88,8 @@ impl<'f> Modules<'f> {
             let Some((home, of)) = self.type_of(path, block) else { continue };
             for method in &block.calls {
                 let key = (home.clone(), of.clone(), method.clone());
-                // A name that several files define, each for other parameters of the type, is that
-                // of the file itself, if it is among them.
+                // A name that several files define, each for other parameters of the type, belongs
+                // to the file itself, if that is one of them.
                 let defined = methods.get(&key).filter(|files| !files.contains(module.file));
                 files.extend(defined.into_iter().flatten());
             }

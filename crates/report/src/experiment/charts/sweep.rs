@@ -308,7 +308,7 @@ fn response_figure(
         judged.is_some_and(|it| matches!(it, Quantity::Response(q) if q.name() == name))
     };
     let last = series.iter().position(|one| is_judged(&one.name)).unwrap_or(series.len() - 1);
-    // With one arm the quantiles are the series, and stand beside each other.
+    // With one arm the quantiles are the series, and stand next to each other.
     let place = |arm: usize| if is_by_arm { series.get(arm) } else { series.get(last) };
     if is_by_arm {
         mark_best(subject, &mut drawn, &positions, place);
