@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn verdict_is_that_of_the_gravest_check() {
+    fn verdict_agrees_with_the_gravest_check() {
         assert_eq!(verdict(&[Status::Pass, Status::NotPossible]), "VALID");
         assert_eq!(verdict(&[Status::Pass, Status::Suspect, Status::NotPossible]), "SUSPECT");
         assert_eq!(verdict(&[Status::Invalid, Status::Suspect]), "INVALID");

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_takes_notes_unless_it_goes_on() {
+    fn experiment_takes_notes_unless_it_is_in_progress() {
         let place = Place::new("of-experiment");
         let path = place.path("e.assay");
         let writer = ExperimentWriter::create(&path, &[], &[]).unwrap();

@@ -192,7 +192,7 @@ mod tests {
     use super::between;
 
     #[test]
-    fn what_both_arms_declare_is_not_a_difference() {
+    fn declaration_of_both_arms_is_not_a_difference() {
         let [before, url] = [("before", "vacuum"), ("url", "sqlite:b.db")];
         let [before, url] = [before, url].map(|(key, value)| (key.to_owned(), value.to_owned()));
         let other = (before.0.clone(), "analyze".to_owned());

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_their_defaults_where_the_server_tells_them() {
+    fn settings_have_their_defaults_where_the_server_reports_them() {
         let row = |cells: &[Option<&str>]| cells.iter().map(|it| it.map(str::to_owned)).collect();
         let rows = vec![
             row(&[Some("Work_Mem"), Some("64MB"), Some("4MB")]),

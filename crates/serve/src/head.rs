@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn fetches_of_other_sites_are_told_from_visits() {
+    fn fetches_of_other_sites_are_distinguished_from_visits() {
         for (site, mode, expected) in [
             ("cross-site", "navigate", Cause::VisitFromOtherSite),
             ("none", "navigate", Cause::Own),

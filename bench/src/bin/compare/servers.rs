@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_those_of_the_table() {
+    fn ids_agree_with_the_table() {
         let mut ids = Ids(1);
         assert!((0..10_000).all(|_| (1..=u64::from(ROWS)).contains(&ids.next())));
     }

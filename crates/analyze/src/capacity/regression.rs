@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn third_term_tells_a_curve_and_a_drift_from_a_line() {
+    fn third_term_distinguishes_a_curve_and_a_drift_from_a_line() {
         let noise = Stream::new(Seed(2), "test", "wobble");
         let wobble = |n: usize| 1.0 + 0.02 * noise.draw(n as u64).normal();
         let points = |of: &dyn Fn(f64, f64) -> f64| -> Vec<Point> {

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn resumed_search_asks_for_the_trials_that_the_first_one_ran() {
+    fn resumed_search_orders_the_trials_that_the_first_one_ran() {
         for budget_s in [300, 900, 1_500] {
             let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
             let (capacity, trials) = run(&order, regular);
@@ -809,7 +809,7 @@ mod tests {
     }
 
     #[test]
-    fn jump_beside_a_plateau_makes_the_fits_disagree() {
+    fn jump_next_to_a_plateau_makes_the_fits_disagree() {
         let capacity = found(|request| {
             let share = match request.value {
                 low if low < 700.0 => 0.002,

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_that_of_all_runs() {
+    fn processor_time_is_the_sum_of_all_runs() {
         let share =
             |user| CpuShare { owner: CpuOwner::Database, user, system: 0.1, processors: 2.0 };
         let busy = |user| RunFigures { cpu: vec![share(user)], ..figures(100.0, 1.0) };

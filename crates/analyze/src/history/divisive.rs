@@ -181,7 +181,7 @@ mod tests {
 
     /// By hand: 2·(10·4/4) − 1 − 1 = 18 between {0, 1} and {10, 11}, times 4/4.
     #[test]
-    fn divergence_is_that_of_the_definition() {
+    fn divergence_agrees_with_the_definition() {
         let distances = Distances::of(&[0.0, 1.0, 10.0, 11.0]);
         let between = 10.0 + 11.0 + 9.0 + 10.0;
         assert!((distances.divergence(2, 4, between) - 18.0).abs() < 1e-12);

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn canary_tells_the_machine_from_the_database() {
+    fn canary_distinguishes_the_machine_from_the_database() {
         let cause = |of_canary| {
             let found = changes(&records(-0.1, Some(of_canary)));
             found[0].machine.unwrap().cause

@@ -297,7 +297,7 @@ fn requests_that_wait_at_a_pooler_hardly_lack_processors() {
 }
 
 #[test]
-fn pooled_program_that_asks_little_does_not_wait_for_the_pool() {
+fn pooled_program_that_sends_little_does_not_wait_for_the_pool() {
     let mut evidence = pooled_program();
     hold(&mut evidence, "sockets generator", "awaiting", 1.0);
     plant(&mut evidence, "sessions", "active", 5.0);
@@ -426,7 +426,7 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
 }
 
 #[test]
-fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
+fn throughput_of_a_program_agrees_with_its_sockets_and_the_database() {
     assert_eq!(summarize(&watched()).program, None, "a run of jobs");
     let mut evidence = observed_program();
     for (component, metric, per_s) in [
@@ -494,7 +494,7 @@ fn requests_of_a_program_that_were_not_counted_have_a_reason() {
 }
 
 #[test]
-fn program_that_asks_at_once_is_not_self_throttling() {
+fn program_that_sends_at_once_is_not_self_throttling() {
     let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);

@@ -254,7 +254,7 @@ fn a_job_does_not_disturb_its_own_parts() {
 }
 
 #[test]
-fn figures_are_those_of_the_phase() {
+fn figures_agree_with_the_phase() {
     let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
     for second in 30..45 {
         turn_bad(&mut run.evidence, 0, second, [10, 0, 0]);

@@ -131,7 +131,7 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
 
 /// The view in the user's own schema hides the one of the catalogue.
 #[test]
-fn server_that_does_not_tell_of_tls_is_judged_by_the_client() {
+fn server_that_does_not_report_tls_is_judged_by_the_client() {
     let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();
     let silent = "create schema silent; create view silent.pg_stat_ssl as \
                   select * from pg_catalog.pg_stat_ssl where false; \

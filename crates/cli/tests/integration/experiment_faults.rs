@@ -139,7 +139,7 @@ fn failing_setup_of_an_experiment_points_to_its_line() {
 }
 
 #[test]
-fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
+fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     let workload = LITE.replace("drop table t", "drop table other\nquery = drop table t");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN);
@@ -584,7 +584,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
 
 /// The true change is an end of the bet's range, so that the bet stays open to the last look.
 #[test]
-fn experiment_killed_between_its_looks_takes_those_of_its_plan() {
+fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     place.assay(&whole).expect(0);

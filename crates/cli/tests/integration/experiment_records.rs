@@ -274,7 +274,7 @@ fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
 }
 
 #[test]
-fn machine_that_drifted_is_told_by_run_as_by_report() {
+fn machine_that_drifted_is_reported_by_run_as_by_report() {
     let place = place();
     place.assay(&RUN).expect(0);
     set(&place.at("r.assay"), "generator.canary_ns", "300 * (1 + 0.02 * run)");

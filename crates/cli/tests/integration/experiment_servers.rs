@@ -143,7 +143,7 @@ fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
 }
 
 #[test]
-fn experiment_goes_on_when_its_server_is_back() {
+fn experiment_continues_when_its_server_is_back() {
     let place = place();
     let mut server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let (url, password) = (server.url().to_string(), server.password().expose().to_owned());

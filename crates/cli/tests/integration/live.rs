@@ -158,7 +158,7 @@ fn begin(live: &LiveRun) -> TcpStream {
 }
 
 #[test]
-fn places_of_viewers_that_have_gone_become_free_while_the_run_goes_on() {
+fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     let place = Place::with(READ);
     let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
     let mut live = LiveRun::start(&place, "the run is shown at", &options);

@@ -15,7 +15,7 @@ fn events<'a>(export: &'a Value, kind: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on() {
+fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continues() {
     let place = Place::with(READ);
     let ran = place.virtually("sim:md1?outage=8s..10s", &[]);
     let summary = ran.json();

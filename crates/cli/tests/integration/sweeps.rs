@@ -47,7 +47,7 @@ const CLIENTS: &str = "[sweep]\nvary = concurrency(read): 1..64 x2\n\
                        best = highest throughput(read)\n";
 
 #[test]
-fn best_number_of_clients_is_that_of_the_server() {
+fn best_number_of_clients_agrees_with_the_server() {
     let place = place(&closed(USL), CLIENTS);
     let document = document(run(&place, &["--json"]).expect(0));
     let best = &document["best"];

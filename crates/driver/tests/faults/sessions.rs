@@ -169,7 +169,7 @@ async fn answers_are_not_mistaken<D: Driver>(driver: &D, rt: &Rt, relay: &Relay,
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
+fn late_answer_is_not_given_to_the_next_statement() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let (relay, target) = relayed(shared(kind));
         let target = with_option(&target, "connect-timeout", "300ms");

@@ -445,7 +445,7 @@ fn counts_and_stops_end_a_job_and_its_run() {
 }
 
 #[test]
-fn a_run_without_duration_goes_on_until_it_is_stopped() {
+fn a_run_without_duration_continues_until_it_is_stopped() {
     let mut plan: Plan = plan(even(100), 0.0, 1.0, 1);
     plan.duration = None;
     plan.jobs[0].requests.timeout = Some(secs(1));

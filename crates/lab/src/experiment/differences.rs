@@ -636,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_a_declared_difference_is_declared() {
+    fn consequence_of_a_declared_difference_is_declared() {
         let fsync = [("fsync", "on"), ("durability", "fsync=on")];
         let off = [("fsync", "off"), ("durability", "fsync=off")];
         for (key, is_declared) in [
@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_follow_from_a_declared_difference_is_named_with_its_key() {
+    fn possible_consequence_of_a_declared_difference_is_named_with_its_key() {
         let cause = |name, a, b, key: &str| {
             let all = [facts(&[(name, a)]), facts(&[(name, b)])];
             let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_that_is_asked_for_must_be_used_by_the_client() {
+    fn requested_tls_must_be_used_by_the_client() {
         for server in ["TLSv1.3", "empty", "''", "unknown"] {
             assert_eq!(check("tls", "require", "TLSv1.3", server), Ok(()), "{server}");
             assert_eq!(check("tls", "verify", "TLSv1.2", server), Ok(()), "{server}");

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn client_asks_for_its_own_mode_of_tls() {
+    fn client_requests_its_own_mode_of_tls() {
         let url = Target::parse("postgres://h/d?tls=verify&tls-ca=a.pem").unwrap();
         let options = |mode: Option<&str>| with_mode(url.clone(), mode).to_string();
         assert_eq!(options(None), "postgres://h/d?tls=off");

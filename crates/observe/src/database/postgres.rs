@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_a_program_are_asked_by_port() {
+    fn sessions_of_a_program_are_queried_by_port() {
         let sql = activity_of_a_program();
         assert!(sql.contains("client_port as port") && sql.contains(" as rests"), "{sql}");
         assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 9, 10"), "{sql}");

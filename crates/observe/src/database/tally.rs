@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
+    fn sessions_of_others_are_left_out_once_the_program_is_known() {
         let mut tally = Tally::of(ObservedSessions::Program(Scope::default()));
         let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
         let of = |tally: &Tally| sums(tally, &ComponentKind::Sessions)["active"];

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_data_tells_whose_turn_it_is() {
+    fn last_data_decides_whose_turn_it_is() {
         for (sent, received, acknowledged, unacknowledged, expected) in [
             (5, 900, 5, 1, LastTransfer::Awaiting),
             (900, 5, 5, 0, LastTransfer::Answered),

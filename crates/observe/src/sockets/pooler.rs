@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_a_pooler_to_servers_are_told_from_those_of_its_clients() {
+    fn server_connections_of_a_pooler_are_distinguished_from_its_clients() {
         let all = pooled();
         assert_eq!(all.servers_of(&[1, 2, 3].into()), [6_432]);
         let outgoing = all.outgoing(&[10, 11, 12].into(), 6_432);

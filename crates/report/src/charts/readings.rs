@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn main_place_is_shown_beside_many_others() {
+    fn main_place_is_shown_among_many_others() {
         let observed = |component: &str| Observed {
             component: component.to_owned(),
             metric: String::new(),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_of_merged_samples_are_those_of_the_growth() {
+    fn extremes_of_merged_samples_are_extremes_of_the_growth() {
         let at = |second| Nanos::from_secs(second);
         let range = |second, least, most| SampleRange { at: at(second), samples: 60, least, most };
         let observed = Observed {

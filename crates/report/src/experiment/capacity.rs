@@ -729,7 +729,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn most_frequent_limiter_of_the_confirming_trials_is_that_of_the_search() {
+    fn limiter_of_a_search_is_the_most_frequent_in_its_confirming_trials() {
         let mut view = search();
         let limited = |limiter| TrialView { limiter, ..trial(740.0, Phase::Confirm(1), 20) };
         let others = [Component::DatabaseCpu, Component::DatabaseLocks, Component::DatabaseCpu];

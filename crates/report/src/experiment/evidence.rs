@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_experiment_says_how_far_it_came_and_how_to_continue() {
+    fn interrupted_experiment_reports_its_progress_and_how_to_continue() {
         let mut view = experiment();
         view.state = ExperimentState::Interrupted;
         view.rounds = vec![12];

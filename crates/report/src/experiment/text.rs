@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn change_of_the_machine_is_told_and_suspect_if_it_is_decisive() {
+    fn change_of_the_machine_is_reported_and_suspect_if_it_is_decisive() {
         let interval = ChangeInterval { low: 0.07, high: 0.092 };
         let between = |is_decisive| {
             view(vec![MachineChange::BetweenArms { arm: 1, change: 0.081, interval, is_decisive }])

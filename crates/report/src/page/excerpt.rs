@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_beside_their_examples() {
+    fn results_stand_next_to_their_examples() {
         let lines: [&[Option<&str>]; 6] = [
             &[Some("1"), Some("1"), Some("id"), Some("5")],
             &[Some("1"), Some("1"), Some("name"), None],

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_a_column_of_defaults_where_the_server_told_them() {
+    fn settings_have_a_column_of_defaults_where_the_server_reported_them() {
         let tables = tables(&facts(&[
             ("copy.database.default.work_mem", "8MB"),
             ("copy.database.setting.fsync", "off"),

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn shape_of_a_trial_tells_its_outcome_and_phase() {
+    fn shape_of_a_trial_shows_its_outcome_and_phase() {
         let figures = figures(&search());
         let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
         assert_eq!(names, ["boundary", "trials"]);
