@@ -1,4 +1,5 @@
-# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine asks for.
+# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine
+# needs.
 
 # Where rustup puts cargo, for a shell that was started before it was there.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -20,7 +21,7 @@ build:
 	@scripts/setup build
 	cargo build --release --locked
 
-# The files of a release: the program, its line tables beside it, and checksums.
+# The files of a release: the program, its line tables, and checksums.
 DIST := target/dist-files
 dist:
 	@scripts/setup build

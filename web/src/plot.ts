@@ -250,7 +250,7 @@ export class Plot {
       const height = heightAt(mark.heights, mark.kind, place);
       if (height) this.read(found, mark, height);
     }
-    // The spread of a line is told after its value.
+    // The spread of a line is reported after its value.
     return found.sort((a, b) => a.entry - b.entry || Number(a.at === undefined) - Number(b.at === undefined));
   }
 
