@@ -4,7 +4,8 @@
 # Where rustup puts cargo, for a shell that was started before it was there.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-# What is built once keeps nothing for the next time, and a failure in CI is found by its message.
+# Builds in CI are used once, so they keep nothing for the next time, and a failure there is found
+# by its message.
 ifdef CI
 export CARGO_INCREMENTAL := 0
 export CARGO_PROFILE_DEV_DEBUG := none
@@ -33,10 +34,9 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
-# The tests take turns, and what they leave of the processors goes to the release build, whose last minutes use a single
-# one, and to the lints that compile.
-# The demo's codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program: no test
-# depends on that.
+# The tests take turns, and the processor time that they leave goes to the release build, whose last
+# minutes use a single one, and to the lints that compile. The demo's codes 1 (SLO missed) and 3
+# (not VALID) say that this machine is busy, and nothing of the program: no test depends on that.
 test:
 	@scripts/setup test
 	$(MAKE) tidy
@@ -49,7 +49,7 @@ lint:
 	@scripts/setup test
 	$(MAKE) tidy clippy
 
-# What takes seconds.
+# Checks that take seconds.
 tidy:
 	cargo fmt --all --check
 	cargo build --locked -q --workspace --bin xtask
@@ -105,8 +105,9 @@ selftest-full:
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code
 
-# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
-# minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300 TARGETS="workload script plan"`.
+# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and
+# cargo-fuzz. New inputs are minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300
+# TARGETS="workload script plan"`.
 SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)

@@ -220,7 +220,8 @@ export class Panel {
     const { plot } = this;
     const isWhole = from <= plot.x.from && to >= plot.x.to;
     plot.shownX = isWhole ? plot.x : { ...plot.x, from, to };
-    // Below what is drawn: above it, a layout that changes would move the figure away from the pointer.
+    // Below the drawing: above it, a layout that changes would move the figure away from the
+    // pointer.
     if (isWhole) this.whole.remove();
     else this.svg.parentElement?.querySelector(".file")?.before(this.whole);
     plot.draw();
@@ -267,7 +268,7 @@ export class Panel {
     readout.setAttribute("aria-valuenow", String(value));
     readout.setAttribute("aria-valuetext", text);
     readout.textContent = this.at === undefined ? "" : text;
-    // A text that needed several lines keeps them, so that nothing below moves with the cursor.
+    // A text that needed several lines keeps them, so nothing below moves with the cursor.
     readout.style.minHeight = `${readout.offsetHeight}px`;
   }
 }

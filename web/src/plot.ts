@@ -1,4 +1,4 @@
-// One figure: what the painter says about it in attributes, and the same marks on other axes.
+// One figure: the attributes that the painter gives it, and the same marks on other axes.
 
 import { type Axis, linear, logarithmic, placeOf, readAxis, ticks, valueAt } from "./axis.js";
 import { clock, shown } from "./number.js";
@@ -150,7 +150,7 @@ export class Plot {
     if (this.shownY === this.y) return place;
     const value = this.valueOfY(place);
     const drawn = this.shownY.scale === "log" && value <= 0 ? -1 : placeOf(this.shownY, value);
-    // What is far beyond the plot is cut there: browsers draw no coordinate of any size.
+    // Marks far beyond the plot are cut there: browsers do not draw coordinates of any size.
     return this.bottom - Math.min(Math.max(drawn, -1), 2) * (this.bottom - this.top);
   }
 

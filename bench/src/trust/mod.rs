@@ -70,7 +70,7 @@ fn evidence_of(
     of_record(plan, url, seed, options, |archive| Ok(lab::evidence(archive)?))
 }
 
-/// Returns what is read from the record of a run with these options.
+/// Returns the values read from the record of a run with these options.
 fn of_record<T>(
     plan: &Plan,
     url: &str,

@@ -82,7 +82,7 @@ pub enum CheckKind {
     Overflow,
     /// All files of the workload were read and written.
     Files,
-    /// The server committed what it confirmed, and nothing else.
+    /// The server committed everything that it confirmed, and nothing else.
     Commits,
     /// Checkpoints of the server in the run; never an objection.
     Checkpoints,

@@ -478,7 +478,7 @@ mod tests {
         }
     }
 
-    /// No batch has a time above the largest one, which is no sign of certainty.
+    /// No batch has a time above the largest one, which is not a sign of certainty.
     #[test]
     fn quantile_equal_to_the_maximum_has_no_interval() {
         let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());

@@ -69,7 +69,7 @@ fn series() -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for part in parts {
         let metrics = metric::metrics_of(&part).into_iter().flatten();
-        // A stall is no sample of each second.
+        // A stall is not sampled each second.
         let metrics = metrics.filter(|it| **it != metric::generator::STALL);
         all.extend(metrics.map(|metric| named(&part, metric.name, metric.unit)));
     }

@@ -83,7 +83,7 @@ pub(super) fn open_experiment(path: &Path) -> Result<OpenedRecord, RecordError> 
     Ok(opened)
 }
 
-/// Opens the record of an experiment so that its tables show a single run.
+/// Opens the record of an experiment, with tables that show a single run.
 fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
     let opened = open_with_run(path, Some(run))?;
     let select = "select exists (select 1 from main.run where run = ?1)";

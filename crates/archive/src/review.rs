@@ -235,7 +235,7 @@ mod tests {
         let own = Note { at: WallTime(1), author: None, text: "teardown failed".to_owned() };
         let notes = ExperimentContent::read(&path).unwrap().notes;
         assert_eq!(notes, [own, note("repeated on db2")]);
-        // A note is no reason against continuing the experiment.
+        // A note does not prevent the continuation of the experiment.
         ExperimentWriter::resume(&path).unwrap();
     }
 

@@ -102,7 +102,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads what [`Writer::save_second`] wrote; empty if it wrote nothing.
+    /// Reads the rows that [`Writer::save_second`] wrote; empty if it wrote none.
     pub(crate) fn load_second(
         &self,
         account: AccountId,

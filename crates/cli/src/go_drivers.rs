@@ -141,7 +141,8 @@ const POSTGRES: &[Parameter] = &[
 /// dbbench.
 ///
 /// # Errors
-/// A parameter or value has no counterpart; the message says what to write, and repeats no value.
+/// A parameter or value has no counterpart; the message says which option to write, and repeats no
+/// value.
 pub(crate) fn translate(
     kind: TargetKind,
     given: Vec<(String, String)>,

@@ -140,7 +140,7 @@ impl RecordedExperiment {
         self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
-    /// Returns what the runs of an arm show about its declared differences.
+    /// Returns the evidence of an arm's runs for its declared differences.
     pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
         let url = |arm: usize| self.differences(arm).into_iter().find(|(key, _)| key == "url");
         let shares_server = url(0) != url(arm) && self.results.shares_server(0, arm);
@@ -177,7 +177,7 @@ fn show_examples(
     Ok(())
 }
 
-/// Returns the declarations of two arms that only one of them has: an equal one is no difference.
+/// Returns the declarations of two arms that only one of them has: equal ones are not a difference.
 fn between(ours: &[(String, String)], theirs: &[(String, String)]) -> Vec<(String, String)> {
     let only_ours = ours.iter().filter(|it| !theirs.contains(it));
     only_ours.chain(theirs.iter().filter(|it| !ours.contains(it))).cloned().collect()

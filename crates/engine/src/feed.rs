@@ -1,4 +1,4 @@
-//! Requests from files: a thread reads ahead, and the lanes take what they need.
+//! Requests from files: a thread reads ahead, and the lanes take records as they need them.
 //!
 //! Each lane gets the groups of records of its requests, in their order, in blocks that are reused:
 //! the thread fills one, the lane takes its groups without touching memory that others use, and the

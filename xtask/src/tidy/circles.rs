@@ -3,7 +3,8 @@
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
-//! are no use: a parent that only declares and re-exports its children depends on none of them.
+//! do not count as a use: a parent that only declares and re-exports its children depends on none
+//! of them.
 //!
 //! A file also uses another if an `impl` block of it calls a method of its own type, through `self`
 //! or `Self`, that an `impl` block in the other file defines. Calls through other values are not

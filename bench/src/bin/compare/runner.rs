@@ -1,4 +1,4 @@
-//! The load generators, and what each supports.
+//! The load generators and their features.
 
 use serde::{Deserialize, Serialize};
 

@@ -15,7 +15,8 @@ use crate::trust::{plan, simulated};
 pub struct OtherMethod {
     /// Estimate of the capacity, in requests per second.
     pub estimate: f64,
-    /// Largest rate that passed below the smallest one that failed: what such a tool publishes.
+    /// Largest rate that passed below the smallest one that failed: the number that such a tool
+    /// publishes.
     pub published: f64,
     /// Requests of all trials.
     pub requests: u64,

@@ -178,7 +178,7 @@ pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change after other warm-ups, 10 pairs: significant";
     let course = Course { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
     let courses = [course, Course { warms_in_s: 4.0, ..course }];
-    // Little noise between runs: what differs is the window.
+    // Little noise between runs: only the window differs.
     let laboratory = Laboratory { noise: 0.001, drift: 0.001, ..ORDINARY };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
         let mut runs = laboratory.experiment(method.order, 10, seed);

@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(Fit::of(&counts(|x| x.exp())[..2], Terms::Line), None);
     }
 
-    /// The dispersion of McCullagh and Nelder is what makes correlated counts honest.
+    /// The dispersion of McCullagh and Nelder accounts for correlated counts.
     #[test]
     fn interval_covers_the_crossing_of_overdispersed_counts() {
         let (noise, mut covered) = (Stream::new(Seed(1), "test", "counts"), 0);

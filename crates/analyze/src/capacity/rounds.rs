@@ -342,7 +342,7 @@ impl<'a> Rounds<'_, 'a> {
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
         let found = self.boundary();
-        // A drift explains an inversion, and may be what keeps the regression from a boundary.
+        // A drift explains an inversion, and may prevent the regression from finding a boundary.
         let mut judged = match &found {
             Some(found) => found.condition..found.condition + 1,
             None => 0..order.conditions.len(),

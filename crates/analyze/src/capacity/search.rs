@@ -100,7 +100,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         .into_iter()
         .find(|(value, outcome)| *value > above && matches!(outcome, TrialOutcome::Fail(_)));
     let reached = found.as_ref().map(|found| found.boundary);
-    // An estimate above values that failed would promise what the confirmation refused.
+    // An estimate above values that failed would promise a rate that the confirmation refused.
     let credible = found.as_ref().filter(|_| is_credible);
     let not_located = credible.and_then(|it| not_located(order, it, confirmed.sustained));
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
@@ -690,7 +690,7 @@ mod tests {
     }
 
     /// Returns the trials of the first attempt, and the number that confirmed a value, if these are
-    /// the ratios of its first trials to what is allowed; later ones have 0.8.
+    /// the ratios of its first trials to the allowed number; later ones have 0.8.
     #[track_caller]
     fn first_attempt(budget_s: u64, ratios: [f64; 6]) -> (usize, u32) {
         let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
@@ -710,7 +710,7 @@ mod tests {
         (first.count(), capacity.confirmations)
     }
 
-    /// The bound is 1.05 of what is allowed; nine such trials would have 0.98.
+    /// The bound is 1.05 of the allowed number; nine such trials would have 0.98.
     #[test]
     fn undecided_confirmation_is_extended_by_half_if_time_allows() {
         let undecided = [0.5, 1.1, 0.6, 1.0, 0.7, 0.9];

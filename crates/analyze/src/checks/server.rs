@@ -71,7 +71,8 @@ impl Compared {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that the server committed what it confirmed to the client, and nothing else.
+    /// Checks that the server committed everything that it confirmed to the client, and nothing
+    /// else.
     pub(super) fn commits(&self) -> Check {
         let kind = CheckKind::Commits;
         if let Some(why) = self.reason_no_counters() {

@@ -1,4 +1,4 @@
-//! The canaries of an experiment: what they say about the machine.
+//! The canaries of an experiment, and the changes of the machine that they show.
 //!
 //! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
 //! changes of the machine. They do not cancel a machine that is slower whenever one of the arms

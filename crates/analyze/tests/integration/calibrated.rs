@@ -73,7 +73,7 @@ fn closed_job_at_the_ceiling_is_limited_and_not_suspect() {
     };
     let of_ceiling = |it: &CeilingUse| near(it.share, 0.806) && it.threads == 2;
     assert!(matches!(use_of_thread, FullThread::Ceiling(it) if of_ceiling(it)), "{limiter:?}");
-    // A job with a schedule got what it asked for.
+    // A job with a schedule achieved its rate.
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 620.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::NotSaturated);

@@ -305,7 +305,7 @@ fn pending_reads_are_disk_waits() {
     );
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
     names!(&evidence, Component::Concurrency, F::Concurrency(_));
-    // Reads ahead for a running session are no waits of it.
+    // Reads ahead for a running session are not waits of the session.
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
     plant(&mut evidence, "server", "user", 0.9);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseDisk);

@@ -155,7 +155,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
             if near(*pause_s, 0.000_31)
     );
-    // Unread requests and answers are no pause of the program.
+    // Unread requests and answers are not a pause of the program.
     let mut starved = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
         plant(&mut starved, "sessions", metric, looks);
@@ -518,7 +518,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
         F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
     );
     plant(&mut evidence, program, received, 12_000.0);
-    // A request that is under way in each sample is no wait for the program.
+    // A request that is under way in each sample is not a wait for the program.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
     names!(
         &evidence,

@@ -79,7 +79,7 @@ fn thinned(evidence: &Evidence) -> Evidence {
     Evidence { observed, ..evidence.clone() }
 }
 
-/// Compares all that is said about a run with what is said if its samples are merged.
+/// Compares the whole judgement of a run with the judgement after its samples are merged.
 #[track_caller]
 fn same(evidence: &Evidence) -> Summary {
     let [whole, merged] = [summarize(evidence), summarize(&thinned(evidence))];

@@ -54,7 +54,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let outcome = repetition.outcome();
-    // What is INVALID neither confirms nor contradicts.
+    // An INVALID result neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
     experiment::give(&second, &args.answer, TextForm::of(args.full))?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {

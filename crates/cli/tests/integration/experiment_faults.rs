@@ -121,7 +121,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         let statement = format!("the database rejects statement 2 of `{key}`: ");
         assert_says(&ran, &["[arm with", &statement, "nonsense"]);
         assert!(!ran.stderr.contains("[setup]"), "{}", ran.stderr);
-        // The teardown ran, and what was measured before is kept.
+        // The teardown ran, and the earlier measurements are kept.
         assert_eq!(tables(&place), tables_left, "{key}");
         let keeps = place.names().contains(&"r.assay".to_owned());
         assert_eq!(keeps, ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
@@ -459,8 +459,8 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a place with the record of an experiment that was interrupted after its second round, so
-/// that one counts even if a busy machine makes the first invalid.
+/// Returns a place with the record of an experiment that was interrupted after its second round:
+/// one counts even if a busy machine makes the first invalid.
 fn cut() -> Place {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "300ms"));
@@ -582,7 +582,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// The true change is an end of the bet's range, so that the bet stays open to the last look.
+/// The true change is an end of the bet's range, so the bet stays open to the last look.
 #[test]
 fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));

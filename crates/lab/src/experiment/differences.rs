@@ -3,7 +3,7 @@
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
 //! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! A declared difference is not named. What may follow from one is named with its key.
+//! A declared difference is not named. A difference that may follow from one is named with its key.
 
 use base::Target;
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, SERVER_ID};
@@ -69,8 +69,8 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if it makes the answer SUSPECT. What may follow from a declared difference does
-    /// not, except for a durability that only a statement or a program may have changed.
+    /// Returns true if it makes the answer SUSPECT. A difference that may follow from a declared
+    /// one does not, except for a durability that only a statement or a program may have changed.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -382,8 +382,8 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
     found
 }
 
-/// Returns the kind of a fact; `None` for facts that do not affect a result, or that say what could
-/// not be observed.
+/// Returns the kind of a fact; `None` for facts that do not affect a result, or that name missing
+/// observations.
 fn kind_of(name: &str) -> Option<DifferenceKind> {
     let is_remark = name.starts_with("observe.") || name.starts_with(INSERT_REASON_PREFIX);
     if is_remark || Rule::of(name) == Rule::Free {
@@ -452,8 +452,8 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     keys.iter().find(may_cause).cloned()
 }
 
-/// Leaves out what repeats another difference: the summary of durability, the list of settings that
-/// were set, and sizes in another unit.
+/// Leaves out differences that repeat another one: the summary of durability, the list of settings
+/// that were set, and sizes in another unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {

@@ -126,7 +126,7 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     Err(format!("`{} = {}` is not in effect: {found}", difference.key(), difference.value()))
 }
 
-/// Returns what the facts of an arm's run show about its differences, given by their keys.
+/// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let is_unread = |key: &&String| match key.strip_prefix(OPTION) {
         Some(name) => !is_read_back(name, facts),

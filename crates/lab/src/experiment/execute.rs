@@ -25,7 +25,7 @@ const FEWEST_OF_SWEEP: u32 = 4;
 /// Runs an experiment, or continues an interrupted one, and records it.
 ///
 /// # Errors
-/// A run failed, or the record cannot be written. What was measured until then is recorded, and the
+/// A run failed, or the record cannot be written. The measurements until then are recorded, and the
 /// experiment can be resumed.
 pub fn run_experiment(
     order: &ExperimentOrder<'_>,

@@ -157,7 +157,7 @@ impl<'a> ExperimentServers<'a> {
             let arm = self.arm_point(id);
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
             if self.order.is_resumed {
-                // What a killed experiment has left; there may be nothing.
+                // The leftovers of a killed experiment; there may be none.
                 let _ = self.run_auxiliary(id, |order| order.plan.setup.clear());
             }
             let shown = order_of(self.order, arm, first)?.plan;

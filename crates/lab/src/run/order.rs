@@ -54,7 +54,7 @@ pub struct Order {
     pub stop: Stop,
 }
 
-/// The examples of a job, and what they returned.
+/// The examples of a job with their results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleResult {
     /// The examples, as a record has them.

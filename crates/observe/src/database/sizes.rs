@@ -3,10 +3,10 @@
 //! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
 //! MariaDB `FILE_SIZE` of the tablespace (`DATA_LENGTH` is an estimate that is empty after a load),
 //! of SQLite the length of the file. The allocated size is the size of the blocks that the files of
-//! the server occupy, if they can be seen from here, and otherwise what the server says:
-//! `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count as the
-//! server's only if their lengths agree with what it says about them, because the folder of a
-//! server on another machine may exist here as well.
+//! the server occupy, if they can be seen from here, and otherwise the size that the server
+//! reports: `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count
+//! as the server's only if their lengths agree with what it says about them, because the folder of
+//! a server on another machine may exist here as well.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

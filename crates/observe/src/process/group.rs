@@ -147,7 +147,7 @@ impl Group {
         numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
     }
 
-    /// Adds the use of children that ended, without what was counted for them before.
+    /// Adds the use of children that ended, without the part that was counted before.
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
         let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);

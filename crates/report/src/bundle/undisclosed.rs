@@ -1,4 +1,4 @@
-//! The file of a bundle that says what the bundle does not disclose, and why.
+//! The file of a bundle that lists the undisclosed facts, with the reasons.
 
 use base::units::grouped;
 use base::{HIDDEN, passwords_in};
@@ -22,8 +22,7 @@ rows of each table that the run filled, and texts of errors. It has no rows of t
 before (`--loaded`).
 ";
 
-/// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings
-/// it has.
+/// Formats the list of undisclosed facts as Markdown. `runs` are those whose settings it has.
 pub fn bundle_undisclosed(view: &BundleView, runs: &[BundledRun]) -> String {
     let rows = rows(view, runs);
     let list = match rows.is_empty() {

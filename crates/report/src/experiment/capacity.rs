@@ -50,7 +50,7 @@ impl CapacityView {
         if found.sustained.is_none() && !self.misses() {
             return Status::Invalid;
         }
-        // An overload that the conditions allow, such as accepted errors, is no reason to doubt.
+        // An overload that the conditions allow, such as accepted errors, is not a reason to doubt.
         let of_run = |trial: &TrialView| match trial.verdict.status() {
             Status::Invalid => Status::Suspect,
             other => other,

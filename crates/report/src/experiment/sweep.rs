@@ -56,7 +56,7 @@ impl SweepView {
     }
 }
 
-/// Returns the line that says what the sweep varies.
+/// Returns the line that names the varied key.
 pub(super) fn varied(sweep: &SweepView) -> String {
     let SweepView { vary, values, repeats, .. } = sweep;
     format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))

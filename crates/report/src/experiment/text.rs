@@ -79,7 +79,7 @@ fn repetition(out: &mut AnswerText, view: &ExperimentView) {
     }
 }
 
-/// Writes what a search looks for, and the numbers of its result.
+/// Writes the goal of a search, and the numbers of its result.
 fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     out.entry("workload", lines::workload(view));
     out.entry("search", &search.asked());

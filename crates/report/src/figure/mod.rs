@@ -24,7 +24,7 @@ pub struct Figure {
     pub name: String,
     /// Heading.
     pub title: String,
-    /// One sentence that says what to see.
+    /// One sentence about the content.
     pub caption: String,
     /// Horizontal axis.
     pub x: Axis,

@@ -238,7 +238,7 @@ impl Document {
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let file = csv_of_page(&titles, rows);
-        // What follows a colon is a remark, and no part of the name.
+        // The text after a colon is a remark, and not part of the name.
         let name = caption.split_once(": ").map_or(caption, |(name, _)| name);
         let file = link("CSV", name, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);

@@ -1,4 +1,4 @@
-//! Experiment files: what is read, what is printed, and the errors in them.
+//! Experiment files: reading, printing, and the errors in them.
 
 use std::collections::BTreeMap;
 

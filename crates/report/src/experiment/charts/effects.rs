@@ -330,7 +330,7 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let low = finite().fold(0.0, f64::min);
     let high = finite().fold(0.0, f64::max);
     let y = Axis::linear("change within the pair", Unit::Change, [low, high]);
-    // What is infinite lies at an end of the axis.
+    // Infinite values lie at an end of the axis.
     let within = |value: f64| value.clamp(y.from, y.to);
     let points = (1..).map(f64::from).zip(&differences);
     let points: Vec<Point> = points.map(|(x, y)| Point { x, y: within(*y) }).collect();
