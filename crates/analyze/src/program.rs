@@ -114,7 +114,8 @@ fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
     let span = readings(sockets::CONNECTIONS).and_then(|connections| {
         let inside = connections.points.iter().filter(|(at, _)| window.contains(at));
         let most = connections.most(&window)?;
-        // A reading that stands for several samples counts if all of them had most.
+        // A reading that stands for several samples counts if all of them had most of the
+        // connections.
         let least = |at: Nanos, value: f64| connections.range_at(at).map_or(value, |it| it.least);
         let mut full = inside.filter(|(at, value)| least(*at, *value) >= most).map(|(at, _)| *at);
         let first = full.next()?;

@@ -143,7 +143,7 @@ impl Archive {
     /// in a copy in the temporary directory.
     ///
     /// # Errors
-    /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
+    /// Fails if the file does not exist, is not a record, has a later version, or is damaged; the
     /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
         Archive::open_checked(path, None)

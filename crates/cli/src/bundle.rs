@@ -25,7 +25,7 @@ pub(crate) const ENDING: &str = ".tar.gz";
 /// in a folder of their own.
 pub(crate) const RECORD_ENDING: &str = ".assay";
 
-/// The limits of an archive, for those who write and those who read it.
+/// The limits of an archive, for writing and for reading it.
 const LIMITS: Limits = Limits { bytes: 4 << 30, files: 10_000 };
 
 /// The name of an unpacked record.

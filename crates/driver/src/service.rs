@@ -278,7 +278,7 @@ impl Service {
         }
     }
 
-    /// Records that the server `node` has greeted a client, and is of the URL's kind.
+    /// Records that the server `node` has greeted a client, and has the URL's kind.
     pub(crate) fn note_greeting(&self, node: NodeId, silence: &AwaitedGreeting) {
         silence.0.set(false);
         self.greeted[node.index()].store(true, Ordering::Relaxed);

@@ -126,7 +126,7 @@ impl Feeds {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
-    /// Returns why reading a part's file failed, once.
+    /// Returns the reason why reading a part's file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
@@ -214,7 +214,7 @@ impl LaneFeed {
         }
     }
 
-    /// Returns why reading the file failed, once.
+    /// Returns the reason why reading the file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }

@@ -501,8 +501,8 @@ impl Replies {
         Ok(at)
     }
 
-    /// Completes the header of a packet and the first byte after it, which determine if the payload
-    /// is skipped or buffered.
+    /// Completes the header of a packet and the first byte after it, which determine whether the
+    /// payload is skipped or buffered.
     fn begin_packet<S: Sink>(
         &mut self,
         bytes: &[u8],

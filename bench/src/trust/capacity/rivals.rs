@@ -1,6 +1,6 @@
 //! Other methods of finding the capacity, re-implemented for comparison.
 //!
-//! Both judge a trial by its quantile, as a point estimate, as the tools do that use them.
+//! Both judge a trial by the point estimate of its quantile, as the tools that use them do.
 
 use std::error::Error;
 

@@ -10,8 +10,8 @@ use super::laboratory::{Course, Disturbed, Laboratory, ORDINARY, Order};
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
 
-/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400, outside of which one of a
-/// thousand sets of comparisons lies.
+/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400. One of a thousand sets of
+/// comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
 /// Returns the rates of all rows.

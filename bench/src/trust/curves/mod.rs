@@ -23,7 +23,7 @@ pub struct CurveCounts {
     pub histories: u32,
 }
 
-/// The rates, and those with a mistake.
+/// The rates without and with a mistake.
 #[derive(Clone, Debug)]
 pub struct CurveRates {
     /// Rates without a mistake.

@@ -193,7 +193,7 @@ impl Bracket {
     }
 }
 
-/// Returns the valid trials below a value, and those at it.
+/// Returns the valid trials below a value, and the valid trials at it.
 fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
     replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
 }

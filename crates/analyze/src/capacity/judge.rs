@@ -97,7 +97,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     (share < ACHIEVED && !are_failures_allowed).then_some(FailReason::Achieved { share })
 }
 
-/// Returns how far an overload is beyond chance, in its standard errors.
+/// Returns the distance of an overload from chance, in its standard errors.
 fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     // Failed requests come in bursts, as slow ones do.
     let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();

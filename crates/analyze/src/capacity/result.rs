@@ -84,7 +84,7 @@ pub struct JudgedTrial {
     pub outcome: TrialOutcome,
 }
 
-/// The way in which the conditions stop to hold as the value grows.
+/// The way in which the conditions stop holding as the value grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
     /// Gradually.

@@ -14,7 +14,7 @@ use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
+/// Minimum fraction of its sessions' time in which a program pauses if the pauses limit it.
 pub(super) const PAUSES: f64 = 0.5;
 
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.

@@ -90,7 +90,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
         Component::Concurrency,
         F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
     );
-    // If the processes of a database are not seen, its sessions show if they run.
+    // If the processes of a database are not seen, its sessions show whether they run.
     let mut far = watched();
     far.observed.retain(|it| it.component != "server");
     plant(&mut far, "waits", "cpu", 14.0);

@@ -53,7 +53,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
-/// Compares two records, each with all of its arms if it is of an experiment.
+/// Compares two records, each with all of its arms if it belongs to an experiment.
 pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> {
     let groups = Groups::read(&records)?;
     let design = Design::of(&groups, None)?;
@@ -324,7 +324,7 @@ fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
     objections(&all)
 }
 
-/// Returns the index of the experiment that two groups are arms of, if they are of one.
+/// Returns the index of the experiment that two groups are arms of, if there is one.
 fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
     let [baseline, arm] = pair.map(|place| groups.all[place].arm);
     let experiment = baseline?.experiment;

@@ -43,7 +43,7 @@ pub(crate) fn of_record(
             MachineRate::of_text(&fact(RATE)?)?;
         return Some(FalseAlarms::OfMachine { experiments, latest, target, counted });
     }
-    // The first metric alone: the others are of the same runs.
+    // The first metric alone: the others belong to the same runs.
     let change = comparison?.arms.first()?.changes.first()?;
     let compared = change.compared.as_ref().ok()?;
     let scale = change.metric.quantity.scale();

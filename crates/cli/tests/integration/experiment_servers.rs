@@ -281,7 +281,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
         let interrupt = |run: &Running| run.signal(Signal::SIGINT);
         let ran = with_a_hanging_statement(&place, key, interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-        // The work of `after` is not done; `before` is of a run that is not recorded.
+        // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
         let warned = [ran.stderr.matches("warning").count(), ran.stderr.matches(warning).count()];
         assert_eq!(warned, [usize::from(key == "after"); 2], "{}", ran.stderr);

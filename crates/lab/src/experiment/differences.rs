@@ -737,7 +737,7 @@ mod tests {
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
-        // A run adds as much as the arms differ by, or more in one of them.
+        // A run adds as many bytes as the arms differ by, or more in one of them.
         let grown = ["1000", "1300", "1600"];
         assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
         assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);

@@ -220,7 +220,7 @@ impl Execution<'_> {
         judged(row, figures)
     }
 
-    /// Returns the largest number of runs, if no round is repeated any more.
+    /// Returns the largest number of runs if no further round is repeated.
     fn most_runs(&self) -> u32 {
         let all = self.design.looks.most_pairs() * self.arm_points.len() as u32;
         self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)

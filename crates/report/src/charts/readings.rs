@@ -102,9 +102,9 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
 /// observation ends with a reading right after the one before.
 const SHORTEST: f64 = 0.5;
 
-/// Returns the readings without those that bound too short a period. A period is compared with the
-/// one before it (the first with the next one) and with the median. A period that is too short
-/// becomes a part of the next one; the last one, of the one before.
+/// Returns the readings except the ones that bound too short a period. A period is compared with
+/// the one before it (the first with the next one) and with the median. A period that is too short
+/// becomes part of the next period; the last period becomes part of the previous one.
 pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
     let lengths: Vec<f64> = readings.windows(2).map(length).collect();

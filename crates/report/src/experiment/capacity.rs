@@ -100,8 +100,8 @@ impl CapacityView {
         self.found.as_ref()?.irregular.iter().find_map(of)
     }
 
-    /// Returns how the value was confirmed: by the requests of all trials together. A single trial
-    /// may be undecided.
+    /// Returns the sentence on the confirmation of the value, by the requests of all trials
+    /// together. A single trial may be undecided.
     fn confirmation(&self) -> Option<String> {
         let trials: Vec<&TrialView> =
             self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();

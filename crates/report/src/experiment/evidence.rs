@@ -217,7 +217,7 @@ fn finding(kind: CheckKind, runs: &[&RunView]) -> Option<String> {
     Some(format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst)))
 }
 
-/// Returns how far a check is beyond its limit.
+/// Returns the distance of a check's value from its limit.
 fn excess(check: &Check) -> f64 {
     let both = check.value.zip(check.limit);
     both.map_or(0.0, |(value, limit)| (value - limit).abs())

@@ -112,7 +112,7 @@ impl ExcerptTable {
         }
     }
 
-    /// Returns the rows as lines: statements one below the other, and another row in one line.
+    /// Returns the rows as lines: each statement on a line of its own, any other row on one line.
     pub(crate) fn lines(&self) -> Vec<Line> {
         self.rows.iter().flat_map(|row| self.lines_of_row(row)).collect()
     }

@@ -106,7 +106,8 @@ impl<'f> Modules<'f> {
         }
     }
 
-    /// Returns the file of the item that a path in module `from` leads to, if it is of this crate.
+    /// Returns the file of the item that a path in module `from` leads to, if it belongs to this
+    /// crate.
     fn file_of(&self, from: &Names, names: &Names) -> Option<&'f str> {
         let end = self.follow(from, names, 0)?;
         end.item?;

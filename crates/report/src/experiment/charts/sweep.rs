@@ -103,8 +103,8 @@ fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
     }
 }
 
-/// Returns the points of a single arm at which all requests that are offered are completed, and
-/// those at which the load exceeds the capacity. `None` without a schedule of arrivals.
+/// Returns the points of a single arm at which all offered requests are completed, and the points
+/// at which the load exceeds the capacity. `None` without a schedule of arrivals.
 fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> {
     let [curve] = subject.sweep.curves.as_slice() else { return None };
     let job = |point: usize| subject.sweep.job_at(curve.points.get(point)?);
