@@ -1,4 +1,5 @@
-// The controls around one figure: its legend as buttons, the toggles of its axis, and the values at the cursor.
+// The controls around one figure: its legend as buttons, the toggles of its axis, and the values at
+// the cursor.
 
 import { type AxisMode, made, Plot } from "./plot.js";
 import { spacing } from "./reading.js";
