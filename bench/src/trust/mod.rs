@@ -3,7 +3,7 @@
 //! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
 //! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence
 //! intervals ([`coverage`]). The runs have fixed seeds, so the results are the same at any time and
-//! on any machine, except for those in [real time](idle).
+//! on any machine, except for the runs in [real time](idle).
 
 pub mod alarms;
 pub mod capacity;

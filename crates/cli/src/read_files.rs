@@ -77,7 +77,7 @@ impl InputReader {
         }
     }
 
-    /// Returns the file of a workload and those that were read with it.
+    /// Returns the file of a workload and the files that were read with it.
     fn workload_files(&self, first: &Path, parts: &[PathBuf]) -> Vec<Named> {
         let all = std::iter::once(first).chain(parts.iter().map(PathBuf::as_path));
         let is_secret = self.has_password;

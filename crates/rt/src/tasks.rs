@@ -1,4 +1,4 @@
-//! The tasks of an executor, and the queue of those that are ready.
+//! The tasks of an executor, and the queue of the ready ones.
 //!
 //! Both executors share this: ready tasks run first in, first out, on the thread that they belong
 //! to. The executors differ in their behaviour when no task is ready.

@@ -330,7 +330,7 @@ fn viewers_that_disappear_do_no_harm() {
             let _ = stream.write_all(request.as_bytes());
         }
     }
-    // The limit is lower than the number of those that have gone.
+    // The limit is lower than the number of clients that have gone.
     assert!(server.answers_again());
 }
 

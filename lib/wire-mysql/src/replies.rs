@@ -139,7 +139,7 @@ impl Replies {
 
     /// Expects the reply to a command that was sent. `sequence` is the number of its first packet,
     /// as returned when the command was appended. Must be called for each command in the order of
-    /// sending, except for those without a reply.
+    /// sending, except for commands without a reply.
     ///
     /// # Errors
     /// `TooLong` if more than [`MAX_EXPECTED`] commands wait.

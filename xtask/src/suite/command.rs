@@ -1,4 +1,4 @@
-//! Commands, and the report of those that fail.
+//! Commands, and the report of failed ones.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
 //! Check of the circles between the files of a crate: files of which each uses items of another,
-//! around to the first. `circles.txt` lists the sizes of those that remain; it may only shrink.
+//! around to the first. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone

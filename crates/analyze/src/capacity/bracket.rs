@@ -86,8 +86,8 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns false if the trials below the value that failed exceed the bound as often as those
-    /// at it, within this number of standard errors: the load is then not the reason.
+    /// Returns false if the trials below the value that failed exceed the bound as often as the
+    /// trials at it, within this number of standard errors: the load is then not the reason.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);

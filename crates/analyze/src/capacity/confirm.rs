@@ -185,7 +185,7 @@ struct Attempt<'a> {
 
 /// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
 /// confirm its value is extended once, if half as many trials again are likely to: trials at a
-/// lower value would not count together with those so far.
+/// lower value would not count together with the trials so far.
 fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
     let order = replay.order;
     let phase = Phase::Confirm(attempt);

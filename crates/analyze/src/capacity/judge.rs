@@ -1,4 +1,4 @@
-//! Judgement of trials: of those at one value, and of those that confirm a value.
+//! Judgement of the trials at one value, and of the trials that confirm a value.
 
 use workload::question::Condition;
 use workload::{Metric, Side};

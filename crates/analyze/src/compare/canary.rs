@@ -17,7 +17,8 @@ const ALPHA: f64 = 0.01;
 /// Smallest difference between arms that matters.
 const ARMS_MATTER: f64 = 0.01;
 
-/// Smallest drift over an experiment that matters. It is larger, because pairs cancel most of it.
+/// Smallest drift over an experiment that matters. It is larger than `ARMS_MATTER`, because pairs
+/// cancel most of a drift.
 const DRIFT_MATTERS: f64 = 0.05;
 
 /// Smallest number of pairs, or of runs, that is judged.

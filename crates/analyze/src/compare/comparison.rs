@@ -40,7 +40,7 @@ pub struct Terms<'a> {
     pub deltas: &'a Deltas,
 }
 
-/// The runs of an arm and those of its baseline.
+/// The runs of an arm and of its baseline.
 #[derive(Clone, Debug)]
 pub struct ArmSample<'a> {
     /// Index of the baseline.
@@ -114,8 +114,8 @@ pub struct Compared {
     pub conclusion: Conclusion,
 }
 
-/// Compares the arms of an experiment over the first rounds, `pairs` of them. A round counts if
-/// every arm has a run in it.
+/// Compares the arms of an experiment over the first `pairs` rounds. A round counts if every arm
+/// has a run in it.
 pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparison {
     let rounds = complete_rounds(design, runs, pairs);
     let sample = |arm: usize| ArmSample {

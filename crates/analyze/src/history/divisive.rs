@@ -1,9 +1,9 @@
 //! Change points of a series, by E-divisive with a permutation test.
 //!
-//! The divergence of two sets of values compares the distances between the sets with those within
-//! them; it is 0 only for equal distributions; no model of the values is needed (Matteson and
-//! James, "A nonparametric approach for multiple change point analysis of multivariate data", JASA
-//! 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
+//! The divergence of two sets of values compares the distances between the sets with the distances
+//! within them; it is 0 only for equal distributions; no model of the values is needed (Matteson
+//! and James, "A nonparametric approach for multiple change point analysis of multivariate data",
+//! JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
 //! random orders of the same values have a place with one as large. Both sides are then divided in
 //! the same way, until no further place is significant. Its use for series of benchmark results is
 //! described by Daly et al. (ICPE 2020) and by Fleming et al. ("Hunter", arXiv 2301.03034).

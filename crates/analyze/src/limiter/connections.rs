@@ -56,7 +56,7 @@ struct Pooler<'a> {
     /// Mean and largest number of its connections to servers.
     sessions: f64,
     most: f64,
-    /// Mean number of those that wait for an answer, if that is known.
+    /// Mean number of connections that wait for an answer, if that is known.
     working: Option<f64>,
 }
 

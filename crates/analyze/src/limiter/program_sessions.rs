@@ -161,8 +161,8 @@ impl ProgramSessions {
         self.pause_s().is_some_and(is_slow)
     }
 
-    /// Returns the sessions for which the program pauses: those that wait for rows, and those that
-    /// idle for long each time, or always.
+    /// Returns the sessions for which the program pauses: sessions that wait for rows, and sessions
+    /// that idle for long each time, or always.
     pub(super) fn paused(&self) -> f64 {
         // While a request or an answer waits in a socket the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());

@@ -302,7 +302,7 @@ pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     checks.into_iter().find(|check| check.name() == name).unwrap()
 }
 
-/// Replaces the readings of a metric by those at some times.
+/// Replaces the readings of a metric by values at these times.
 pub(crate) fn replace_readings(
     observed: &mut Vec<Observed>,
     component: &str,

@@ -98,7 +98,7 @@ impl RunSums {
         Ok(())
     }
 
-    /// Adds histograms. Those that begin a row are not copied but swapped for empty ones.
+    /// Adds histograms. A histogram that begins a row is not copied but swapped for an empty one.
     fn add_histograms(
         &mut self,
         account: AccountId,

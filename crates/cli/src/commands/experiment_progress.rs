@@ -76,7 +76,7 @@ impl Progress {
     }
 }
 
-/// Returns the time that runs will take at the pace of those that were made, in whole seconds: a
+/// Returns the time that further runs will take at the pace of the runs so far, in whole seconds: a
 /// fraction would pretend to be exact.
 fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
     let each = passed.0 / u64::from(made.max(1));

@@ -234,7 +234,7 @@ fn interrupted_search_for_saturation_is_resumed() {
     place.assay(&resumed).refuses(&["is complete"]);
 }
 
-/// A step that does not follow from those before it was not made by this program.
+/// A step that does not follow from the earlier steps was not made by this program.
 #[test]
 fn steps_that_do_not_follow_each_other_are_damage() {
     for change in [

@@ -120,7 +120,8 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
         assert!(ms("response_ms", "p99") > 800.0, "{kind:?}: {read}");
         assert!(ms("response_ms", "max") > 950.0, "{kind:?}: {read}");
         // The time is attributed correctly: to the service of the few requests that had been sent,
-        // to the wait of those that found every connection taken, and never to the generator.
+        // to the wait of the requests that found every connection taken, and never to the
+        // generator.
         assert!(ms("service_ms", "max") > 950.0, "{kind:?}: {read}");
         assert!(ms("wait_ms", "p99") > 800.0, "{kind:?}: {read}");
         let [wait, send_lag, service, whole] =

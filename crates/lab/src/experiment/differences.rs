@@ -422,7 +422,7 @@ fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns true if a difference is one of those that are declared, or the same in other words.
+/// Returns true if a difference is declared, possibly in other words.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);

@@ -30,7 +30,7 @@ const WHO: &str = "select version(), current_setting('server_version_num'), pg_b
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements')";
 
-/// Sessions by activity. Texts of statements are only read for those that wait or do maintenance
+/// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
 /// work. `hidden` are those that this user may not see. The process ids are not grouped by, because
 /// an answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \

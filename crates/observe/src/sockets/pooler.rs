@@ -48,11 +48,11 @@ struct Pooler {
 /// Connections of a process to servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Outgoing {
-    /// Remote ports of those that use TCP.
+    /// Remote ports of the connections that use TCP.
     ports: Vec<u16>,
-    /// Number of those that wait for an answer; `None` if the kernel does not say.
+    /// Number of connections that wait for an answer; `None` if the kernel does not say.
     working: Option<usize>,
-    /// Number of those that use Unix sockets.
+    /// Number of connections that use Unix sockets.
     local: usize,
 }
 

@@ -90,8 +90,8 @@ fn secret_of_line(line: &str) -> Option<String> {
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
-/// Returns the names of the arguments `NAME=(secret)` of a command, and of those whose URL has a
-/// password: `url` if it is the value of an option.
+/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
+/// has a password: `url` if it is the value of an option.
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {

@@ -15,7 +15,7 @@ use crate::page::Align;
 pub struct SaturationView {
     /// The question.
     pub question: SaturateQuestion,
-    /// The steps, in the order in which they ran, with those that were repeated.
+    /// The steps in the order in which they ran, including repeated ones.
     pub steps: Vec<SaturationStepView>,
     /// The result of the steps: the load, if it is found.
     pub next: NextSaturationStep,

@@ -1,5 +1,5 @@
-//! Metrics of a comparison that the tables show: all but those that were not measured, and those
-//! that repeat another one, the service times of a job without a queue.
+//! Metrics of a comparison that the tables show: all except metrics that were not measured, and
+//! metrics that repeat another one, such as the service times of a job without a queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};

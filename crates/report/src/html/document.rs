@@ -86,7 +86,8 @@ impl Document {
         self.out
     }
 
-    /// Writes a section of the document. It must be one of those that the document began with.
+    /// Writes a section of the document. It must be one of the sections that the document began
+    /// with.
     pub(crate) fn section(&mut self, id: &str, write: impl FnOnce(&mut Document)) {
         let found = self.sections.iter().find(|section| section.id == id);
         let Section { id, title } = *found.expect("a section that the document began with");

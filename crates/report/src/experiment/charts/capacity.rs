@@ -215,8 +215,8 @@ fn is_of_bracket(phase: Phase) -> bool {
     }
 }
 
-/// Returns the figure of the trials near the boundary, and of those that confirmed a value further
-/// below it.
+/// Returns the figure of the trials near the boundary, and of the trials that confirmed a value
+/// further below it.
 fn boundary(judged: &Judged<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();

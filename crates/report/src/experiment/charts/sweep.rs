@@ -136,7 +136,7 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     })
 }
 
-/// Returns the point with the largest mean of those that count, and the mean.
+/// Returns the point with the largest mean of all points that count, and the mean.
 fn extreme(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
     let points = (0..series.means.len()).filter(|point| counts(*point));
     let all = points.filter_map(|point| Some((point, series.mean(point)?)));
@@ -231,8 +231,8 @@ fn mark_invalid(
     }
 }
 
-/// Marks the best point of each arm, and those that are not shown to be worse. `series` returns the
-/// curve of an arm on which they lie.
+/// Marks the best point of each arm, and the points that are not shown to be worse. `series`
+/// returns the curve of an arm on which they lie.
 fn mark_best<'s>(
     subject: &Subject<'_>,
     drawn: &mut Curves,
