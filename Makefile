@@ -86,9 +86,10 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Ninety minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
-# else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`. MySQL's own situations
-# are there if `scripts/servers` has fetched it.
+# Ninety minutes: makes situations with a known limiter, and counts the limiters that are
+# identified. The machine should be idle otherwise. The tables are written into the guide. A single
+# one: `target/release/limiter --only hot`. MySQL's own situations are there if `scripts/servers`
+# has fetched it.
 MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
 limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
@@ -96,9 +97,10 @@ limiter:
 	cargo build --release --locked -p cli -p bench -p testbed
 	target/release/limiter --write
 
-# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they notice, intervals that hold
-# the truth, errors of comparisons, of capacity searches, and of curves and histories; then a hundred runs and two
-# capacity searches in real time, if nothing else is at work.
+# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they
+# notice, intervals that hold the truth, errors of comparisons, of capacity searches, and of curves
+# and histories; then a hundred runs and two capacity searches in real time, if the machine is idle
+# otherwise.
 selftest-full:
 	@scripts/setup test
 	cargo build --release --locked -p bench -p cli

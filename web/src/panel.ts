@@ -156,7 +156,7 @@ export class Panel {
   private addDrag(): void {
     const { svg, selection } = this;
     let begin: number | undefined;
-    // Dragging over the plot selects a time, and no text.
+    // Dragging over the plot selects a time, not text.
     svg.onmousedown = (event) => event.preventDefault();
     svg.onpointerdown = (event) => {
       if (event.button !== 0) return;

@@ -182,7 +182,7 @@ export class Plot {
     if (values.length === 0) return this.y;
     if (this.mode === "zero") return linear(this.y.unit, 0, high);
     if (this.mode === "fit") return linear(this.y.unit, low, high);
-    // A value of the lowest tenth of a pixel is zero, for all that the figure says.
+    // A value within the lowest tenth of a pixel may be zero: the figure cannot show more.
     const least = this.valueOfY(this.bottom - 0.05);
     const positive = values.filter((value) => value > least);
     return positive.length === 0 ? this.y : logarithmic(this.y.unit, Math.min(...positive), high);
