@@ -1,9 +1,11 @@
-# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine asks for.
+# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine
+# needs.
 
 # Where rustup puts cargo, for a shell that was started before it was there.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-# What is built once keeps nothing for the next time, and a failure in CI is found by its message.
+# Builds in CI are used once, so they keep nothing for the next time, and a failure there is found
+# by its message.
 ifdef CI
 export CARGO_INCREMENTAL := 0
 export CARGO_PROFILE_DEV_DEBUG := none
@@ -20,7 +22,7 @@ build:
 	@scripts/setup build
 	cargo build --release --locked
 
-# The files of a release: the program, its line tables beside it, and checksums.
+# The files of a release: the program, its line tables, and checksums.
 DIST := target/dist-files
 dist:
 	@scripts/setup build
@@ -32,10 +34,9 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
-# The tests take turns, and what they leave of the processors goes to the release build, whose last minutes use a single
-# one, and to the lints that compile.
-# The demo's codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program: no test
-# depends on that.
+# The tests take turns, and the processor time that they leave goes to the release build, whose last
+# minutes use a single one, and to the lints that compile. The demo's codes 1 (SLO missed) and 3
+# (not VALID) say that this machine is busy, and nothing of the program: no test depends on that.
 test:
 	@scripts/setup test
 	$(MAKE) tidy
@@ -48,7 +49,7 @@ lint:
 	@scripts/setup test
 	$(MAKE) tidy clippy
 
-# What takes seconds.
+# Checks that take seconds.
 tidy:
 	cargo fmt --all --check
 	cargo build --locked -q --workspace --bin xtask
@@ -85,9 +86,10 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Ninety minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
-# else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`. MySQL's own situations
-# are there if `scripts/servers` has fetched it.
+# Ninety minutes: makes situations with a known limiter, and counts the limiters that are
+# identified. The machine should be idle otherwise. The tables are written into the guide. A single
+# one: `target/release/limiter --only hot`. MySQL's own situations are there if `scripts/servers`
+# has fetched it.
 MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
 limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
@@ -95,17 +97,19 @@ limiter:
 	cargo build --release --locked -p cli -p bench -p testbed
 	target/release/limiter --write
 
-# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they notice, intervals that hold
-# the truth, errors of comparisons, of capacity searches, and of curves and histories; then a hundred runs and two
-# capacity searches in real time, if nothing else is at work.
+# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they
+# notice, intervals that hold the truth, errors of comparisons, of capacity searches, and of curves
+# and histories; then a hundred runs and two capacity searches in real time, if the machine is idle
+# otherwise.
 selftest-full:
 	@scripts/setup test
 	cargo build --release --locked -p bench -p cli
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code
 
-# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
-# minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300 TARGETS="workload script plan"`.
+# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and
+# cargo-fuzz. New inputs are minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300
+# TARGETS="workload script plan"`.
 SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)

@@ -46,8 +46,8 @@ fn commit() -> Option<String> {
     Some(if changed { format!("{head}, with changes") } else { head })
 }
 
-/// Returns the peak resident memory of this process so far, in bytes. (Not that of `getrusage`,
-/// which a process inherits from its parent.)
+/// Returns the peak resident memory of this process so far, in bytes. (`getrusage` would include
+/// the peak that a process inherits from its parent.)
 pub fn peak_rss() -> u64 {
     let kib = field("/proc/self/status", "VmHWM").unwrap_or_default();
     let kib = kib.split(' ').next().and_then(|number| number.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! Time to move the record of a run into that of an experiment.
+//! Time to move the record of a run into the record of an experiment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SERIES: u32 = 200;
 /// Number of runs that are moved.
 const RUNS: u32 = 20;
 
-/// Prints the milliseconds of the median and of the slowest move, among [`RUNS`] of them.
+/// Prints the median and the longest time of [`RUNS`] moves, in milliseconds.
 pub(crate) fn print() {
     let mut times = times(RUNS);
     times.sort_by(f64::total_cmp);

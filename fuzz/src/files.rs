@@ -99,7 +99,7 @@ impl Case {
 /// is printed and parsed again, as `check` prints it and as its record keeps it.
 ///
 /// # Panics
-/// Panics if the printed experiment asks another question.
+/// Panics if the printed experiment has another question.
 pub fn question(data: &[u8]) {
     let (file, beside) =
         data.split_at(data.iter().position(|byte| *byte == 0).unwrap_or(data.len()));
@@ -185,7 +185,7 @@ impl Read for Bytewise<'_> {
     }
 }
 
-/// Opens a record file, summarizes, reports and exports it; that of an experiment with its
+/// Opens a record file, summarizes, reports and exports it; the record of an experiment with its
 /// comparison and with each of its runs.
 ///
 /// # Panics

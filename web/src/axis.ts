@@ -1,5 +1,5 @@
-// Axes: the places of values, and ticks at round numbers. The rules are those of the painter, so that an axis drawn
-// here looks like one that came with the page.
+// Axes: the places of values, and ticks at round numbers. The rules are the painter's, so an axis
+// drawn here looks like one of the page.
 
 import { clock, count, time, type Unit } from "./number.js";
 

@@ -1,4 +1,4 @@
-// The courses of the jobs of a run that goes on: a value for each second, drawn as small figures.
+// The courses of the jobs of a run in progress: a value for each second, drawn as small figures.
 
 import { significant, time } from "./number.js";
 

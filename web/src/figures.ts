@@ -1,5 +1,6 @@
-// The script of pages with figures. Everything is in the page without it; it adds a cursor over all figures of one
-// run, shows a part of the time, hides series and changes the vertical axis. It connects to nothing.
+// The script of pages with figures. Everything is in the page without it; it adds a cursor over all
+// figures of one run, shows a part of the time, hides series and changes the vertical axis. It
+// connects to nothing.
 
 import { clock } from "./number.js";
 import { type Listener, Panel } from "./panel.js";

@@ -1,4 +1,4 @@
-// The script of the page of a run that goes on: brings the page up to date by the events of the run.
+// The script of the page of a run in progress: brings the page up to date by the events of the run.
 
 import { added, type Courses, figures } from "./course.js";
 

@@ -1,4 +1,5 @@
-// Numbers for people: three significant digits and a suitable unit, as the rest of the page has them.
+// Numbers for people: three significant digits and a suitable unit, as the rest of the page has
+// them.
 
 export type Unit = "number" | "ns" | "share" | "change";
 

@@ -1,4 +1,5 @@
-// The controls around one figure: its legend as buttons, the toggles of its axis, and the values at the cursor.
+// The controls around one figure: its legend as buttons, the toggles of its axis, and the values at
+// the cursor.
 
 import { type AxisMode, made, Plot } from "./plot.js";
 import { spacing } from "./reading.js";
@@ -155,7 +156,7 @@ export class Panel {
   private addDrag(): void {
     const { svg, selection } = this;
     let begin: number | undefined;
-    // Dragging over the plot selects a time, and no text.
+    // Dragging over the plot selects a time, not text.
     svg.onmousedown = (event) => event.preventDefault();
     svg.onpointerdown = (event) => {
       if (event.button !== 0) return;
@@ -220,7 +221,8 @@ export class Panel {
     const { plot } = this;
     const isWhole = from <= plot.x.from && to >= plot.x.to;
     plot.shownX = isWhole ? plot.x : { ...plot.x, from, to };
-    // Below what is drawn: above it, a layout that changes would move the figure away from the pointer.
+    // Below the drawing: above it, a layout that changes would move the figure away from the
+    // pointer.
     if (isWhole) this.whole.remove();
     else this.svg.parentElement?.querySelector(".file")?.before(this.whole);
     plot.draw();
@@ -267,7 +269,7 @@ export class Panel {
     readout.setAttribute("aria-valuenow", String(value));
     readout.setAttribute("aria-valuetext", text);
     readout.textContent = this.at === undefined ? "" : text;
-    // A text that needed several lines keeps them, so that nothing below moves with the cursor.
+    // A text that needed several lines keeps them, so nothing below moves with the cursor.
     readout.style.minHeight = `${readout.offsetHeight}px`;
   }
 }

@@ -1,4 +1,4 @@
-// One figure: what the painter says about it in attributes, and the same marks on other axes.
+// One figure: the attributes that the painter gives it, and the same marks on other axes.
 
 import { type Axis, linear, logarithmic, placeOf, readAxis, ticks, valueAt } from "./axis.js";
 import { clock, shown } from "./number.js";
@@ -150,7 +150,7 @@ export class Plot {
     if (this.shownY === this.y) return place;
     const value = this.valueOfY(place);
     const drawn = this.shownY.scale === "log" && value <= 0 ? -1 : placeOf(this.shownY, value);
-    // What is far beyond the plot is cut there: browsers draw no coordinate of any size.
+    // Marks far beyond the plot are cut there: browsers do not draw coordinates of any size.
     return this.bottom - Math.min(Math.max(drawn, -1), 2) * (this.bottom - this.top);
   }
 
@@ -182,7 +182,7 @@ export class Plot {
     if (values.length === 0) return this.y;
     if (this.mode === "zero") return linear(this.y.unit, 0, high);
     if (this.mode === "fit") return linear(this.y.unit, low, high);
-    // A value of the lowest tenth of a pixel is zero, for all that the figure says.
+    // A value within the lowest tenth of a pixel may be zero: the figure cannot show more.
     const least = this.valueOfY(this.bottom - 0.05);
     const positive = values.filter((value) => value > least);
     return positive.length === 0 ? this.y : logarithmic(this.y.unit, Math.min(...positive), high);
@@ -250,7 +250,7 @@ export class Plot {
       const height = heightAt(mark.heights, mark.kind, place);
       if (height) this.read(found, mark, height);
     }
-    // The spread of a line is told after its value.
+    // The spread of a line is reported after its value.
     return found.sort((a, b) => a.entry - b.entry || Number(a.at === undefined) - Number(b.at === undefined));
   }
 

@@ -1,5 +1,5 @@
-// Pages of records in a browser: `npm run browser PROGRAM`. One browser serves all tests, and every page is watched for
-// messages on the console and for requests that leave it.
+// Pages of records in a browser: `npm run browser PROGRAM`. One browser serves all tests, and every
+// page is watched for messages on the console and for requests that leave it.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";

@@ -1,6 +1,6 @@
-// Pictures of pages: `npm run pictures [PROGRAM]` makes those of the guide, from the records of the tests in a browser,
-// so that the same program makes the same pictures. `npm run pictures PROGRAM RECORD IMAGE …` makes one of each record,
-// for the studies.
+// Pictures of pages: `npm run pictures [PROGRAM]` makes the pictures of the guide, from the records
+// of the tests in a browser, so the same program makes the same pictures.
+// `npm run pictures PROGRAM RECORD IMAGE …` makes one of each record, for the studies.
 
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";

@@ -1,5 +1,5 @@
-// Records for the tests in a browser and their pages: made in virtual time, one of SQLite in real time, and one of
-// PostgreSQL that is kept in the tree.
+// Records for the tests in a browser and their pages: made in virtual time, one of SQLite in real
+// time, and one of PostgreSQL that is kept in the tree.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

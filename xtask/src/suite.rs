@@ -1,9 +1,9 @@
 //! The test programs of the workspace, several at a time, and a command alongside them.
 //!
 //! Most programs wait for servers and timers most of the time. As many run at once as there are
-//! processors, the longest first. Those that demand a VALID run come first, with nothing alongside
-//! them. What the tests leave of the processors goes to the command: in `make test` the lints that
-//! compile and the release build.
+//! processors, the longest first. Tests that demand a VALID run are started first, with nothing
+//! alongside them. The processor time that the tests leave goes to the command: in `make test` the
+//! lints that compile and the release build.
 
 mod command;
 mod programs;
@@ -39,7 +39,8 @@ struct Finished {
     failure: Option<String>,
 }
 
-/// Builds and runs all tests, and `beside` while they run. Returns the times, or what failed.
+/// Builds and runs all tests, and runs `beside` at the same time. Returns the times, or the
+/// failures.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();

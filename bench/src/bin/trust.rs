@@ -31,7 +31,7 @@ const AT_ALL: u64 = 50;
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
 
-/// Number of comparisons of each kind; those of real runs are a fifth of them.
+/// Number of comparisons of each kind; for real runs a fifth of it.
 const COMPARISONS: u32 = 2_000;
 
 /// Number of capacity searches on each system.

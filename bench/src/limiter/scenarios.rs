@@ -1,7 +1,7 @@
 //! Limiter scenarios of runs, and the code that creates their bottlenecks.
 //!
 //! The load generator and the servers share one machine with two processors or more. Where the two
-//! must be told apart, the generator gets processor 0 and the server processor 1.
+//! must be distinguished, the generator gets processor 0 and the server processor 1.
 
 use base::{Nanos, Target};
 use testbed::{Kind, Options, Relay, Via};
@@ -355,7 +355,7 @@ fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
-/// Runs requests that need some processor time beside queries of others that need all of it.
+/// Runs requests that need some processor time while queries of others need all of it.
 fn other_sessions(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     let _others = others(stage, &server, endless(kind))?;

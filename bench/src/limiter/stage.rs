@@ -107,7 +107,7 @@ impl ScenarioEnv {
     /// Creates the environment of a repetition, with runs of `seconds`.
     ///
     /// # Errors
-    /// Fails if a folder cannot be created, or if there is no program `assay` beside this one.
+    /// Fails if a folder cannot be created, or if there is no program `assay` in its folder.
     pub fn new(from: DrawKey<'_>, seconds: u64) -> Result<ScenarioEnv, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {

@@ -96,7 +96,7 @@ pub struct Alarms {
 pub struct CheckCounts {
     /// Number of runs in which the check was possible.
     pub runs: u64,
-    /// Number of those in which it objected.
+    /// Number of runs in which it objected.
     pub objections: u64,
 }
 

@@ -85,7 +85,8 @@ impl LoopbackSearch {
     }
 }
 
-/// Searches the server in one protocol with the `assay` beside this program, in up to 25 minutes.
+/// Searches the server in one protocol with the `assay` in this program's folder, in up to 25
+/// minutes.
 ///
 /// # Errors
 /// Fails if `testbed-host` or `assay` is not there, or `assay` prints no answer.

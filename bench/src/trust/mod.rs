@@ -3,7 +3,7 @@
 //! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
 //! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence
 //! intervals ([`coverage`]). The runs have fixed seeds, so the results are the same at any time and
-//! on any machine, except for those in [real time](idle).
+//! on any machine, except for the runs in [real time](idle).
 
 pub mod alarms;
 pub mod capacity;
@@ -70,7 +70,7 @@ fn evidence_of(
     of_record(plan, url, seed, options, |archive| Ok(lab::evidence(archive)?))
 }
 
-/// Returns what is read from the record of a run with these options.
+/// Returns the values read from the record of a run with these options.
 fn of_record<T>(
     plan: &Plan,
     url: &str,

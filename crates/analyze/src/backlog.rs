@@ -11,7 +11,7 @@
 //!
 //! If a job has a varying rate, the number of open requests varies with it, even at a constant
 //! response time: by Little's law it is the rate times the response time. If the backlog grows
-//! together with the rate, only the growth beyond that of the rate counts.
+//! together with the rate, only the growth beyond the growth of the rate counts.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -68,9 +68,9 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
     block_means(backlog).map(|means| line(&means))
 }
 
-/// Returns the trend of the backlog at a varying rate: the smaller of the actual trend and that of
-/// the backlog scaled to the mean rate at the same response times. `arrivals` covers the same
-/// intervals and all before them.
+/// Returns the trend of the backlog at a varying rate: the smaller of two trends, of the actual
+/// backlog and of the backlog scaled to the mean rate at the same response times. `arrivals` covers
+/// the same intervals and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
     let rates = rates_of_open_requests(backlog, arrivals);

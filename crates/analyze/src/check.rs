@@ -82,7 +82,7 @@ pub enum CheckKind {
     Overflow,
     /// All files of the workload were read and written.
     Files,
-    /// The server committed what it confirmed, and nothing else.
+    /// The server committed everything that it confirmed, and nothing else.
     Commits,
     /// Checkpoints of the server in the run; never an objection.
     Checkpoints,
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn verdict_is_that_of_the_gravest_check() {
+    fn verdict_agrees_with_the_gravest_check() {
         assert_eq!(verdict(&[Status::Pass, Status::NotPossible]), "VALID");
         assert_eq!(verdict(&[Status::Pass, Status::Suspect, Status::NotPossible]), "SUSPECT");
         assert_eq!(verdict(&[Status::Invalid, Status::Suspect]), "INVALID");

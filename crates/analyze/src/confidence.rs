@@ -73,7 +73,7 @@ const MULTIPLE: f64 = 2.0;
 /// texts.
 const LEAST_DIFFERENCE: f64 = 0.01;
 
-/// Returns the sum of the amounts over that of the bases, with its interval; `None` if the bases
+/// Returns the sum of the amounts over the sum of the bases, with its interval; `None` if the bases
 /// sum up to zero.
 ///
 /// This is the ratio estimator of Cochran, "Sampling Techniques", chapter 6. With equal bases it is
@@ -91,10 +91,10 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
 ///
 /// The fraction of the times above the quantile is a mean, and its batches have a half-width. The
 /// interval reaches from the quantile that lies this much below to the one that lies this much
-/// above. Quantiles of single batches would be biased, and those of the requests' order statistics
-/// (Le Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) assume
-/// independent requests. There is no interval with fewer effective samples than [`fewest_samples`],
-/// or if its ends would lie beyond the smallest or the largest time.
+/// above. Quantiles of single batches would be biased, and quantiles of the requests' order
+/// statistics (Le Boudec, "Performance Evaluation of Computer and Communication Systems",
+/// chapter 2) assume independent requests. There is no interval with fewer effective samples than
+/// [`fewest_samples`], or if its ends would lie beyond the smallest or the largest time.
 pub(crate) fn quantile(
     times: &Histogram<u64>,
     fraction: f64,
@@ -135,9 +135,9 @@ pub fn fewest_samples(fraction: f64) -> u64 {
     (0.025f64.ln() / fraction.ln()).ceil() as u64
 }
 
-/// Returns the factor by which correlation raises the variance of a count over that of independent
-/// trials; `None` if there are too few batches, or none or all of the trials are counted. The
-/// amount of a batch is its count, and its base the number of its trials.
+/// Returns the factor by which correlation raises the variance of a count over its variance in
+/// independent trials; `None` if there are too few batches, or none or all of the trials are
+/// counted. The amount of a batch is its count, and its base the number of its trials.
 pub(crate) fn dispersion(batches: &[Batch]) -> Option<f64> {
     let RatioError { ratio, error, .. } = RatioError::of(batches)?;
     let independent = ratio * (1.0 - ratio) / Batch::sum(batches).base;
@@ -213,7 +213,7 @@ impl RatioError {
         let variance = self.error * self.error;
         match variance > 0.0 {
             true => trials.min((self.ratio * (1.0 - self.ratio) / variance) as u64),
-            // All batches are equal, such as those of times that are all the same.
+            // All batches are equal, for example because all times are the same.
             false => trials,
         }
     }
@@ -478,7 +478,7 @@ mod tests {
         }
     }
 
-    /// No batch has a time above the largest one, which is no sign of certainty.
+    /// No batch has a time above the largest one, which is not a sign of certainty.
     #[test]
     fn quantile_equal_to_the_maximum_has_no_interval() {
         let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());

@@ -44,7 +44,8 @@ pub struct Effect {
 }
 
 /// Returns the changes caused by all intermittent activity: those at its first start, those at its
-/// last end, and differences between before and after it if its own time was too short to tell.
+/// last end, and differences between before and after it if its own time was too short for a
+/// comparison.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();

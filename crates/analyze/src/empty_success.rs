@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_return_or_change_rows_are_told_from_others() {
+    fn statements_that_return_or_change_rows_are_distinguished() {
         check("select v from t where id = 1", true);
         check("SELECT(1)", true);
         check("  /* a */ -- b\n (select 1) union (select 2)", true);

@@ -320,7 +320,7 @@ pub struct CeilingUse {
     pub headroom: Headroom,
 }
 
-/// Service time of an empty statement, compared with that of a job.
+/// Service time of an empty statement, compared with the service time of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
     /// Name of the job.

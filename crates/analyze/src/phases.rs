@@ -3,13 +3,13 @@
 //! An intermittent job divides the window into the time before it was active, during its activity,
 //! and after it; a timetable also has the times between its requests. The other jobs' figures in
 //! each of these [`Phase`]s, with their intervals, show its cost to them. A [`Change`] is reported
-//! only if two intervals lie well apart. It says that the figures differ; it is for the reader, who
-//! knows of other events at the time, to conclude that the job is the reason.
+//! only if two intervals lie well apart. It says that the figures differ. Only the reader, who
+//! knows of other events at the time, can conclude that the job is the reason.
 //!
-//! The resolution is that of the record's scalars, which count by seconds (in runs of more than
+//! The resolution is the one of the record's scalars, which count by seconds (in runs of more than
 //! half an hour by [`Steps`](crate::Steps)): a step in which the job had a request in flight at any
 //! time belongs to it as a whole. Requests belong to the step of their intended start, completions
-//! to that of their end, as everywhere.
+//! to the step of their end, as everywhere.
 
 use base::AccountId;
 use std::ops::Range;
@@ -90,7 +90,7 @@ pub enum Figure {
     Quantile(usize),
 }
 
-/// A figure that differs from that of the reference by more than chance.
+/// A figure that differs from the figure of the reference by more than chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Name of the job that the figure belongs to.

@@ -106,7 +106,7 @@ pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
 
 /// Returns the growth per second of a counter of the program's connections, between the first and
 /// the last sample in which it had most of them. Before, their logins would count as requests;
-/// after, a connection that ends takes with it what it counted since the sample before.
+/// after, the counts of a connection that ends are lost since its previous sample.
 fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
     let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
     let window = evidence.window();
@@ -114,7 +114,8 @@ fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
     let span = readings(sockets::CONNECTIONS).and_then(|connections| {
         let inside = connections.points.iter().filter(|(at, _)| window.contains(at));
         let most = connections.most(&window)?;
-        // A reading that stands for several samples counts if all of them had most.
+        // A reading that stands for several samples counts if all of them had most of the
+        // connections.
         let least = |at: Nanos, value: f64| connections.range_at(at).map_or(value, |it| it.least);
         let mut full = inside.filter(|(at, value)| least(*at, *value) >= most).map(|(at, _)| *at);
         let first = full.next()?;

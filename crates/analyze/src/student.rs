@@ -12,7 +12,7 @@ pub fn critical_t(alpha: f64, freedom: f64) -> f64 {
     while two_sided_p(high, freedom) > alpha {
         (low, high) = (high, high * 2.0);
     }
-    // Each step halves the interval; after 60 it is as narrow as a double can tell.
+    // Each step halves the interval; after 60 it is as narrow as the precision of a double.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         match two_sided_p(middle, freedom) > alpha {
@@ -138,7 +138,7 @@ mod tests {
 
     /// With one degree of freedom it is Cauchy's distribution, with two it has a closed form.
     #[test]
-    fn probability_is_that_of_the_closed_forms() {
+    fn probability_agrees_with_the_closed_forms() {
         for t in [0.0, 0.1, 1.0, 3.0, 50.0] {
             let cauchy = 1.0 - 2.0 * f64::atan(t) / std::f64::consts::PI;
             assert!((two_sided_p(t, 1.0) - cauchy).abs() < 1e-12, "{t}");

@@ -1,6 +1,6 @@
-//! Adds the samples of all observers to the record of a run in virtual time, which has none: those
-//! of a busy PostgreSQL and of a machine with two processors. For measures of the size of long
-//! records and of their pages: `observed R.assay`.
+//! Adds the samples of all observers to the record of a run in virtual time, which has none:
+//! samples of a busy PostgreSQL and of a machine with two processors. For measures of the size of
+//! long records and of their pages: `observed R.assay`.
 
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn series() -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for part in parts {
         let metrics = metric::metrics_of(&part).into_iter().flatten();
-        // A stall is no sample of each second.
+        // A stall is not sampled each second.
         let metrics = metrics.filter(|it| **it != metric::generator::STALL);
         all.extend(metrics.map(|metric| named(&part, metric.name, metric.unit)));
     }
@@ -82,7 +82,7 @@ fn series() -> Vec<Series> {
     all
 }
 
-/// Writes the samples of each series, and those of the load generator's own process.
+/// Writes the samples of each series, and the samples of the load generator's own process.
 fn sample(
     to: &Transaction<'_>,
     bins: SampleBins,
@@ -158,7 +158,7 @@ fn write(to: &Transaction<'_>, series: i64, row: ThinnedRow) -> Result<(), Failu
     Ok(())
 }
 
-/// Makes the record that of a run in real time, and its sums those of its rows.
+/// Makes the record look like one of a run in real time, and makes its sums agree with its rows.
 fn seal(to: &Transaction<'_>) -> Result<(), Failure> {
     let sums = "
         update meta set value = 'real' where key = 'pace';

@@ -141,7 +141,7 @@ impl ExperimentWriter {
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
         // A file that cannot be opened is reported by the reader.
         let _lock = lock(path)?;
-        // Reading rolls back what a killed writer left half done.
+        // Reading rolls back the open transaction of a killed writer.
         let content = ExperimentContent::read(path)?;
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
         let connected = connect(&path).and_then(|connection| {

@@ -3,11 +3,11 @@
 //! A [`Recorder`] adds up the lanes of a run in a thread of its own and writes the record, a SQLite
 //! database with one run. An [`Archive`] reads it, or says why it cannot be read; [`open_and_read`]
 //! reads it while another thread checks it. [`export`] writes its content in open formats. [`v1`]
-//! defines the tables and the meaning of their rows; `docs/record.md` describes them to those who
-//! query them. An [`ExperimentWriter`] collects the runs of an experiment in one file, whose tables
-//! [`v2`] defines. [`add_note`] adds the note of a reviewer to either, and [`copy_record`] copies
-//! either. Files that are not part of the record are written by threads of their own: an [`OpLog`],
-//! a [`ResultsFile`].
+//! defines the tables and the meaning of their rows; `docs/record.md` describes them for queries.
+//! An [`ExperimentWriter`] collects the runs of an experiment in one file, whose tables [`v2`]
+//! defines. [`add_note`] adds the note of a reviewer to either, and [`copy_record`] copies either.
+//! Files that are not part of the record are written by threads of their own: an [`OpLog`], a
+//! [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
 //! the measurements that were written, or an error. A record that lost rows or bytes of them is

@@ -1,4 +1,4 @@
-//! The rows of observations beside the requests, during a run and during the loads before it.
+//! The rows of observations, during a run and during the loads before it.
 //!
 //! Every sample of the first two hours has a row. Later ones are merged ([`Thinning`]) and written
 //! when their bin has ended, so the memory and the rows of a long run are bounded. A killed run

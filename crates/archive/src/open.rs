@@ -43,7 +43,7 @@ impl OpenedRecord {
 }
 
 /// Opens a record, or one run in the record of an experiment, and rolls back the open transaction
-/// of a killed writer. Its tables are those of its version; their pages are not checked.
+/// of a killed writer. Its tables must be the tables of its version; their pages are not checked.
 pub(super) fn open(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     match run {
         None => open_single(path),
@@ -83,7 +83,7 @@ pub(super) fn open_experiment(path: &Path) -> Result<OpenedRecord, RecordError> 
     Ok(opened)
 }
 
-/// Opens the record of an experiment so that its tables show a single run.
+/// Opens the record of an experiment, with tables that show a single run.
 fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
     let opened = open_with_run(path, Some(run))?;
     let select = "select exists (select 1 from main.run where run = ?1)";
@@ -206,7 +206,7 @@ fn has_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
 }
 
-/// Compares the tables with those of their version.
+/// Compares the tables with the tables of their version.
 fn check_tables(
     connection: &Connection,
     statements: impl Iterator<Item = (&'static str, &'static str)>,

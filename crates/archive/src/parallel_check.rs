@@ -1,8 +1,8 @@
 //! Reading of a record while another thread checks it.
 //!
 //! The checks of a long record take as long as a third of its reading, and concern the whole file.
-//! Whatever is read meanwhile counts only if they pass. The sums of its seal are compared with
-//! those of the rows that were read, so no row is read for them alone.
+//! Whatever is read meanwhile counts only if they pass. The sums of its seal are compared with the
+//! sums of the rows that were read, so no row is read for this alone.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::v1::{self, Seal};
 const OPERATIONS: i32 = 10_000;
 
 /// Opens a record, or one run in the record of an experiment, and reads it with `read` while
-/// another thread checks it. The checks are those of [`Archive::open`], with the same errors.
+/// another thread checks it. It makes the checks of [`Archive::open`], with the same errors.
 ///
 /// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped,
 /// and its statements fail once the damage is known: pages that refer to each other have no end.

@@ -37,7 +37,7 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
-/// The times of a range of intervals, and the memory for reading those of another one.
+/// The times of a range of intervals, and the memory for reading the times of another range.
 #[derive(Debug)]
 pub struct RangeHistogram {
     kind: Kind,
@@ -143,7 +143,7 @@ impl Archive {
     /// in a copy in the temporary directory.
     ///
     /// # Errors
-    /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
+    /// Fails if the file does not exist, is not a record, has a later version, or is damaged; the
     /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
         Archive::open_checked(path, None)
@@ -189,7 +189,8 @@ impl Archive {
         checked.map_err(|failure| self.broken_seal(failure))
     }
 
-    /// Returns the sums of the rows that were read; `None` if those of an account were not.
+    /// Returns the sums of the rows that were read; `None` if the rows of some account were not
+    /// read.
     fn sums_of_rows(&self) -> Option<v1::Totals> {
         let sums = self.sums.borrow();
         let mut totals = v1::Totals::new();
@@ -589,7 +590,7 @@ impl Archive {
     /// Calls `show` with the histogram rows of a range of intervals, in order.
     ///
     /// # Errors
-    /// As [`Archive::intervals`]. The rows shown before an error are those of the file.
+    /// As [`Archive::intervals`]. The rows shown before an error are as they are in the file.
     pub fn each_histogram(
         &self,
         account: AccountId,

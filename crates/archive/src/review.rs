@@ -166,7 +166,7 @@ mod tests {
         Archive::open(path).unwrap().facts().unwrap().notes
     }
 
-    /// Returns all rows of the tables other than that of the notes.
+    /// Returns all rows of all tables except the table of the notes.
     fn dump(path: &Path) -> Vec<Vec<u8>> {
         let archive = Archive::open(path).unwrap();
         let mut export = Vec::new();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_takes_notes_unless_it_goes_on() {
+    fn experiment_takes_notes_unless_it_is_in_progress() {
         let place = Place::new("of-experiment");
         let path = place.path("e.assay");
         let writer = ExperimentWriter::create(&path, &[], &[]).unwrap();
@@ -235,7 +235,7 @@ mod tests {
         let own = Note { at: WallTime(1), author: None, text: "teardown failed".to_owned() };
         let notes = ExperimentContent::read(&path).unwrap().notes;
         assert_eq!(notes, [own, note("repeated on db2")]);
-        // A note is no reason against continuing the experiment.
+        // A note does not prevent the continuation of the experiment.
         ExperimentWriter::resume(&path).unwrap();
     }
 

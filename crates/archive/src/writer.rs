@@ -102,7 +102,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads what [`Writer::save_second`] wrote; empty if it wrote nothing.
+    /// Reads the rows that [`Writer::save_second`] wrote; empty if it wrote none.
     pub(crate) fn load_second(
         &self,
         account: AccountId,
@@ -172,8 +172,8 @@ impl Writer {
         self.observations.add_client(&self.connection, at, sample)
     }
 
-    /// Adds observations at an instant. Beyond two hours, those of a bin are written when the bin
-    /// has ended.
+    /// Adds observations at an instant. Beyond two hours, the observations of a bin are written
+    /// when the bin has ended.
     pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), RowError> {
         self.begin()?;
         self.observations.add(&self.connection, at, readings)

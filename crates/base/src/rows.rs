@@ -1,6 +1,6 @@
 //! A buffer for the rows that statements return.
 //!
-//! A driver that is asked for rows copies values into this buffer unchanged. They are converted to
+//! A driver that is to return rows copies values into this buffer unchanged. They are converted to
 //! text later, outside of the measurement.
 
 /// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::wanted).
@@ -135,7 +135,7 @@ impl Rows {
         RowMark { bytes: self.bytes.len(), rows: self.rows }
     }
 
-    /// Removes the rows appended since `mark`, such as those of a statement that failed midway.
+    /// Removes the rows appended since `mark`, such as the rows of a statement that failed midway.
     pub fn truncate(&mut self, mark: RowMark) {
         if !self.is_overfull {
             self.bytes.truncate(mark.bytes);

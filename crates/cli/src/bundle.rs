@@ -25,7 +25,7 @@ pub(crate) const ENDING: &str = ".tar.gz";
 /// in a folder of their own.
 pub(crate) const RECORD_ENDING: &str = ".assay";
 
-/// The limits of an archive, for those who write and those who read it.
+/// The limits of an archive, for writing and for reading it.
 const LIMITS: Limits = Limits { bytes: 4 << 30, files: 10_000 };
 
 /// The name of an unpacked record.
@@ -233,7 +233,7 @@ fn take_from(
     found: &mut Option<PathBuf>,
 ) -> Result<(), Refusal> {
     // Raw entries: extensions of the format, such as long names, are read as files of their own,
-    // and none can ask for memory.
+    // and none can make the program allocate memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
         if number >= limits.files {
             return Err(Refusal::Large);

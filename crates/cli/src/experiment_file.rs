@@ -111,8 +111,8 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
     }
 }
 
-/// Refuses an arm that sets a parameter of a password: the differences of arms are what an answer
-/// and its record show.
+/// Refuses an arm that sets a parameter of a password: an answer and its record show the
+/// differences of arms.
 fn refuse_secrets(arm: &Arm) -> Result<(), Complaint> {
     let is_secret = |one: &&Difference| match one {
         Difference::Param { name, .. } => arm.plan.is_secret(name),

@@ -38,7 +38,7 @@ enum Means {
 use Means::{Is, Nothing, Refused, Seconds, Words};
 
 /// The options of assay's URLs that name servers on a network (specification, section 10),
-/// including those of a single kind.
+/// including the options of a single kind.
 const OURS: [&str; 9] = [
     "tls",
     "tls-ca",
@@ -141,7 +141,8 @@ const POSTGRES: &[Parameter] = &[
 /// dbbench.
 ///
 /// # Errors
-/// A parameter or value has no counterpart; the message says what to write, and repeats no value.
+/// A parameter or value has no counterpart; the message says which option to write, and repeats no
+/// value.
 pub(crate) fn translate(
     kind: TargetKind,
     given: Vec<(String, String)>,

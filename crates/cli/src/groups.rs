@@ -49,7 +49,7 @@ pub(crate) struct Group {
     pub(crate) runs: Vec<GroupRun>,
     /// Validity of its runs.
     pub(crate) validity: ArmValidity,
-    /// The arm that the runs are of, if they are of one.
+    /// The arm to which the runs belong, if they belong to one.
     pub(crate) arm: Option<ArmPlace>,
 }
 

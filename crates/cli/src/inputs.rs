@@ -11,7 +11,7 @@ use workload::{Feed, Job, JobOrPart, JobTarget, Plan};
 /// Checks the input files of a plan; returns warnings about them.
 ///
 /// # Errors
-/// Files that cannot be read, have a malformed line, or are no regular files in virtual time.
+/// Files that cannot be read, have a malformed line, or are not regular files in virtual time.
 pub(crate) fn examine(
     plan: &Plan,
     files: &Files,

@@ -42,7 +42,8 @@ impl Served {
         }
     }
 
-    /// Returns the maximum number of simultaneous connections. Those of a run share its processors.
+    /// Returns the maximum number of simultaneous connections. The connections of a run share its
+    /// processors.
     fn connections(self) -> usize {
         match self {
             Served::Records | Served::RecordsToRead => Limits::default().connections,

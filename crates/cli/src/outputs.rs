@@ -65,7 +65,7 @@ impl ProtectedFile {
     }
 }
 
-/// Returns the files that a workload reads, and those of its databases.
+/// Returns the files that a workload reads, and the files of its databases.
 fn protected(file: &WorkloadFile) -> Vec<ProtectedFile> {
     let feeds = file.plan.jobs_and_parts().map(JobOrPart::requests).filter_map(|job| {
         let path = file.files.input(&job.feed.as_ref()?.file);

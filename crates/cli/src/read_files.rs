@@ -27,7 +27,7 @@ pub(crate) fn of_workload(file: &WorkloadFile) -> Result<Vec<InputFile>, Complai
     reader.read([reader.workload_files(&file.path, &file.parts), inputs(file)].concat())
 }
 
-/// Reads the files of an experiment: the file itself, and those of the workload of every arm.
+/// Reads the files of an experiment: the file itself, and the files of every arm's workload.
 ///
 /// # Errors
 /// A file can no longer be read.
@@ -77,7 +77,7 @@ impl InputReader {
         }
     }
 
-    /// Returns the file of a workload and those that were read with it.
+    /// Returns the file of a workload and the files that were read with it.
     fn workload_files(&self, first: &Path, parts: &[PathBuf]) -> Vec<Named> {
         let all = std::iter::once(first).chain(parts.iter().map(PathBuf::as_path));
         let is_secret = self.has_password;

@@ -223,7 +223,7 @@ fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the settings of the command line that override those of the file.
+/// Returns the settings of the command line that override settings of the file.
 pub(crate) fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
     let target = args.url.clone().transpose();
     let target = target.map_err(|error| of_url(&error))?;

@@ -37,7 +37,7 @@ impl RecordFile {
         self.unpacked.as_ref().map_or(&self.named, |unpacked| &unpacked.record)
     }
 
-    /// Makes a complaint about the record one about the file that is named.
+    /// Turns a complaint about the record into one about the named file.
     pub(crate) fn complaint(&self, complaint: Complaint) -> Complaint {
         complaint.naming(self.path(), &self.named)
     }

@@ -1,7 +1,7 @@
 //! The records of a folder, for a history of them.
 //!
-//! Files whose names end in `.assay` are read, also those of the folders below, except hidden ones
-//! and links. A file that cannot be used is named with the reason, and is not an error.
+//! Files whose names end in `.assay` are read, also in the folders below, except hidden files and
+//! links. A file that cannot be used is named with the reason, and is not an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};

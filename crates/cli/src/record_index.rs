@@ -1,8 +1,8 @@
 //! An index of the records of a folder, kept in the user's cache folder.
 //!
-//! An entry holds as long as size and time of change of its file do. The index is of one version of
-//! the program, which may judge records in another way than the one before; a file that cannot be
-//! used counts as missing.
+//! An entry is valid until the size or the time of change of its file differs. The index belongs to
+//! one version of the program, because another version may judge records differently; a file that
+//! cannot be used counts as missing.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};

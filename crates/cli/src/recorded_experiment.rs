@@ -140,7 +140,7 @@ impl RecordedExperiment {
         self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
-    /// Returns what the runs of an arm show about its declared differences.
+    /// Returns the evidence of an arm's runs for its declared differences.
     pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
         let url = |arm: usize| self.differences(arm).into_iter().find(|(key, _)| key == "url");
         let shares_server = url(0) != url(arm) && self.results.shares_server(0, arm);
@@ -163,7 +163,7 @@ impl RecordedExperiment {
     }
 }
 
-/// Replaces the examples of statements by those of the run whose plan is shown.
+/// Replaces the examples of statements by the examples of the run whose plan is shown.
 fn show_examples(
     content: &mut ExperimentContent,
     path: &Path,
@@ -177,7 +177,7 @@ fn show_examples(
     Ok(())
 }
 
-/// Returns the declarations of two arms that only one of them has: an equal one is no difference.
+/// Returns the declarations of two arms that only one of them has: equal ones are not a difference.
 fn between(ours: &[(String, String)], theirs: &[(String, String)]) -> Vec<(String, String)> {
     let only_ours = ours.iter().filter(|it| !theirs.contains(it));
     only_ours.chain(theirs.iter().filter(|it| !ours.contains(it))).cloned().collect()
@@ -192,7 +192,7 @@ mod tests {
     use super::between;
 
     #[test]
-    fn what_both_arms_declare_is_not_a_difference() {
+    fn declaration_of_both_arms_is_not_a_difference() {
         let [before, url] = [("before", "vacuum"), ("url", "sqlite:b.db")];
         let [before, url] = [before, url].map(|(key, value)| (key.to_owned(), value.to_owned()));
         let other = (before.0.clone(), "analyze".to_owned());

@@ -55,7 +55,7 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) ->
 }
 
 /// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, which is reported
-/// like that of a full disk. Without a handler, the signal would end the program (signal(7)).
+/// like the error of a full disk. Without a handler, the signal would end the program (signal(7)).
 ///
 /// # Errors
 /// The operating system refuses a handler.

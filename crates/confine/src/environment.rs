@@ -31,7 +31,8 @@ const HARMLESS: [&str; 11] = [
 /// Options of a URL or settings of a connection that are passwords.
 const SETTINGS: [&str; 2] = ["password=", "pwd="];
 
-/// Removes the secrets of this process's environment from that of a program to be started.
+/// Removes the secrets of this process's environment from the environment of a program to be
+/// started.
 pub fn without_secrets(command: &mut Command) -> &mut Command {
     for (name, value) in std::env::vars_os() {
         if names_secret(&name) || holds_password(&value) {

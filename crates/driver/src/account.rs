@@ -34,11 +34,11 @@ pub enum Counter {
     Rollbacks,
     /// Statements.
     Statements,
-    /// Assay's own commits, other than those of requests.
+    /// Assay's own commits, other than commits of requests.
     CommitsOfAssay,
-    /// Assay's own statements other than those of requests, at least.
+    /// Assay's own statements other than statements of requests, at least.
     StatementsOfAssay,
-    /// Assay's own statements other than those of requests, at most.
+    /// Assay's own statements other than statements of requests, at most.
     StatementsOfAssayAtMost,
     /// Time since which the server counts, since 1970.
     CountedSince,

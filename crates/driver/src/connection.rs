@@ -189,7 +189,7 @@ pub trait Connection: Sized + 'static {
     /// Closes the session in an orderly way.
     fn close(self) -> impl Future<Output = ()>;
 
-    /// Ends a session whose statement has not been answered: asks the server to cancel the
+    /// Ends a session whose statement has not been answered: requests cancellation of the
     /// statement, without waiting for the outcome.
     fn abandon(self);
 }

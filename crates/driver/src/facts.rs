@@ -152,7 +152,7 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 }
 
 /// Returns one fact per row of a table of settings (name, value, and the default if the server
-/// tells it), their count, and the defaults.
+/// reports it), their count, and the defaults.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (format!("{DATABASE}settings"), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_their_defaults_where_the_server_tells_them() {
+    fn settings_have_their_defaults_where_the_server_reports_them() {
         let row = |cells: &[Option<&str>]| cells.iter().map(|it| it.map(str::to_owned)).collect();
         let rows = vec![
             row(&[Some("Work_Mem"), Some("64MB"), Some("4MB")]),

@@ -278,7 +278,7 @@ impl Service {
         }
     }
 
-    /// Records that the server `node` has greeted a client, and is of the URL's kind.
+    /// Records that the server `node` has greeted a client, and has the URL's kind.
     pub(crate) fn note_greeting(&self, node: NodeId, silence: &AwaitedGreeting) {
         silence.0.set(false);
         self.greeted[node.index()].store(true, Ordering::Relaxed);
@@ -295,8 +295,8 @@ impl Service {
     /// # Errors
     /// On timeout, class `TooManyConnections` with [`Code::NO_SESSION`] if the run is still opening
     /// its sessions and this address has answered another one: a pooler accepts more clients than
-    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be told
-    /// from a server that has stopped.
+    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be
+    /// distinguished from a server that has stopped.
     pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,

@@ -1,4 +1,5 @@
-//! Ids of a driver's sessions, by which an observer tells them from those of other clients.
+//! Ids of a driver's sessions, by which an observer distinguishes them from sessions of other
+//! clients.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};

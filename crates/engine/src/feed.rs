@@ -1,4 +1,4 @@
-//! Requests from files: a thread reads ahead, and the lanes take what they need.
+//! Requests from files: a thread reads ahead, and the lanes take records as they need them.
 //!
 //! Each lane gets the groups of records of its requests, in their order, in blocks that are reused:
 //! the thread fills one, the lane takes its groups without touching memory that others use, and the
@@ -126,7 +126,7 @@ impl Feeds {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
-    /// Returns why reading a part's file failed, once.
+    /// Returns the reason why reading a part's file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
@@ -214,7 +214,7 @@ impl LaneFeed {
         }
     }
 
-    /// Returns why reading the file failed, once.
+    /// Returns the reason why reading the file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }

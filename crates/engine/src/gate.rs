@@ -101,8 +101,8 @@ impl Gate {
         gate
     }
 
-    /// Returns when the next arrival is due or its file is to be tried again; [`Stamp::NEVER`] when
-    /// the schedule is over.
+    /// Returns the time at which the next arrival is due or its file is to be tried again;
+    /// [`Stamp::NEVER`] when the schedule is over.
     pub(crate) fn next_due(&self) -> Stamp {
         if self.is_held_back() {
             return Stamp::NEVER;
@@ -151,7 +151,7 @@ impl Gate {
         self.waiting.len()
     }
 
-    /// Returns why reading a file failed, once.
+    /// Returns the reason why reading a file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.feeds.take_failure()
     }

@@ -113,7 +113,7 @@ impl<D: Driver> LaneState<D> {
 
 /// The end of the schedule.
 impl<D: Driver> LaneState<D> {
-    /// Agrees with the other lanes on an end of the schedule if a stop was asked for.
+    /// Agrees with the other lanes on an end of the schedule if a stop was requested.
     pub(crate) fn check_stop(&self) {
         if self.stop.is_asked() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };

@@ -40,8 +40,8 @@ pub(crate) struct Part {
 }
 
 impl Parts {
-    /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns that of a
-    /// job's target.
+    /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns the
+    /// dialect of a job's target.
     pub(crate) fn of_plan(
         plan: &Plan,
         dialect: impl Fn(JobTarget) -> Dialect,
@@ -215,7 +215,7 @@ fn stretches(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
             let is_statement = |step: &Step| !matches!(step, Step::Begin | Step::Commit);
             let mut ends: Vec<usize> =
                 (1..=steps.len()).filter(|end| is_statement(&steps[end - 1])).collect();
-            // BEGIN and COMMIT go with the adjacent statement.
+            // BEGIN and COMMIT belong to the part of the adjacent statement.
             if let Some(last) = ends.last_mut() {
                 *last = steps.len();
             }

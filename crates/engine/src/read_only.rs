@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_that_write_are_told_apart() {
+    fn statements_that_write_are_distinguished() {
         let texts = ["insert into accounts values (1)", " UPDATE accounts set id = 2", "delete"];
         check(&texts, Some(Refusal::Writes));
     }

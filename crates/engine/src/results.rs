@@ -38,7 +38,7 @@ struct JobResultsFile {
     file: ResultsFile,
 }
 
-/// Sinks for the results files: those of a lane by account, and those of a job by part.
+/// Sinks for the results files: the sinks of a lane by account, and the sinks of a job by part.
 pub(crate) type RowSinks<I> = ById<I, Option<ResultsHandle>>;
 
 impl Results {

@@ -79,7 +79,7 @@ impl Stop {
             || self.0.parent.as_ref().is_some_and(Stop::is_at_once)
     }
 
-    /// Returns why the run ends or has ended.
+    /// Returns the reason why the run ends or has ended.
     pub fn reason(&self) -> EndKind {
         if self.has_panicked() {
             return EndKind::InternalError;

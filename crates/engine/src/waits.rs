@@ -19,8 +19,8 @@ pub(crate) async fn unless_ended_at_once<T>(
     unless(future, rt, || stop.is_at_once()).await
 }
 
-/// Waits for a future until anything asks for the end of the run, clean or not: for a statement
-/// that may take hours and is not measured.
+/// Waits for a future until the end of the run is requested, clean or not: for a statement that may
+/// take hours and is not measured.
 pub(crate) async fn unless_ended<T>(
     future: impl Future<Output = T>,
     rt: &Rt,

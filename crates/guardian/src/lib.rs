@@ -1,11 +1,11 @@
 //! Guardians: processes that clean up after this one, however it ends.
 //!
-//! A [`Guardian`] is a small shell that waits for the end of its input, which comes when this
+//! A [`Guardian`] is a small shell that waits for the end of its input, which is closed when this
 //! process ends in any way, `kill -9` included. It then ends the processes registered with it and
 //! removes its folder. [`TemporaryFolder`] is a folder with a guardian.
 //!
-//! The invariant: what is registered with a guardian does not outlive the process that started the
-//! guardian, unless the guardian is killed too.
+//! The invariant: processes and files that are registered with a guardian do not outlive the
+//! process that started the guardian, unless the guardian is killed too.
 
 mod folder;
 

@@ -164,8 +164,8 @@ fn watching(observe: &Observe) -> Plan {
     Plan { observe: observe.clone(), ..plan }
 }
 
-/// Starts the program, observes it until it ends, and records what was seen; `missing` says why the
-/// database cannot be observed.
+/// Starts the program, observes it until it ends, and records the observations; `missing` says why
+/// the database cannot be observed.
 fn watch(
     order: AttachOrder,
     main: Option<AnyDriver>,

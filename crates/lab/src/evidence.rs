@@ -313,7 +313,7 @@ impl RangeSums {
         RangeSums { ranges, complete: Vec::new(), sum: Kind::Response.histogram() }
     }
 
-    /// Adds the times of a step with their counts. It comes after the steps that were added before.
+    /// Adds the times of a step with their counts. It follows the steps that were added before.
     fn add(&mut self, step: usize, times: &[(u64, u64)]) {
         self.complete_before(step);
         if self.ranges.get(self.complete.len()).is_some_and(|range| range.contains(&step)) {

@@ -27,8 +27,8 @@ const THREADS_OF_LANE: u64 = 2;
 /// Addresses for everything else, in bytes: the program and its libraries, memory beyond the
 /// reservations, and the room that the allocator needs to align one.
 ///
-/// The size that the process has now is no better: the threads that have started by chance, and
-/// their reservations, would count twice.
+/// The size that the process has now would not be better: the threads that have started by chance,
+/// and their reservations, would count twice.
 const OTHER_ADDRESSES: u64 = 160 << 20;
 
 /// The error that a run needs more addresses than this process may have.

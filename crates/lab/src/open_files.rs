@@ -1,9 +1,9 @@
 //! The limit of open files, checked and raised before a run.
 //!
 //! Each connection is an open file. A process may raise its soft limit up to the hard limit. A run
-//! that cannot have the connections it starts with is refused before it opens the first. The most
-//! that open jobs may grow to is no reason for refusal: they use what the limit allows, and the
-//! record says so.
+//! that cannot have the connections it starts with is refused before it opens the first. The number
+//! to which open jobs may grow is not a reason for refusal: they use as many as the limit allows,
+//! and the record says so.
 
 use std::fmt;
 
@@ -96,8 +96,8 @@ struct ConnectionCount {
 }
 
 impl ConnectionCount {
-    /// Returns the larger of the connections of all jobs and those of the largest load: tables are
-    /// filled one after the other, before the jobs begin.
+    /// Returns the number of connections of all jobs or of the largest load, whichever is larger:
+    /// tables are filled one after the other, before the jobs begin.
     fn of(
         plan: &Plan,
         drivers: &Drivers<AnyDriver>,

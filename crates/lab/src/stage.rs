@@ -125,7 +125,7 @@ impl Stage {
 
     /// Returns the drivers for a run of a plan, with new simulated servers.
     ///
-    /// `run` is that of simulated servers.
+    /// `run` is the run of simulated servers.
     ///
     /// # Panics
     /// If the plan uses a target for which the stage was not opened.

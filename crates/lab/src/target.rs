@@ -131,7 +131,7 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
 pub(crate) struct ResolvedTarget {
     /// The target's name, if it is not the main one.
     pub(crate) name: Option<String>,
-    /// The database's address; for a private server, that at which it was started.
+    /// The database's address; for a private server, the address at which it was started.
     pub(crate) target: Target,
 }
 

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_told_apart_where_there_are_several() {
+    fn servers_are_distinguished_where_there_are_several() {
         let several = |url: &str, socket: Option<&str>| {
             let target = Target::parse(url).expect("a URL");
             Addresses::of(&target, 5432, socket.map(PathBuf::from)).several()
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_this_machine_is_local() {
+    fn addresses_of_this_machine_are_local() {
         for (host, is_local) in
             [("127.0.0.1", true), ("::1", true), ("localhost", true), ("10.0.0.1", false)]
         {

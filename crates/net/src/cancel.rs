@@ -104,7 +104,7 @@ impl<F> Drop for Worker<F> {
     }
 }
 
-/// Waits until the other side closes a socket, and discards what it sends before.
+/// Waits until the other side closes a socket, and discards the bytes that it sends before.
 pub async fn wait_until_closed(rt: &Rt, socket: OwnedFd) {
     let Ok(socket) = ReadyFd::new(rt, socket) else { return };
     let mut room = [0; 4_096];

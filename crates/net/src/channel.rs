@@ -15,8 +15,8 @@ use crate::options::TlsMode;
 use crate::socket::{Host, Socket, connect_to};
 use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
-/// Maximum size, in bytes, of unread data from another end that does not read what it is sent.
-/// Larger than the longest message that is held whole.
+/// Maximum size, in bytes, of unread data from another end that does not read either. Larger than
+/// the longest message that is held whole.
 const MOST_UNREAD: usize = 32 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.

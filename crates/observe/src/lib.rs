@@ -1,9 +1,9 @@
 //! Observation of all components during a run, and of the environment of the run.
 //!
 //! [`Watch`] is a thread that runs alongside the load: once a second it samples each source, and
-//! every 10 ms it checks that the process was not stopped. Each source is one file, which names
-//! what it reads: the machine, processes, sockets and control groups. A source that cannot be read
-//! is reported as missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the
+//! every 10 ms it checks that the process was not stopped. Each source is one file, which names its
+//! inputs: the machine, processes, sockets and control groups. A source that cannot be read is
+//! reported as missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the
 //! database over a session of its own, and [`RemoteWatch`] a third, which receives the samples of
 //! another machine.
 //!

@@ -2,8 +2,8 @@
 //!
 //! A thread that wants to wake every few milliseconds and wakes much later was stopped, or the
 //! whole machine was: requests of that time were not measured correctly. The method comes from
-//! jHiccup (Tene): the load generator cannot tell a stall from a slow database, but a thread that
-//! sends no requests can.
+//! jHiccup (Tene): the load generator cannot distinguish a stall from a slow database, but a thread
+//! that sends no requests can.
 
 use base::{Nanos, Stamp};
 

@@ -63,7 +63,7 @@ impl Sample {
 pub(crate) struct ReportedMissing(BTreeSet<String>);
 
 impl ReportedMissing {
-    /// Removes from a sample what has been reported as missing before.
+    /// Removes from a sample the parts that have been reported as missing before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
     }

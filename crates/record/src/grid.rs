@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_as_long_as_the_duration_asks_and_respect_the_window() {
+    fn rows_have_the_length_of_the_duration_and_respect_the_window() {
         let two_hours = grid(0, Some(7_200));
         assert_eq!(two_hours.row(7_199), 7_199);
         let six_hours = grid(10_000, Some(21_600));

@@ -7,7 +7,7 @@
 //! In addition to the requests, a record has observations of [`ObservedComponent`]s, and facts
 //! about the run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and
 //! tables, and the names of [`environment`]. The observations are [`metric`]s, one table for
-//! samplers and judgements; those of a long run are merged by [`Thinning`], each by the
+//! samplers and judgements; the observations of a long run are merged by [`Thinning`], each by the
 //! [`SampleKind`] of its series.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles

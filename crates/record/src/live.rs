@@ -35,7 +35,7 @@ pub struct LiveJob {
     pub gauge: Option<Gauge>,
     /// Counts since time zero.
     pub counts: Counts,
-    /// Response times since time zero, if they are asked for.
+    /// Response times since time zero, if they are requested.
     pub response: Option<Box<TimeBuckets>>,
 }
 

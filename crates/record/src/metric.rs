@@ -2,9 +2,8 @@
 //!
 //! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
 //! does not compile. Metrics whose names come from a server (waits, tables, its own statistics) are
-//! not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the statistics that
-//! are judged. The list in `docs/record.md` is made from
-//! [`GROUPS`].
+//! not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the
+//! statistics that are judged. The list in `docs/record.md` is made from [`GROUPS`].
 
 use crate::component::{ComponentKind, Side};
 
@@ -283,7 +282,7 @@ metrics! {
         PARALLEL_WORKERS Counter "parallel-workers" "sessions" "parallel workers of PostgreSQL";
         OTHERS Counter "others" "sessions"
             "sessions of clients that are not this load generator's ([how they are \
-             told](observe.md#sessions-of-others)) and that run a statement without waiting";
+             recognised](observe.md#sessions-of-others)) and that run a statement without waiting";
         IDENTIFIED Counter "identified" "sessions"
             "sessions whose client socket belongs to the observed program";
         NOTHING_WAITS Counter "nothing-waits" "sessions"

@@ -86,7 +86,7 @@ pub struct OpLogReport {
 }
 
 impl OpLogReport {
-    /// Describes in a sentence what is missing in the file, if anything.
+    /// Describes the missing rows of the file in a sentence, if there are any.
     pub fn loss(&self) -> Option<String> {
         let OpLogReport { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {

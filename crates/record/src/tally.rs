@@ -336,7 +336,7 @@ mod tests {
                 }
             }
             let [first, second, third, fourth] = &mut parts[..] else { unreachable!() };
-            // The order and the grouping differ from those of recording.
+            // The order and the grouping differ from the order and grouping of recording.
             third.merge(second);
             fourth.merge(first);
             fourth.merge(third);

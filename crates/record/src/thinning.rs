@@ -1,10 +1,10 @@
 //! Thinning of the samples of long runs.
 //!
 //! In the first two hours of a run every sample is kept. Later samples of a series are merged: one
-//! row stands for those of a [bin](SampleBins), with their least and largest value. The invariants:
-//! the mean of a gauge, weighted by the time since the reading before, and the growth of a counter,
-//! resets included, are the same over the rows and over the samples; and an open bin takes the same
-//! memory however many samples it has.
+//! row stands for the samples of a [bin](SampleBins), with their least and largest value. The
+//! invariants: the mean of a gauge, weighted by the time since the reading before, and the growth
+//! of a counter, resets included, are the same over the rows and over the samples; and an open bin
+//! takes the same memory however many samples it has.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ pub struct SampleRange {
 /// A row of a series, which stands for one sample or for all since the row before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinnedRow {
-    /// Instant: that of the last sample.
+    /// Instant of the last sample.
     pub at: Nanos,
     /// Mean of a gauge; last value of a counter or label; longest one.
     pub value: f64,

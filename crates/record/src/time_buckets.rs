@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_an_interval_are_those_of_its_requests() {
+    fn times_of_an_interval_agree_with_its_requests() {
         let (mut times, mut one_by_one) = (Times::new(Kind::Response), TimeBuckets::default());
         for nanos in (1..1_000u64).map(|place| place * place * place) {
             times.record(nanos);

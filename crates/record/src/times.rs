@@ -174,7 +174,7 @@ mod tests {
     const KINDS: [Kind; 2] = [Kind::Response, Kind::Wait];
 
     #[test]
-    fn the_buckets_are_those_of_hdrhistogram() {
+    fn the_buckets_agree_with_hdrhistogram() {
         for kind in KINDS {
             let scale = Scale::of(kind);
             let histogram = kind.histogram::<u64>();
@@ -214,7 +214,7 @@ mod tests {
         })]
 
         #[test]
-        fn what_is_counted_added_and_emptied_is_what_hdrhistogram_has(
+        fn counting_adding_and_emptying_agree_with_hdrhistogram(
             first in any_times(),
             second in any_times(),
             kind in proptest::sample::select(KINDS.to_vec()),

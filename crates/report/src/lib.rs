@@ -1,7 +1,7 @@
 //! Reports of runs, for people and programs.
 //!
-//! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
-//! [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
+//! A [`View`] is a run with its judgement and summary. [`Page::of`] decides the content of the
+//! report; [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
 //! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`]
 //! presents the same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of
 //! metrics over many runs, and a [`FolderView`] the records of a folder, which [`folder_html`]

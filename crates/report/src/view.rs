@@ -138,7 +138,7 @@ impl RunDetails {
         }
     }
 
-    /// Returns the program's own facts and options, under names like those of settings.
+    /// Returns the program's own facts and options, under names like names of settings.
     pub(crate) fn program_facts(&self) -> Vec<(String, String)> {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let facts = [

@@ -3,9 +3,9 @@
 //! Two executors share one heap of deadlines ([`Timer`]). [`run_virtual`] is a discrete-event
 //! simulator: when no task is ready, the clock jumps to the earliest deadline. An hour of load
 //! takes seconds, and the same program gives the same result to the last bit. [`run_real`] runs the
-//! same futures on the machine's clock, with drivers' sockets ([`ReadyFd`]) and one kernel timer per
-//! thread. Tasks, their queue and their order are the same in both ([`tasks`]); the futures cannot
-//! tell which executor runs them, since both pass them an [`Rt`].
+//! same futures on the machine's clock, with drivers' sockets ([`ReadyFd`]) and one kernel timer
+//! per thread. Tasks, their queue and their order are the same in both ([`tasks`]); the futures do
+//! not know which executor runs them, since both pass them an [`Rt`].
 //!
 //! Only this crate advances time. All other code waits on a [`Timer`], a [`Slot`] or a driver's own
 //! I/O.
@@ -44,7 +44,7 @@ use crate::deadlines::Deadlines;
 use crate::poller::Poller;
 use crate::tasks::Tasks;
 
-/// A handle to the executor: tells the time, waits and starts tasks. It belongs to one thread;
+/// A handle to the executor: reads the time, waits and starts tasks. It belongs to one thread;
 /// cloning it is cheap.
 #[derive(Clone)]
 pub struct Rt(Rc<Inner>);

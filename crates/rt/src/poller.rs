@@ -53,7 +53,7 @@ struct Notes {
 #[derive(Default)]
 pub(crate) struct Side {
     pub(crate) is_ready: bool,
-    /// True if no new event will come: the readiness is final.
+    /// True if there will be no new event: the readiness is final.
     pub(crate) has_ended: bool,
     /// Number of reads that have filled their buffers since the last one that did not.
     pub(crate) full_reads: u8,

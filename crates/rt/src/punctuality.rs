@@ -170,7 +170,8 @@ mod tests {
         let late: Vec<u64> = (0..97).map(|n| n * 31 % 97).collect();
         let lead = experienced(&late).lead;
         assert!((us(80)..us(97)).contains(&lead), "{lead}");
-        // An occasional long delay, when another process has the processor, is no reason to spin.
+        // An occasional long delay, when another process has the processor, is not a reason to
+        // spin.
         let mut late = vec![30; 199];
         late.push(20_000);
         assert!(experienced(&late).lead < us(40));

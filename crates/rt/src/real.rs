@@ -52,7 +52,7 @@ pub fn run_real<F: Future>(
     }
 }
 
-/// Returns the processors that this thread may use, in ascending order: those of the machine, or
+/// Returns the processors that this thread may use, in ascending order: all of the machine, or
 /// fewer if the process is bound to some.
 ///
 /// # Errors

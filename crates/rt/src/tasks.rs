@@ -1,7 +1,7 @@
-//! The tasks of an executor, and the queue of those that are ready.
+//! The tasks of an executor, and the queue of the ready ones.
 //!
 //! Both executors share this: ready tasks run first in, first out, on the thread that they belong
-//! to. The executors differ in what they do when no task is ready.
+//! to. The executors differ in their behaviour when no task is ready.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -68,7 +68,8 @@ fn events(
 pub(crate) fn refuse(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
     let reason = "too many connections are open: try again";
     let response = Response::refusal(Status::Unavailable, reason);
-    // This thread accepts the others: what the socket takes at once must do.
+    // This thread accepts the other connections, so it writes only as much as the socket takes at
+    // once.
     stream.set_nonblocking(true)?;
     stream.write_all(&response.bytes(false, &site.policy))
 }

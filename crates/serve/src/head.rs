@@ -53,7 +53,7 @@ impl Head {
         self.method == "POST"
     }
 
-    /// Parses a head; `None` if there is more to come.
+    /// Parses a head; `None` if it is incomplete.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Head>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = Request::new(&mut fields);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn fetches_of_other_sites_are_told_from_visits() {
+    fn fetches_of_other_sites_are_distinguished_from_visits() {
         for (site, mode, expected) in [
             ("cross-site", "navigate", Cause::VisitFromOtherSite),
             ("none", "navigate", Cause::Own),

@@ -1,8 +1,9 @@
 //! Pages over HTTP/1.1 for browsers: connections, access, limits and routes.
 //!
-//! A [`Server`] listens at a [`ListenAddress`] and asks [`Pages`] for the answer to a [`Route`]. It
-//! knows nothing of records and databases. `httparse` reads the heads of requests; the connections
-//! are plain threads ([decision 48](../../../docs/decisions/0048-pages-over-http.md)).
+//! A [`Server`] listens at a [`ListenAddress`] and gets the answer to a [`Route`] from its
+//! [`Pages`]. It knows nothing of records and databases. `httparse` reads the heads of requests;
+//! the connections are plain threads ([decision
+//! 48](../../../docs/decisions/0048-pages-over-http.md)).
 //!
 //! The invariant: a request reaches [`Pages`] only if its `Host` is an address of this machine, it
 //! comes from no other site, and its path begins with the [`Token`] of the server if it has one. A

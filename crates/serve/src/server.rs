@@ -98,7 +98,7 @@ impl Server {
         let (listener, site) = self.parts(pages);
         let viewers = Viewers(Arc::clone(&site));
         let thread = std::thread::Builder::new().name("serve".to_owned());
-        // Pages that cannot be seen any more must not end what they are about.
+        // An error of the pages must not end the run that they show.
         thread.spawn(move || accept(&listener, &site))?;
         Ok(viewers)
     }

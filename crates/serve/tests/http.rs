@@ -123,7 +123,7 @@ impl Running {
         ))
     }
 
-    /// Asks for a page until there is a thread for it.
+    /// Requests a page until there is a thread for it.
     fn answers_again(&self) -> bool {
         (0..100_000).any(|_| self.get("", "").starts_with("HTTP/1.1 200 "))
     }
@@ -330,7 +330,7 @@ fn viewers_that_disappear_do_no_harm() {
             let _ = stream.write_all(request.as_bytes());
         }
     }
-    // The limit is lower than the number of those that have gone.
+    // The limit is lower than the number of clients that have gone.
     assert!(server.answers_again());
 }
 
@@ -433,7 +433,7 @@ fn viewers_of_events_that_disappear_or_stall_free_their_connections() {
     drop((stalled, next));
 }
 
-/// Asks for events until there is a thread for them, and reads the first bytes.
+/// Requests events until there is a thread for them, and reads the first bytes.
 fn begins(server: &Running, request: &str) -> TcpStream {
     for _ in 0..1_000_000 {
         // A busy machine may have no port for another connection yet.

@@ -113,7 +113,7 @@ mod tests {
         assert!(two.exceeds(1e-3) < one_fast.exceeds(0.5e-3), "an idle server is likelier");
         assert_eq!(two.exceeds(0.999e-3), 1.0);
         // By Cosmetatos' approximation (1975), accurate to a few tenths of a percent, the mean wait
-        // is ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)) of that of M/M/c.
+        // is ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)) of the mean wait of M/M/c.
         let markov = MMc { servers: 2, service_rate: 1e3, arrival_rate: 1_400.0 };
         let ratio = (two.mean() - 1e-3) / (markov.mean() - 1e-3);
         let approximation = 0.5 * (1.0 + 0.3 * (14f64.sqrt() - 2.0) / (16.0 * 0.7 * 2.0));

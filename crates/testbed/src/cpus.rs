@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(Cpus::parse("0").unwrap().objection(), None);
     }
 
-    /// The kernel decides, not the binding of the thread that asks.
+    /// The kernel decides, not the binding of the calling thread.
     #[test]
     fn binding_of_the_asking_thread_does_not_matter() {
         let online = Cpus::parse(std::fs::read_to_string(ONLINE).unwrap().trim()).unwrap();

@@ -47,7 +47,7 @@ impl Folder {
         self.guardian.started(pid, signal);
     }
 
-    /// Tells the guardian that a process has been reaped.
+    /// Notifies the guardian that a process has been reaped.
     pub(crate) fn ended(&mut self, pid: u32) {
         self.guardian.ended(pid);
     }

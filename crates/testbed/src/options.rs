@@ -62,7 +62,7 @@ impl Auth {
 pub enum Tls {
     /// No TLS.
     Off,
-    /// TLS for clients that ask for it.
+    /// TLS for clients that request it.
     Server,
     /// TLS and a client certificate required for all TCP connections.
     Mutual,

@@ -95,7 +95,7 @@ impl PoolerLaunch<'_> {
     }
 
     /// Returns the command of pgbouncer after writing its settings (pgbouncer(5)). It logs into the
-    /// server with the password in its file of users, with any method the server asks for.
+    /// server with the password in its file of users, with any method the server requires.
     fn pgbouncer(&self, port: u16) -> Result<Command, Problem> {
         let program = PGBOUNCER.find()?;
         let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());

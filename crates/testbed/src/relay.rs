@@ -71,7 +71,7 @@ impl Shared {
         }
     }
 
-    /// Returns how many of `bytes` may pass, and true if the connection is cut after them.
+    /// Returns the number of `bytes` that may pass, and true if the connection is cut after them.
     fn admit(&self, direction: Direction, bytes: usize) -> (usize, bool) {
         let mut faults = self.faults();
         let Some((way, left)) = faults.cut.filter(|(way, _)| *way == direction) else {

@@ -85,8 +85,8 @@ impl Generator {
         Generator::with_pauses(&job.requests, job.think(), started, dialect, Blanks::Kept)
     }
 
-    /// Creates the generator of a part of a mix, as [`new`](Self::new). Its only pauses are those
-    /// of a session between its statements.
+    /// Creates the generator of a part of a mix, as [`new`](Self::new). Its only pauses are the
+    /// pauses of a session between its statements.
     pub fn of_part(part: &Part, started: WallTime, dialect: Dialect) -> Generator {
         Generator::with_pauses(&part.requests, None, started, dialect, Blanks::Kept)
     }
@@ -155,7 +155,7 @@ impl Generator {
         if program.think_has_variables {
             program.evaluate_lets(number, Group::NONE, variables, scratch);
         }
-        // Each pause of a session has its own random numbers, separate from those of other
+        // Each pause of a session has its own random numbers, separate from the numbers of other
         // requests.
         let draw = number ^ pause << PAUSE_BITS;
         match think.eval(program.moment(draw, None, variables, None), scratch) {

@@ -52,7 +52,7 @@ impl Sink {
         self.keep(make);
     }
 
-    /// Records an error, unless it is that of an earlier reading of the same text.
+    /// Records an error, unless an earlier reading of the same text has recorded it.
     pub(crate) fn error_once(&mut self, error: Diagnostic) {
         if !self.kept.contains(&error) {
             self.error(|| error);

@@ -23,7 +23,7 @@ pub struct Answers<'o> {
 }
 
 impl<'o> Answers<'o> {
-    /// Begins a reply with the sequence number after that of the command's last packet:
+    /// Begins a reply with the sequence number after the number of the command's last packet:
     /// [`NextPayload::sequence`](crate::NextPayload).
     pub fn new(out: &'o mut Vec<u8>, agreed: Negotiated, sequence: u8) -> Answers<'o> {
         Answers { out, agreed, sequence }

@@ -46,7 +46,8 @@ impl Header {
 }
 
 /// Appends a payload in as many packets as necessary, the first with sequence number `sequence`.
-/// Returns the next sequence number: that of the reply's first packet, if this ends the request.
+/// Returns the next sequence number: the number of the reply's first packet, if this ends the
+/// request.
 pub fn packet(out: &mut Vec<u8>, sequence: u8, payload: impl FnOnce(&mut Vec<u8>)) -> u8 {
     let start = open(out);
     payload(out);
@@ -98,7 +99,7 @@ fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
 pub struct NextPayload<'a> {
     /// Number of bytes consumed.
     pub used: usize,
-    /// Sequence number of the next packet, from either side: that of the reply.
+    /// Sequence number of the next packet, whichever side sends it; a reply begins with it.
     pub sequence: u8,
     /// The payload; `None` if more bytes are needed.
     pub payload: Option<&'a [u8]>,

@@ -27,8 +27,8 @@
 //!   passes the rest to a [`Sink`].
 //! * A server reads with [`Payloads`] and [`Command::decode`] and replies with [`Answers`].
 //!
-//! Chapters are those of the manual of MySQL's source ("Client/Server Protocol") and, where noted,
-//! of MariaDB's knowledge base.
+//! Chapters are chapters of the manual of MySQL's source ("Client/Server Protocol") and, where
+//! noted, of MariaDB's knowledge base.
 
 #![cfg_attr(
     not(test),

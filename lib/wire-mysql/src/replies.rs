@@ -67,8 +67,8 @@ const MAX_COLUMNS: u64 = 0xFFFF;
 /// A reader of the replies of one session after its login.
 ///
 /// It buffers at most a packet that must be decoded as a whole, and no unwanted rows. Invariant:
-/// `state` is that of the command `kind`, the first one with an outstanding reply; `later` are the
-/// next ones.
+/// `state` is the state of the command `kind`, the first one with an outstanding reply; `later` are
+/// the next ones.
 #[derive(Clone, Debug)]
 pub struct Replies {
     agreed: Negotiated,
@@ -80,7 +80,8 @@ pub struct Replies {
     inside: PartialPacket,
     /// Number of outstanding definitions.
     definitions: u64,
-    /// Number of column definitions of a prepared statement, which follow those of the parameters.
+    /// Number of column definitions of a prepared statement, which follow the definitions of the
+    /// parameters.
     columns: u16,
     /// Least length of a row of the current result, in bytes.
     least: usize,
@@ -138,7 +139,7 @@ impl Replies {
 
     /// Expects the reply to a command that was sent. `sequence` is the number of its first packet,
     /// as returned when the command was appended. Must be called for each command in the order of
-    /// sending, except for those without a reply.
+    /// sending, except for commands without a reply.
     ///
     /// # Errors
     /// `TooLong` if more than [`MAX_EXPECTED`] commands wait.
@@ -177,7 +178,7 @@ impl Replies {
     /// [`file_end`](crate::file_end) returned.
     ///
     /// # Errors
-    /// `Order` if the server did not ask for a file.
+    /// `Order` if the server did not request a file.
     pub fn file_sent(&mut self, sequence: u8) -> Result<(), WireError> {
         if self.state != State::File {
             return Err(fault(ErrorKind::Order, 0, "content of a file"));
@@ -500,8 +501,8 @@ impl Replies {
         Ok(at)
     }
 
-    /// Completes the header of a packet and the first byte after it, which determine if the payload
-    /// is skipped or buffered.
+    /// Completes the header of a packet and the first byte after it, which determine whether the
+    /// payload is skipped or buffered.
     fn begin_packet<S: Sink>(
         &mut self,
         bytes: &[u8],

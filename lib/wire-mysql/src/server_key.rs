@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_the_rfc() {
+    fn base64_agrees_with_the_rfc() {
         for (text, expected) in
             [("", ""), ("Zg==", "f"), ("Zm9v\nYg==\n", "foob"), ("Zm9vYmFy", "foobar")]
         {

@@ -165,7 +165,7 @@ impl Cycle {
 pub(crate) struct Grammar {
     state: State,
     cycle: Cycle,
-    /// Number of columns of the current rows: the described one, or that of the first row.
+    /// Number of columns of the current rows: the described number, or the number of the first row.
     columns: Option<u16>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Frame<'a> {
 #[inline]
 pub(crate) fn header(header: &[u8; HEADER]) -> Option<(u8, u32)> {
     let [tag, length @ ..] = header;
-    // A length less than that of the length field itself wraps to a value above the limit.
+    // A length less than the length of the length field itself wraps to a value above the limit.
     let length = u32::from_be_bytes(*length).wrapping_sub(4);
     (length <= MAX_BODY).then_some((*tag, length))
 }

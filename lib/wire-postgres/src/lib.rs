@@ -52,7 +52,7 @@
 //! template.fill(&mut out, [Value::Int(7)].into_iter())?;
 //! template.expect(&mut replies);
 //!
-//! // What a server would send.
+//! // The bytes that a server would send.
 //! let answer = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\rSELECT 1\0Z\0\0\0\x05I";
 //! assert_eq!(replies.read(answer, &mut count)?, answer.len());
 //! assert!(replies.is_idle());

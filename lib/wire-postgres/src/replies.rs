@@ -171,7 +171,7 @@ impl Replies {
         self.needed
     }
 
-    /// Reads all complete messages, and the beginnings of those that are skipped. Returns the
+    /// Reads all complete messages, and the beginnings of messages that are skipped. Returns the
     /// number of bytes consumed.
     ///
     /// # Errors

@@ -66,8 +66,8 @@ impl Template {
         Template { bytes, slots, binds, is_fixed: true, results, cycles, open: Cycle::SYNC }
     }
 
-    /// Appends an execution of a prepared statement: Bind and Execute. The types are those of the
-    /// server's ParameterDescription.
+    /// Appends an execution of a prepared statement: Bind and Execute. The types are the ones in
+    /// the server's ParameterDescription.
     ///
     /// # Errors
     /// The name contains a zero byte, or there are more than 65,535 types.

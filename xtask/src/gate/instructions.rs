@@ -21,7 +21,7 @@ struct Gate {
     case: String,
     /// Instructions per request.
     limit: u64,
-    /// Number of requests, or what the case counts instead, of the shorter run.
+    /// Number of requests, or of the case's own unit, in the shorter run.
     requests: u64,
 }
 

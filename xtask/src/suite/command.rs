@@ -1,4 +1,4 @@
-//! Commands, and the report of those that fail.
+//! Commands, and the report of failed ones.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ pub(super) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Returns what a failed command printed, below its name.
+/// Returns the output of a failed command, below its name.
 pub(super) fn printed(name: &str, output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));

@@ -1,9 +1,10 @@
 //! Check of the circles between the files of a crate: files of which each uses items of another,
-//! around to the first. `circles.txt` lists the sizes of those that remain; it may only shrink.
+//! around to the first. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
-//! are no use: a parent that only declares and re-exports its children depends on none of them.
+//! do not count as a use: a parent that only declares and re-exports its children depends on none
+//! of them.
 //!
 //! A file also uses another if an `impl` block of it calls a method of its own type, through `self`
 //! or `Self`, that an `impl` block in the other file defines. Calls through other values are not
@@ -41,7 +42,7 @@ pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
     }
 }
 
-/// Returns the number of circles, and that of each crate that has one.
+/// Returns the number of circles in all crates, and in each crate that has one.
 pub(crate) fn summary(found: &Circles) -> String {
     let of = |(name, circles): (&String, &Vec<Vec<String>>)| format!("{name} {}", circles.len());
     let crates: Vec<String> = found.iter().map(of).collect();

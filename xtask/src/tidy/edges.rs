@@ -61,7 +61,7 @@ fn parse(text: &str) -> Result<Edges, String> {
     Ok(edges)
 }
 
-/// Returns the dependencies in cargo's metadata, except those of tests.
+/// Returns the dependencies in cargo's metadata, except dependencies of tests.
 fn actual(metadata: &Value) -> Result<Edges, String> {
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let name_of = |package: &Value| package["name"].as_str().unwrap_or_default().to_owned();

@@ -40,7 +40,7 @@ pub(crate) struct ProgramRun {
 ///
 /// Its processor time is the difference of the kernel's counts for waited-for children, in
 /// microseconds and not in the ticks of `/proc/PID/stat`. The memory is `VmHWM`, read repeatedly,
-/// because that of `getrusage` is the maximum over all children so far.
+/// because the figure of `getrusage` is the maximum over all children so far.
 ///
 /// # Errors
 /// Fails if it cannot be started or does not end in time.

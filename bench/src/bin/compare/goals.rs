@@ -19,7 +19,7 @@ use crate::publish::{self, RESULTS};
 use crate::runner::Runner;
 use crate::tables;
 
-/// Prints the table of goals, and writes it into the document if that is asked for.
+/// Prints the table of goals, and writes it into the document if requested.
 pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     if !Path::new(RESULTS).is_dir() {
         return Err(format!("{RESULTS} is not here: run it in the project's folder").into());
@@ -233,7 +233,8 @@ const JUDGED_CONNECTIONS: [u32; 2] = [16, 64];
 /// The numbers of connections at which Assay must cost less than every other load generator.
 const EXTREME_CONNECTIONS: [u32; 2] = [1, 256];
 
-/// A goal for the processor time per query of one load generator, relative to that of another.
+/// A goal for the processor time per query of one load generator, relative to the time of another
+/// generator.
 #[derive(Clone, Copy)]
 struct Ratio {
     text: &'static str,

@@ -104,7 +104,7 @@ impl LoadKey {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
-    /// Returns its rate as a fraction of that of another filler with as many writers.
+    /// Returns its rate as a fraction of the rate of another filler with as many writers.
     pub(crate) fn to(self, other: Loader, runs: &[LoadRun]) -> Option<f64> {
         let other = LoadKey { filler: other, ..self }.rate(runs)?;
         Some(self.rate(runs)?.median / other.median)

@@ -78,8 +78,7 @@ impl Publication {
         self.put(Path::new(DRAFTS), extent, raws).map(|_| ())
     }
 
-    /// Prints the tables and stores the raw numbers; writes both into the tree if that is asked
-    /// for.
+    /// Prints the tables and stores the raw numbers; writes both into the tree if requested.
     pub(crate) fn publish<R: Serialize>(
         &self,
         extent: &Extent,

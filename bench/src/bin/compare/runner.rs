@@ -1,4 +1,4 @@
-//! The load generators, and what each supports.
+//! The load generators and their features.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl Runner {
         self == Runner::Slap
     }
 
-    /// Returns a note on its behaviour in a cell that differs from that of the others.
+    /// Returns a note on a cell in which it behaves differently from the others.
     pub(crate) fn note(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Slap, ..) => Some(

@@ -19,7 +19,7 @@ use crate::servers::{ACCOUNT, ROWS, Server, Servers};
 /// The amount of work of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Length {
-    /// One query per connection; its cost is subtracted from that of the long run.
+    /// One query per connection; its cost is subtracted from the cost of the long run.
     Start,
     /// Enough queries to measure the speed of a load generator that takes a number of queries.
     Trial,
@@ -82,7 +82,7 @@ impl Runner {
         cell: &Cell,
         length: Length,
     ) -> Result<u64, Failure> {
-        // Assay's exit code also reports a verdict, such as that of a run on a busy machine.
+        // Assay's exit code also reports a verdict, such as the verdict on a run on a busy machine.
         let is_judged = self == Runner::Assay && matches!(ran.status.code(), Some(1 | 3));
         if !ran.status.success() && !is_judged {
             let said = ran.stderr.lines().chain(ran.stdout.lines());

@@ -33,8 +33,8 @@ const CERTIFICATES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pe
 /// Longest time to fill a table.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Largest number of connections of a private server: those of the largest measure of `memory` on a
-/// real server, and some for its own work.
+/// Largest number of connections of a private server: as many as the largest measure of `memory` on
+/// a real server needs, and some for its own work.
 const MOST_CONNECTIONS: u32 = 1_100;
 
 /// A server that accepts connections.
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_those_of_the_table() {
+    fn ids_agree_with_the_table() {
         let mut ids = Ids(1);
         assert!((0..10_000).all(|_| (1..=u64::from(ROWS)).contains(&ids.next())));
     }

@@ -218,8 +218,8 @@ impl SearchErrors {
         self.requests as f64 / self.searches() as f64
     }
 
-    /// Returns true if the errors are as small as the guide says; those of systems that are only
-    /// reported, and of other methods, are not judged.
+    /// Returns true if the errors are as small as the guide says; the errors of systems that are
+    /// only reported, and of other methods, are not judged.
     pub fn is_good(&self) -> bool {
         let is_close = self.median().abs() <= 0.01 && self.close() >= 0.7;
         let is_safe = self.above() <= 0.1;

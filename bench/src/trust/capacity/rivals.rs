@@ -1,6 +1,6 @@
 //! Other methods of finding the capacity, re-implemented for comparison.
 //!
-//! Both judge a trial by its quantile, as a point estimate, as the tools do that use them.
+//! Both judge a trial by the point estimate of its quantile, as the tools that use them do.
 
 use std::error::Error;
 
@@ -15,7 +15,8 @@ use crate::trust::{plan, simulated};
 pub struct OtherMethod {
     /// Estimate of the capacity, in requests per second.
     pub estimate: f64,
-    /// Largest rate that passed below the smallest one that failed: what such a tool publishes.
+    /// Largest rate that passed below the smallest one that failed: the number that such a tool
+    /// publishes.
     pub published: f64,
     /// Requests of all trials.
     pub requests: u64,

@@ -39,7 +39,7 @@ const MOST_TRIALS: usize = 1_000;
 pub struct Searched {
     /// Its result.
     pub capacity: Capacity,
-    /// Requests of all trials, those of the confirmation included.
+    /// Requests of all trials, including the trials of the confirmation.
     pub requests: u64,
     /// Requests of the confirmation.
     pub of_confirmation: u64,

@@ -19,7 +19,7 @@ pub struct System {
 }
 
 /// Systems with a smooth boundary. The response times of M/M/1 are exponential, so a p99 of X is
-/// reached at μ − ln 100 / X; those of the others follow from Erlang's C formula, and from
+/// reached at μ − ln 100 / X; the quantiles of the others follow from Erlang's C formula, and from
 /// Pollaczek and Khinchine's for constant services.
 pub const SYSTEMS: [System; 10] = [
     mm1("M/M/1, p99 < 10 ms", 10.0, 539.483_0),

@@ -55,7 +55,7 @@ pub(super) enum LookState {
 pub(super) enum SuspectRule {
     /// They count.
     Counts,
-    /// The mistake: those of the arm, and not those of the baseline, are left out.
+    /// The mistake: they are left out in the arm, but not in the baseline.
     DroppedInOneArm,
 }
 

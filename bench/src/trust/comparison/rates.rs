@@ -10,8 +10,8 @@ use super::laboratory::{Course, Disturbed, Laboratory, ORDINARY, Order};
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
 
-/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400, outside of which one of a
-/// thousand sets of comparisons lies.
+/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400. One of a thousand sets of
+/// comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
 /// Returns the rates of all rows.
@@ -75,7 +75,7 @@ fn found_change(method: &Method, comparisons: u32) -> ComparisonRate {
 pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+3 %, 10 pairs: interval contains it";
     let laboratory = Laboratory { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY };
-    // Five times as many: four points of 95 % are told apart by no fewer.
+    // Five times as many: fewer cannot distinguish rates that differ by four points near 95 %.
     ComparisonRate::count(name, 5 * comparisons, 93.0..=97.0, |seed| {
         let interval = answer(laboratory, method, 10, seed).interval();
         interval.is_some_and(|[low, high]| (low..=high).contains(&0.03))
@@ -178,7 +178,7 @@ pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change after other warm-ups, 10 pairs: significant";
     let course = Course { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
     let courses = [course, Course { warms_in_s: 4.0, ..course }];
-    // Little noise between runs: what differs is the window.
+    // Little noise between runs: only the window differs.
     let laboratory = Laboratory { noise: 0.001, drift: 0.001, ..ORDINARY };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
         let mut runs = laboratory.experiment(method.order, 10, seed);

@@ -33,7 +33,7 @@ const COPIES: u32 = 4;
 pub(super) struct HistoryRates {
     /// A step is found.
     pub(super) found: ComparisonRate,
-    /// A step is found, if every second record is of another plan.
+    /// A step is found, if every second record has another plan.
     pub(super) found_in_mixed: ComparisonRate,
     /// A series without a step has a change point.
     pub(super) alarms: ComparisonRate,
@@ -59,7 +59,7 @@ pub(super) fn rates(number: u32) -> HistoryRates {
 #[derive(Clone, Copy, Debug)]
 enum Plans {
     One,
-    /// The mistake: every second record is of another one.
+    /// The mistake: every second record has another plan.
     Two,
 }
 

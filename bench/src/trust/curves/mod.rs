@@ -12,7 +12,7 @@ use std::error::Error;
 
 use crate::trust::comparison::{ComparisonRate, Mutation};
 
-/// Number of sweeps whose law is fitted, of those whose best point is named, and of histories.
+/// Numbers of sweeps whose law is fitted, of sweeps whose best point is named, and of histories.
 #[derive(Clone, Copy, Debug)]
 pub struct CurveCounts {
     /// Fits of the universal scalability law.
@@ -23,7 +23,7 @@ pub struct CurveCounts {
     pub histories: u32,
 }
 
-/// The rates, and those with a mistake.
+/// The rates without and with a mistake.
 #[derive(Clone, Debug)]
 pub struct CurveRates {
     /// Rates without a mistake.

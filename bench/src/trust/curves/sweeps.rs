@@ -140,7 +140,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
     })
 }
 
-/// Returns which of λ, σ, κ and N* lie in the interval of their fit.
+/// Returns those of λ, σ, κ and N* that lie in the interval of their fit.
 fn held(runs: &[Vec<RunFigures>]) -> Result<[bool; 4], String> {
     let UslServer { lambda, sigma, kappa } = FITTED;
     let peak = ((1.0 - sigma) / kappa).sqrt();

@@ -41,7 +41,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the generator itself is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Ratio of the mean service time to that of a quiet trial above which a server counts as busy.
+/// Ratio of the mean service time to the one in a quiet trial, above which a server counts as busy.
 const BUSY: f64 = 2.0;
 
 /// The boundary of one condition.
@@ -215,7 +215,7 @@ pub(super) fn drift(
 }
 
 /// Returns the limit of the generator itself that most of the lowest failed trials reached, unless
-/// their service times were those of a busy server: more connections would not have helped.
+/// their service times show a busy server: more connections would not have helped.
 pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));

@@ -86,8 +86,8 @@ impl Bracket {
         Ok(())
     }
 
-    /// Returns false if the trials below the value that failed exceed the bound as often as those
-    /// at it, within this number of standard errors: the load is then not the reason.
+    /// Returns false if the trials below the value that failed exceed the bound as often as the
+    /// trials at it, within this number of standard errors: the load is then not the reason.
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);
@@ -193,7 +193,7 @@ impl Bracket {
     }
 }
 
-/// Returns the valid trials below a value, and those at it.
+/// Returns the valid trials below a value, and the valid trials at it.
 fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
     replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
 }

@@ -126,7 +126,7 @@ pub(super) fn confirm_at(
 
 /// Returns the fraction of the estimate at which one attempt is likely to confirm the value. There
 /// the upper bound of the mean of its trials lies below the allowed measure, if they scatter like
-/// those of the search.
+/// the trials of the search.
 fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
@@ -185,7 +185,7 @@ struct Attempt<'a> {
 
 /// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
 /// confirm its value is extended once, if half as many trials again are likely to: trials at a
-/// lower value would not count together with those so far.
+/// lower value would not count together with the trials so far.
 fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
     let order = replay.order;
     let phase = Phase::Confirm(attempt);
@@ -200,7 +200,7 @@ fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<A
     let time_s = (window.as_secs_f64() + replay.overhead_s(value)) * (extended - wanted) as f64;
     let next_s = order.cost(order.trial).as_secs_f64() * f64::from(order.confirmations);
     let left_s = replay.left(phase).as_secs_f64();
-    // The extension may take the rest of the time, but not that of another whole attempt.
+    // The extension may take the rest of the time, but not as much as another whole attempt.
     let is_affordable = time_s <= left_s && (time_s + next_s <= left_s || next_s > left_s);
     if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
         let cut = add_trials(replay, (value, phase, window), &mut trials, extended)?;

@@ -1,4 +1,4 @@
-//! Judgement of trials: of those at one value, and of those that confirm a value.
+//! Judgement of the trials at one value, and of the trials that confirm a value.
 
 use workload::question::Condition;
 use workload::{Metric, Side};
@@ -97,7 +97,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     (share < ACHIEVED && !are_failures_allowed).then_some(FailReason::Achieved { share })
 }
 
-/// Returns how far an overload is beyond chance, in its standard errors.
+/// Returns the distance of an overload from chance, in its standard errors.
 fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     // Failed requests come in bursts, as slow ones do.
     let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();
@@ -317,7 +317,7 @@ fn upper_bound_of(
     }
     let mean = ratios.iter().sum::<f64>() / n;
     let variance = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    // Counts scatter at least as much as those of independent requests.
+    // Counts scatter at least as much as the counts of independent requests.
     let least = match condition.allowed_share() {
         Some(allowed) => mean / (allowed * mean_total(position, trials)).max(f64::MIN_POSITIVE),
         None => 0.0,

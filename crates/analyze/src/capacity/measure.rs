@@ -122,7 +122,7 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
-/// Measures a condition. `dispersion` is that of the count beyond its bound.
+/// Measures a condition. `dispersion` is the dispersion of the count beyond its bound.
 fn measure(
     condition: &Condition,
     evidence: &JobEvidence,
@@ -303,7 +303,7 @@ mod tests {
 
     /// Bursts that pass the quantile and stay far below the bound do not blur the count beyond it.
     #[test]
-    fn dispersion_is_that_of_the_bound() {
+    fn dispersion_agrees_with_the_bound() {
         assert_eq!(dispersion_of_count(500, Some(3.0), Some(700.0)), Some(3.0));
         assert_eq!(dispersion_of_count(0, None, Some(700.0)), Some(UNKNOWN_DISPERSION));
         assert_eq!(dispersion_of_count(9, Some(1.0), Some(2.0)), Some(2.0));

@@ -8,8 +8,8 @@
 //! A trial is one run at one value. It is judged by the number of requests that reach the bound,
 //! not by its quantile ([`TrialOutcome`]). The search doubles the value until a trial fails,
 //! narrows the bracket, runs rounds of five shuffled values around the estimate, and fits a
-//! regression to their counts. The interval of the regression is that of the search. A value is
-//! published only after trials with fresh seeds have confirmed it.
+//! regression to their counts. The interval of the regression is also the interval of the search. A
+//! value is published only after trials with fresh seeds have confirmed it.
 
 mod boundary;
 mod bracket;

@@ -256,7 +256,7 @@ fn normal_equations(
 }
 
 /// Returns Pearson's statistic, at least the degrees of freedom if the points are counts. A smaller
-/// value would mean less scatter than that of independent requests, which is chance.
+/// value would mean less scatter than independent requests have, which is chance.
 fn dispersion(points: &[Point], terms: Terms, coefficients: [f64; 3]) -> f64 {
     let mut has_counts = false;
     let squares = points.iter().map(|point| {
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(Fit::of(&counts(|x| x.exp())[..2], Terms::Line), None);
     }
 
-    /// The dispersion of McCullagh and Nelder is what makes correlated counts honest.
+    /// The dispersion of McCullagh and Nelder accounts for correlated counts.
     #[test]
     fn interval_covers_the_crossing_of_overdispersed_counts() {
         let (noise, mut covered) = (Stream::new(Seed(1), "test", "counts"), 0);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn third_term_tells_a_curve_and_a_drift_from_a_line() {
+    fn third_term_distinguishes_a_curve_and_a_drift_from_a_line() {
         let noise = Stream::new(Seed(2), "test", "wobble");
         let wobble = |n: usize| 1.0 + 0.02 * noise.draw(n as u64).normal();
         let points = |of: &dyn Fn(f64, f64) -> f64| -> Vec<Point> {

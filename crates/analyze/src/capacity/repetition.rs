@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(repeat_capacity(&wide, &wide), RepetitionOutcome::Undecided);
         let apart = Capacity { sustained: Some(900.0), fails: Some(950.0), ..second.clone() };
         assert_eq!(repeat_capacity(&wide, &apart), RepetitionOutcome::Contradicts);
-        // The intervals overlap, and one confirmed half of what the other did.
+        // The intervals overlap, and one confirmed half of the other's value.
         let why = vec![Irregular::NotLocated { low: 400.0, high: 832.0 }];
         let low = Capacity { sustained: Some(400.0), irregular: why, ..second.clone() };
         assert_eq!(repeat_capacity(&second, &low), RepetitionOutcome::Undecided);

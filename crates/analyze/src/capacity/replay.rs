@@ -200,7 +200,7 @@ impl<'a> Replay<'a> {
         let Some(per_s) = self.throughput(value) else { return true };
         let reserved = self.order.budget.as_secs_f64() * self.order.confirmation_share();
         let trials = f64::from(self.order.confirmations);
-        // As `length` in `confirm` has it: no trial is shorter than was asked.
+        // As in `length` of `confirm`: no trial is shorter than requested.
         let shortest = self.order.trial.as_secs_f64();
         let window = (reserved / 2.0 / trials - self.overhead_s(value)).max(shortest);
         per_s * window * trials * self.smallest_share() >= LEAST_ALLOWED
@@ -228,8 +228,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the longest relaxation time of the trials at about this value, or else that of the
-    /// nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
+    /// Returns the longest relaxation time of the trials at about this value, or else of the trials
+    /// at the nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
     fn relaxation_s(&self, value: f64) -> f64 {
         let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= ABOUT;
         let about = self.valid().filter(is_about).filter_map(|trial| trial.relaxation).max();
@@ -271,9 +271,9 @@ pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Returns true if a longer trial at the same value tells more than a trial at the next value. A
-/// job with few requests may have none in a short trial. While the value is being doubled, a trial
-/// that seems to pass is not repeated, because the next value is larger either way, and few
+/// Returns true if a longer trial at the same value is more informative than a trial at the next
+/// value. A job with few requests may have none in a short trial. While the value is being doubled,
+/// a trial that seems to pass is not repeated, because the next value is larger either way, and few
 /// requests at a low rate seldom decide.
 fn is_open(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {

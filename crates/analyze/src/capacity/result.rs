@@ -57,8 +57,8 @@ pub struct Capacity {
     pub irregular: Vec<Irregular>,
     /// Outcome of every trial, in the order in which they ran.
     pub trials: Vec<JudgedTrial>,
-    /// Estimate by the isotonic fit, for comparison with that of the regression; `None` if it has
-    /// no crossing.
+    /// Estimate by the isotonic fit, for comparison with the estimate of the regression; `None` if
+    /// it has no crossing.
     pub isotonic: Option<f64>,
     /// Time that all trials took.
     pub took: Nanos,
@@ -84,7 +84,7 @@ pub struct JudgedTrial {
     pub outcome: TrialOutcome,
 }
 
-/// The way in which the conditions stop to hold as the value grows.
+/// The way in which the conditions stop holding as the value grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
     /// Gradually.

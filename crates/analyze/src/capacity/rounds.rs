@@ -167,7 +167,8 @@ impl<'a> Rounds<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the boundary of all trials of the rounds, and of those of the bracket nearby.
+    /// Returns the boundary of all trials of the rounds, together with nearby trials of the
+    /// bracket.
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
@@ -341,7 +342,7 @@ impl<'a> Rounds<'_, 'a> {
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
         let found = self.boundary();
-        // A drift explains an inversion, and may be what keeps the regression from a boundary.
+        // A drift explains an inversion, and may prevent the regression from finding a boundary.
         let mut judged = match &found {
             Some(found) => found.condition..found.condition + 1,
             None => 0..order.conditions.len(),

@@ -100,7 +100,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         .into_iter()
         .find(|(value, outcome)| *value > above && matches!(outcome, TrialOutcome::Fail(_)));
     let reached = found.as_ref().map(|found| found.boundary);
-    // An estimate above values that failed would promise what the confirmation refused.
+    // An estimate above values that failed would promise a rate that the confirmation refused.
     let credible = found.as_ref().filter(|_| is_credible);
     let not_located = credible.and_then(|it| not_located(order, it, confirmed.sustained));
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn resumed_search_asks_for_the_trials_that_the_first_one_ran() {
+    fn resumed_search_orders_the_trials_that_the_first_one_ran() {
         for budget_s in [300, 900, 1_500] {
             let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
             let (capacity, trials) = run(&order, regular);
@@ -597,7 +597,7 @@ mod tests {
     }
 
     /// A value fails in the confirmation although the search saw larger ones pass, as if another
-    /// program had come in between.
+    /// program had run in between.
     #[test]
     fn confirmation_that_contradicts_the_search_is_an_inversion() {
         let capacity = found(|request| match request.phase {
@@ -611,7 +611,7 @@ mod tests {
         assert_eq!((capacity.boundary, capacity.estimate), (Boundary::NonMonotone, None));
     }
 
-    /// Without a regression and without a jump, nothing says how the condition stops to hold.
+    /// Without a regression and without a jump, nothing shows how the condition stops holding.
     #[test]
     fn wide_gap_of_a_cut_search_has_no_class() {
         let order = CapacityOrder { budget: Nanos::from_secs(220), first: 1_000.0, ..order() };
@@ -690,7 +690,7 @@ mod tests {
     }
 
     /// Returns the trials of the first attempt, and the number that confirmed a value, if these are
-    /// the ratios of its first trials to what is allowed; later ones have 0.8.
+    /// the ratios of its first trials to the allowed number; later ones have 0.8.
     #[track_caller]
     fn first_attempt(budget_s: u64, ratios: [f64; 6]) -> (usize, u32) {
         let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
@@ -710,7 +710,7 @@ mod tests {
         (first.count(), capacity.confirmations)
     }
 
-    /// The bound is 1.05 of what is allowed; nine such trials would have 0.98.
+    /// The bound is 1.05 of the allowed number; nine such trials would have 0.98.
     #[test]
     fn undecided_confirmation_is_extended_by_half_if_time_allows() {
         let undecided = [0.5, 1.1, 0.6, 1.0, 0.7, 0.9];
@@ -809,7 +809,7 @@ mod tests {
     }
 
     #[test]
-    fn jump_beside_a_plateau_makes_the_fits_disagree() {
+    fn jump_next_to_a_plateau_makes_the_fits_disagree() {
         let capacity = found(|request| {
             let share = match request.value {
                 low if low < 700.0 => 0.002,

@@ -1,5 +1,5 @@
-//! Input of the checks: the evidence, its sums over the window, and questions that several checks
-//! ask of them.
+//! Input of the checks: the evidence, its sums over the window, and values that several checks
+//! derive from them.
 
 use base::{AccountId, Code};
 use record::{Counts, EndKind, EventKind};

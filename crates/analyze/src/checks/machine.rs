@@ -101,7 +101,8 @@ impl CheckInput<'_> {
     }
 }
 
-/// Returns the largest change between two samples, from the one of a reading to that of the next.
+/// Returns the largest change between two samples, from the sample of one reading to the sample of
+/// the next.
 fn step(observed: &Observed, before: (Nanos, f64), reading: (Nanos, f64)) -> f64 {
     let Some(range) = observed.range_at(reading.0) else { return reading.1 - before.1 };
     let per_s = if -range.least > range.most { range.least } else { range.most };

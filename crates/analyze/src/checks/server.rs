@@ -39,7 +39,7 @@ const LITTLE_LOG: f64 = 1_048_576.0;
 /// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
 
-/// The series of a counter of the server, with those of Assay's own traffic in it.
+/// The series of a counter of the server, with the series of Assay's own traffic in it.
 struct Series {
     all: Metric,
     own: Metric,
@@ -71,7 +71,8 @@ impl Compared {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that the server committed what it confirmed to the client, and nothing else.
+    /// Checks that the server committed everything that it confirmed to the client, and nothing
+    /// else.
     pub(super) fn commits(&self) -> Check {
         let kind = CheckKind::Commits;
         if let Some(why) = self.reason_no_counters() {

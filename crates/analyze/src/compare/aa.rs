@@ -5,7 +5,7 @@ use workload::question::{Rounds, Scale};
 use super::change::ChangeInterval;
 use super::paired::{OrderModel, Pair, Paired};
 
-/// Number of comparisons of an arm with itself, and of those that found a difference.
+/// Numbers of comparisons of an arm with itself, and of comparisons that found a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FalsePositives {
     /// Number of comparisons.

@@ -1,4 +1,4 @@
-//! The canaries of an experiment: what they say about the machine.
+//! The canaries of an experiment, and the changes of the machine that they show.
 //!
 //! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
 //! changes of the machine. They do not cancel a machine that is slower whenever one of the arms
@@ -17,7 +17,8 @@ const ALPHA: f64 = 0.01;
 /// Smallest difference between arms that matters.
 const ARMS_MATTER: f64 = 0.01;
 
-/// Smallest drift over an experiment that matters. It is larger, because pairs cancel most of it.
+/// Smallest drift over an experiment that matters. It is larger than `ARMS_MATTER`, because pairs
+/// cancel most of a drift.
 const DRIFT_MATTERS: f64 = 0.05;
 
 /// Smallest number of pairs, or of runs, that is judged.
@@ -27,7 +28,7 @@ const FEWEST: usize = 6;
 /// server, minus 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MachineChange {
-    /// The machine was faster or slower before the runs of an arm than before those of the
+    /// The machine was faster or slower before the runs of an arm than before the runs of the
     /// baseline.
     BetweenArms {
         /// Index of the arm.

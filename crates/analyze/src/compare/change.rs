@@ -1,4 +1,4 @@
-//! Changes of a metric, between the scale of the statistics and that of the reader.
+//! Changes of a metric, between the scale of the statistics and the scale that a reader sees.
 
 use std::fmt;
 

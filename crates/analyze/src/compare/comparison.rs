@@ -33,14 +33,14 @@ pub struct Design {
 pub struct Terms<'a> {
     /// Bets on every arm against its baseline.
     pub bets: &'a [Bet],
-    /// Metrics that are judged in addition to those of the bets. Without bets and metrics, the
-    /// throughput of each job is judged.
+    /// Metrics that are judged in addition to the metrics of the bets. Without bets and metrics,
+    /// the throughput of each job is judged.
     pub metrics: &'a [RunMetric],
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,
 }
 
-/// The runs of an arm and those of its baseline.
+/// The runs of an arm and of its baseline.
 #[derive(Clone, Debug)]
 pub struct ArmSample<'a> {
     /// Index of the baseline.
@@ -69,7 +69,7 @@ pub struct ArmComparison {
     pub arm: usize,
     /// Number of runs.
     pub size: SampleSize,
-    /// Changes of the metrics: those of bets and other primary ones first.
+    /// Changes of the metrics: the primary ones first, such as metrics of bets.
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
     pub limiters: [Component; 2],
@@ -114,8 +114,8 @@ pub struct Compared {
     pub conclusion: Conclusion,
 }
 
-/// Compares the arms of an experiment over the first rounds, `pairs` of them. A round counts if
-/// every arm has a run in it.
+/// Compares the arms of an experiment over the first `pairs` rounds. A round counts if every arm
+/// has a run in it.
 pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparison {
     let rounds = complete_rounds(design, runs, pairs);
     let sample = |arm: usize| ArmSample {
@@ -204,7 +204,7 @@ fn compare_arm(
     }
 }
 
-/// Returns the metrics that were declared: those of the bets and of the terms, otherwise those of
+/// Returns the declared metrics: the metrics of the bets and of the terms, otherwise the metrics of
 /// each job, or the rates of the loads if there is no job.
 pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMetric> {
     let Some(figures) = runs.first() else { return Vec::new() };

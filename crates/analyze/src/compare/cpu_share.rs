@@ -1,8 +1,8 @@
 //! The part of its processors that a component used in one run.
 //!
-//! The unit is the processors on which the component's processes may run: those of their affinity,
-//! or all of the machine, or fewer by the quota of their control group. A server that is bound to
-//! one of eight processors and uses all of it has a share of 1.
+//! The unit is the processors on which the component's processes may run: the processors of their
+//! affinity, or all of the machine, or fewer by the quota of their control group. A server that is
+//! bound to one of eight processors and uses all of it has a share of 1.
 
 use std::ops::Range;
 

@@ -28,8 +28,8 @@ pub struct RunFigures {
     pub verdict: RunVerdict,
     /// Names of the jobs, without their parts, in the file's order.
     pub jobs: Vec<String>,
-    /// Measured metrics, in the units of [`Quantity::unit`]. Those of jobs and tables have a name,
-    /// even if there is only one.
+    /// Measured metrics, in the units of [`Quantity::unit`]. The metrics of jobs and tables have a
+    /// name, even if there is only one.
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,

@@ -101,9 +101,9 @@ impl LookPlan {
 
     /// Returns the next step, after the looks that were taken and the pairs that were run.
     ///
-    /// The looks come from the record: a resumed experiment continues with the next one and never
-    /// repeats one that was taken. A look judges exactly its number of pairs, even if more were run
-    /// before it.
+    /// The looks are read from the record: a resumed experiment continues with the next one and
+    /// never repeats one that was taken. A look judges exactly its number of pairs, even if more
+    /// were run before it.
     pub fn next(&self, taken: &[Look], pairs: u32) -> NextStep {
         if taken.iter().any(|look| look.is_decided) {
             return NextStep::Finished;

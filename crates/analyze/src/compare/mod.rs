@@ -3,7 +3,7 @@
 //! The unit of analysis is one run. [`RunFigures`] hold one number per metric; a round runs each
 //! arm once, and a round's two numbers of a metric are a [`Pair`]. [`Paired`] estimates the change
 //! from the pairs, [`LookPlan`] says when the estimate may be looked at, and [`Conclusion`] and
-//! [`BetOutcome`] say what follows. [`compare()`] combines these for all metrics of an experiment.
+//! [`BetOutcome`] are the results. [`compare()`] combines these for all metrics of an experiment.
 //! [`Unpaired`] compares runs that were not interleaved, and [`compare_samples()`] both kinds of
 //! [`Sample`]. [`objections()`] says which runs should not be compared.
 //!

@@ -2,9 +2,9 @@
 //!
 //! Welch's t on the means of the runs' logarithms ("The generalization of Student's problem when
 //! several different population variances are involved", 1947). Such an interval covers the scatter
-//! of runs within each group, and not what changed between the groups: the machine's drift is a
-//! part of the estimate. With the drift of ordinary machines a third of the comparisons of equal
-//! groups are significant, so every answer must say that the runs were not paired.
+//! of runs within each group, and not changes between the groups: the machine's drift is a part of
+//! the estimate. With the drift of ordinary machines a third of the comparisons of equal groups are
+//! significant, so every answer must say that the runs were not paired.
 
 use workload::question::Scale;
 

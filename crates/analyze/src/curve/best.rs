@@ -69,7 +69,8 @@ impl BestPoint {
     }
 }
 
-/// Compares the best point of a sweep with that of its repetition, by indices of the same values.
+/// Compares the best point of a sweep with the best point of its repetition, by indices of the same
+/// values.
 ///
 /// The answer holds if the best point of each sweep is, in the other sweep, the best or not worse
 /// than the best. It is contradicted if each is shown to be worse in the other sweep. Otherwise it

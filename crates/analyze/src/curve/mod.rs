@@ -1,7 +1,7 @@
 //! Analysis of a sweep: pure functions from the figures of its runs to curves and their best point.
 //!
 //! A sweep runs a workload at several values of one key, several times each. A [`CurvePoint`] holds
-//! the runs at one value. [`best()`] names the best point with those that are not shown to be
+//! the runs at one value. [`best()`] names the best point with the points that are not shown to be
 //! worse, [`fit_usl()`] fits the universal scalability law to the throughput, and
 //! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] has
 //! all of it for one arm.

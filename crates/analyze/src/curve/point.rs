@@ -211,7 +211,7 @@ pub(super) mod tests {
 
     /// The logarithms are 0 ± 0.1: s = 0.1, t = 4.3027 with two degrees of freedom.
     #[test]
-    fn interval_is_that_of_student_over_the_repeats() {
+    fn interval_agrees_with_student_over_the_repeats() {
         let found = mean_of(&[0.1f64.exp(), 1.0, (-0.1f64).exp()]).unwrap();
         assert_eq!(found.values.len(), 3);
         assert!((found.values[0] - 0.1f64.exp()).abs() < 1e-12, "{found:?}");

@@ -243,7 +243,7 @@ mod tests {
 
     /// T = 3 ms and X = 500/s: P = 2 ms, L = 1 ms. At 400/s U = 0.8 and Q = 8 ms: R = 11 ms.
     #[test]
-    fn response_time_is_that_of_the_formula() {
+    fn response_time_agrees_with_the_formula() {
         let found = model(&[("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 500.0, 32.0)]);
         assert!(matches!(found, Err(NoResponseModel::NoPlateau { gain }) if gain > 0.2));
         let all = [("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 498.0, 32.0), ("32", 500.0, 64.0)];

@@ -96,7 +96,8 @@ fn newton_step<const K: usize>(
     solve_linear(linear, free)
 }
 
-/// Returns the first of the step, half of it, a quarter and so on that reduces the squares.
+/// Returns the largest part of the step that reduces the squares: all of it, half of it, a quarter
+/// of it, and so on.
 fn shortened<const K: usize>(
     rows: &[Row<K>],
     from: &[f64; K],

@@ -92,7 +92,7 @@ pub struct JobAtPoint {
     pub job: String,
     /// Completed requests per second, also of a job whose rate is given.
     pub completed_per_s: Result<PointMean, Unusable>,
-    /// Completed requests per second of each run over time: those of its
+    /// Completed requests per second of each run over time, from its
     /// [`JobRates`](crate::compare::JobRates).
     pub over_time_per_s: Vec<Vec<f64>>,
     /// Mean of the requests per second that were offered; `None` without a schedule of arrivals.
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_that_of_all_runs() {
+    fn processor_time_is_the_sum_of_all_runs() {
         let share =
             |user| CpuShare { owner: CpuOwner::Database, user, system: 0.1, processors: 2.0 };
         let busy = |user| RunFigures { cpu: vec![share(user)], ..figures(100.0, 1.0) };

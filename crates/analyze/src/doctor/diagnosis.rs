@@ -57,7 +57,7 @@ pub enum Problem {
     Timer {
         /// Lateness of the sleeps.
         late: Lateness,
-        /// Condition that decides what helps.
+        /// Condition that decides the remedy.
         condition: SleepCondition,
     },
     /// The server is on the machine of the load generator.
@@ -80,7 +80,7 @@ pub enum Problem {
     },
 }
 
-/// The condition of the processors that decides what helps against late sleeps.
+/// The condition of the processors that decides the remedy for late sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SleepCondition {
     /// Other programs keep the processors busy.

@@ -121,7 +121,7 @@ fn timer(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-/// Returns the condition that decides what helps against late sleeps. A spinning thread needs a
+/// Returns the condition that decides the remedy for late sleeps. A spinning thread needs a
 /// processor of its own: where other programs, a quota or the hypervisor take the processors, it
 /// competes with them and is even later.
 fn sleep_condition(all: &Surroundings) -> SleepCondition {

@@ -1,9 +1,9 @@
 //! Change points of a series, by E-divisive with a permutation test.
 //!
-//! The divergence of two sets of values compares the distances between the sets with those within
-//! them; it is 0 only for equal distributions; no model of the values is needed (Matteson and
-//! James, "A nonparametric approach for multiple change point analysis of multivariate data", JASA
-//! 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
+//! The divergence of two sets of values compares the distances between the sets with the distances
+//! within them; it is 0 only for equal distributions; no model of the values is needed (Matteson
+//! and James, "A nonparametric approach for multiple change point analysis of multivariate data",
+//! JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
 //! random orders of the same values have a place with one as large. Both sides are then divided in
 //! the same way, until no further place is significant. Its use for series of benchmark results is
 //! described by Daly et al. (ICPE 2020) and by Fleming et al. ("Hunter", arXiv 2301.03034).
@@ -181,7 +181,7 @@ mod tests {
 
     /// By hand: 2·(10·4/4) − 1 − 1 = 18 between {0, 1} and {10, 11}, times 4/4.
     #[test]
-    fn divergence_is_that_of_the_definition() {
+    fn divergence_agrees_with_the_definition() {
         let distances = Distances::of(&[0.0, 1.0, 10.0, 11.0]);
         let between = 10.0 + 11.0 + 9.0 + 10.0;
         assert!((distances.divergence(2, 4, between) - 18.0).abs() < 1e-12);

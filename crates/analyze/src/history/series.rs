@@ -16,7 +16,7 @@ const HALF: f64 = 0.5;
 /// A record of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryRun<'a> {
-    /// Figures of its runs: one, or those of one arm of an experiment.
+    /// Figures of its runs: of a single run, or of one arm of an experiment.
     pub figures: &'a [RunFigures],
 }
 
@@ -131,8 +131,8 @@ impl Cause {
 }
 
 /// Returns the histories of the `named` metrics that at least one record has; if `named` is empty,
-/// those of the usual metrics. `runs` are the records in the order of time; INVALID ones are left
-/// out.
+/// the histories of the usual metrics. `runs` are the records in the order of time; INVALID ones
+/// are left out.
 pub fn history(runs: &[HistoryRun<'_>], named: &[RunMetric]) -> Vec<MetricHistory> {
     let mut metrics: Vec<RunMetric> = Vec::new();
     for (metric, _) in runs.iter().flat_map(|run| run.valid()).flat_map(|run| &run.metrics) {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn canary_tells_the_machine_from_the_database() {
+    fn canary_distinguishes_the_machine_from_the_database() {
         let cause = |of_canary| {
             let found = changes(&records(-0.1, Some(of_canary)));
             found[0].machine.unwrap().cause

@@ -29,8 +29,8 @@ const ROLES: [(&str, &[&str]); 3] = [
 ];
 
 impl LimiterInput<'_, '_> {
-    /// Returns the background work that takes what the requests lack; `found` are the other
-    /// suspects.
+    /// Returns the background work that uses the resource which the requests lack; `found` are the
+    /// other suspects.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if self.demand.by == LoadSource::Program {
             // Sessions of others take nothing from a program that pauses.

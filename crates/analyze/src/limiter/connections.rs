@@ -1,4 +1,4 @@
-//! Detection of a limit on connections: that of the server, or the size of a pool.
+//! Detection of a limit on connections: the limit of the server, or the size of a pool.
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
@@ -27,8 +27,8 @@ const FREE: f64 = 0.3;
 const LONG_S: f64 = 0.02;
 
 /// Minimum fraction of the time in which sessions are at work for a queue to form in front of them:
-/// by queueing theory a request that comes at a random time waits for 2.6 service times before two
-/// of them (M/M/2).
+/// by queueing theory a request that arrives at a random time waits for 2.6 service times before
+/// two of them (M/M/2).
 const QUEUES: f64 = 0.85;
 
 /// Rate of session samples, of 10 per second, below which the observer itself waits for the
@@ -56,7 +56,7 @@ struct Pooler<'a> {
     /// Mean and largest number of its connections to servers.
     sessions: f64,
     most: f64,
-    /// Mean number of those that wait for an answer, if that is known.
+    /// Mean number of connections that wait for an answer, if that is known.
     working: Option<f64>,
 }
 

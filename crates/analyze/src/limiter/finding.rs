@@ -13,7 +13,7 @@ use crate::other_programs::OtherPrograms;
 pub enum LimiterFinding {
     /// Every open job was answered at the rate at which requests arrived.
     Satisfied,
-    /// The run, or the load, does not show what limits it.
+    /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
     /// Nothing that was observed explains the result, although the load takes all that it can get.
     NothingFull {
@@ -47,7 +47,7 @@ pub enum LimiterFinding {
     OtherPrograms(OtherPrograms),
 }
 
-/// The reason why a run, or a load, does not show what limits it.
+/// The reason for which the limiter of a run or a load cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
     /// There were loads and no jobs.

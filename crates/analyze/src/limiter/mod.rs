@@ -164,7 +164,7 @@ impl LimiterInput<'_, '_> {
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
         if self.demand.by == LoadSource::Program {
-            // A program that does not ask would gain nothing from relief elsewhere.
+            // A program that sends no requests would gain nothing from relief elsewhere.
             ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
         }
         if ranked.is_empty() {

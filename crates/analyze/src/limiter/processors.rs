@@ -85,7 +85,7 @@ impl LimiterInput<'_, '_> {
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
         let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
         let wants = wants.unwrap_or(share);
-        // On a shared host it cannot have all, and yet it is what lacks them.
+        // On a shared host it cannot have all processors, and yet it lacks them.
         let generator = self.generator_cpu().unwrap_or(0.0);
         let rest = busy.map_or(0.0, |busy| busy * may - used - generator);
         let is_largest = used >= generator && used >= rest;

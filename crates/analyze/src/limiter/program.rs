@@ -30,7 +30,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn program(&self) -> Vec<Suspect> {
         let busy = [self.full_program(), self.waiting_program()];
         let busy: Vec<Suspect> = busy.into_iter().flatten().collect();
-        // Requests of a program that wait for a session of a pool have been asked.
+        // Requests that wait for a session of a pool have already been sent by the program.
         match busy.is_empty() && self.requests_at_pool().is_none() {
             true => self.absent_program().or_else(|| self.pausing_program()).into_iter().collect(),
             false => busy,

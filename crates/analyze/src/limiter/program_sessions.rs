@@ -14,7 +14,7 @@ use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
+/// Minimum fraction of its sessions' time in which a program pauses if the pauses limit it.
 pub(super) const PAUSES: f64 = 0.5;
 
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
@@ -116,7 +116,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn asked_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
-        // A program without sessions asks nothing of the database meanwhile.
+        // A program without sessions sends nothing to the database meanwhile.
         let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
         let absent = if absent < PAUSES { 0.0 } else { absent };
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
@@ -141,14 +141,14 @@ impl LimiterInput<'_, '_> {
 }
 
 impl ProgramSessions {
-    /// Returns the sessions that wait for their client: to ask or send rows, or to read answers,
-    /// whichever are more.
+    /// Returns the sessions that wait for their client: to send a statement or rows, or to read
+    /// answers, whichever are more.
     pub(super) fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
     }
 
-    /// Returns the mean idle time of a session before each request, in seconds. Rows to load come
-    /// without being asked for.
+    /// Returns the mean idle time of a session before each request, in seconds. Rows of a load
+    /// arrive without a request.
     pub(super) fn pause_s(&self) -> Option<f64> {
         Some(self.idle / self.requests_per_s?.max(f64::MIN_POSITIVE))
     }
@@ -161,8 +161,8 @@ impl ProgramSessions {
         self.pause_s().is_some_and(is_slow)
     }
 
-    /// Returns the sessions for which the program pauses: those that wait for rows, and those that
-    /// idle for long each time, or always.
+    /// Returns the sessions for which the program pauses: sessions that wait for rows, and sessions
+    /// that idle for long each time, or always.
     pub(super) fn paused(&self) -> f64 {
         // While a request or an answer waits in a socket the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());

@@ -7,8 +7,9 @@ use super::demand::LoadSource;
 use super::input::LimiterInput;
 use super::waits::{WAIT_DECIDES, Wait, kind};
 
-/// Fraction of the time in which the sessions of an observed program are asked. If they are at work
-/// for less than this, the switches between program and database count as part of the requests.
+/// Fraction of the time in which the sessions of an observed program have a request. If they are at
+/// work for less than this, the switches between program and database count as part of the
+/// requests.
 const AT_WORK: f64 = 0.7;
 
 /// Prefixes of waits with a known reason: the client, or a time that has to pass.
@@ -28,7 +29,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if much of the requests' time is spent in waits whose remedy is unknown. Waits
-    /// for the client, and those that the statement asks for, do not count.
+    /// for the client, and waits that the statement itself requests, do not count.
     pub(super) fn waits_for_something(&self) -> bool {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let is_known =

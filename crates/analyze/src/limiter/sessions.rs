@@ -60,7 +60,7 @@ impl LimiterInput<'_, '_> {
         self.signals.mean(&ComponentKind::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
     }
 
-    /// Returns true if sessions of the program were distinguished from those of others.
+    /// Returns true if sessions of the program were distinguished from sessions of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
         self.signals
             .per_sample(&ComponentKind::Sessions, sessions::IDENTIFIED)
@@ -68,8 +68,8 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the requests of a program per second. If its sockets are not seen, this is the
-    /// database's count for all clients, which in PostgreSQL is that of transactions; it counts
-    /// read-only ones late.
+    /// database's count for all clients. PostgreSQL counts transactions instead, and read-only ones
+    /// late.
     pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
         let of = |statistic| self.signals.rate_of_statistic(statistic);
         let transactions = || {

@@ -36,8 +36,8 @@ impl LimiterInput<'_, '_> {
         Some(self.database_cpu()? / self.database_processors()?)
     }
 
-    /// Returns the used and wanted processors as a fraction of those that the database may use.
-    /// Bursts of requests want more of them for a moment than on average.
+    /// Returns the used and wanted processors as a fraction of the processors that the database may
+    /// use. Bursts of requests want more of them for a moment than on average.
     pub(super) fn database_wants(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)

@@ -196,8 +196,8 @@ impl LimiterInput<'_, '_> {
     /// which there was no processor; `None` if the processes of the database were not seen.
     fn unexplained(&self) -> Option<f64> {
         self.database_cpu()?;
-        // If there are too many threads to read, the processor wait is unknown; behind a proxy,
-        // that of the database is.
+        // If there are too many threads to read, the processor wait is unknown; behind a proxy, the
+        // processor wait of the database is.
         let is_known = self.database_waited().is_some() || !self.is_host_full();
         (is_known && !self.sees_proxy())
             .then(|| self.shown_without_processor())?

@@ -73,7 +73,7 @@ fn closed_job_at_the_ceiling_is_limited_and_not_suspect() {
     };
     let of_ceiling = |it: &CeilingUse| near(it.share, 0.806) && it.threads == 2;
     assert!(matches!(use_of_thread, FullThread::Ceiling(it) if of_ceiling(it)), "{limiter:?}");
-    // A job with a schedule got what it asked for.
+    // A job with a schedule achieved its rate.
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 620.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::NotSaturated);
@@ -232,7 +232,7 @@ fn processor_wait_names_the_likely_user_by_database_location() {
     assert!(CHECKS.iter().all(|name| check(name, &evidence).status <= Status::Pass));
 }
 
-/// The requests of a mix are those of its parts, and count once.
+/// The requests of a mix are the requests of its parts, and count once.
 #[test]
 fn mix_sends_the_statements_of_its_parts() {
     let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \

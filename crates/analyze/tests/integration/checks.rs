@@ -229,7 +229,7 @@ fn send_lag_of_200_us_always_passes() {
 }
 
 #[test]
-fn the_median_of_the_send_lag_may_be_a_tenth_of_that_of_the_response_time() {
+fn median_send_lag_may_be_a_tenth_of_the_median_response_time() {
     let late = |lag: f64, response: f64| {
         let mut evidence = steady(OPEN);
         set_times(&mut evidence, 0, Kind::SendLag, lag, MEASURED);

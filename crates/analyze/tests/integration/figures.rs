@@ -118,9 +118,9 @@ fn observed(component: &str, metric: &str, value: impl Fn(u64) -> f64) -> Observ
     }
 }
 
-/// The processes that accept the connections are those of a pooler.
+/// The processes that accept the connections belong to a pooler.
 #[test]
-fn processor_time_of_a_pooler_is_not_that_of_the_database() {
+fn processor_time_of_a_pooler_does_not_count_for_the_database() {
     let mut evidence = steady(MIXED);
     evidence.observed.push(observed("server", "user", |second| 0.3 * second as f64));
     evidence.observed.push(observed("server", "system", |second| 0.1 * second as f64));

@@ -66,7 +66,7 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
-/// A job with one request alongside jobs that get what they are offered, such as a `drop table`.
+/// A job with one request alongside jobs that achieve their rates, such as a `drop table`.
 #[test]
 fn single_request_next_to_a_schedule_is_not_a_limit() {
     let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");

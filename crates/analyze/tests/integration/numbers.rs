@@ -110,7 +110,7 @@ fn the_last_probe_is_as_long_as_the_window_reaches() {
 }
 
 #[test]
-fn processor_time_per_query_is_that_of_the_window() {
+fn processor_time_per_query_is_measured_in_the_window() {
     let mut evidence = steady(OPEN);
     // 40 ms in each second for 1,000 requests, and far more before the window.
     for sample in &mut evidence.client[..10] {
@@ -167,7 +167,7 @@ fn load(points: &[(u64, u64)]) -> LoadEvidence {
 }
 
 #[test]
-fn the_exit_rate_of_a_load_is_that_of_its_last_twentieth() {
+fn exit_rate_of_a_load_is_measured_in_its_last_twentieth() {
     let mut evidence = nothing(OPEN);
     let slow = (11..=30).map(|second| (second, 900_000 + (second - 10) * 5_000));
     let points: Vec<(u64, u64)> =

@@ -90,7 +90,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
         Component::Concurrency,
         F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
     );
-    // If the processes of a database are not seen, its sessions show if they run.
+    // If the processes of a database are not seen, its sessions show whether they run.
     let mut far = watched();
     far.observed.retain(|it| it.component != "server");
     plant(&mut far, "waits", "cpu", 14.0);
@@ -305,7 +305,7 @@ fn pending_reads_are_disk_waits() {
     );
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
     names!(&evidence, Component::Concurrency, F::Concurrency(_));
-    // Reads ahead for a running session are no waits of it.
+    // Reads ahead for a running session are not waits of the session.
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
     plant(&mut evidence, "server", "user", 0.9);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseDisk);

@@ -30,7 +30,8 @@ struct Seen {
     paused: f64,
 }
 
-/// Plants sessions that are distinguished from those of others, with the contents of their sockets.
+/// Plants sessions that are distinguished from sessions of others, with the contents of their
+/// sockets.
 fn seen(evidence: &mut Evidence, seen: Seen) {
     evidence.observed.retain(|it| it.component != "waits");
     for (metric, per_s) in [
@@ -154,7 +155,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
             if near(*pause_s, 0.000_31)
     );
-    // Unread requests and answers are no pause of the program.
+    // Unread requests and answers are not a pause of the program.
     let mut starved = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
         plant(&mut starved, "sessions", metric, looks);
@@ -254,8 +255,8 @@ fn pooled_program() -> Evidence {
 
 #[test]
 fn requests_that_wait_at_a_pooler_name_it() {
-    // The URL of the database shows the two sessions at work; that of the pooler shows the session
-    // that the observer does not use, or none at all.
+    // The URL of the database shows the two sessions at work; the URL of the pooler shows the
+    // session that the observer does not use, or none at all.
     for [active, idle, identified] in [[20.0, 0.0, 0.0], [7.0, 3.0, 0.0], [0.0, 0.0, 0.0]] {
         let mut evidence = pooled_program();
         plant(&mut evidence, "sessions", "active", active);
@@ -296,7 +297,7 @@ fn requests_that_wait_at_a_pooler_hardly_lack_processors() {
 }
 
 #[test]
-fn pooled_program_that_asks_little_does_not_wait_for_the_pool() {
+fn pooled_program_that_sends_little_does_not_wait_for_the_pool() {
     let mut evidence = pooled_program();
     hold(&mut evidence, "sockets generator", "awaiting", 1.0);
     plant(&mut evidence, "sessions", "active", 5.0);
@@ -425,7 +426,7 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
 }
 
 #[test]
-fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
+fn throughput_of_a_program_agrees_with_its_sockets_and_the_database() {
     assert_eq!(summarize(&watched()).program, None, "a run of jobs");
     let mut evidence = observed_program();
     for (component, metric, per_s) in [
@@ -493,7 +494,7 @@ fn requests_of_a_program_that_were_not_counted_have_a_reason() {
 }
 
 #[test]
-fn program_that_asks_at_once_is_not_self_throttling() {
+fn program_that_sends_at_once_is_not_self_throttling() {
     let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);
@@ -517,7 +518,7 @@ fn program_that_asks_at_once_is_not_self_throttling() {
         F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
     );
     plant(&mut evidence, program, received, 12_000.0);
-    // A request that is under way in each sample is no wait for the program.
+    // A request that is under way in each sample is not a wait for the program.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
     names!(
         &evidence,
@@ -546,7 +547,7 @@ fn program_that_asks_at_once_is_not_self_throttling() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
     );
-    // It would ask more if it had a processor.
+    // It would send more if it had a processor.
     let mut crowded = evidence.clone();
     plant(&mut crowded, "cpu 0", "busy", 0.9);
     plant(&mut crowded, "cpu 1", "busy", 0.9);

@@ -73,7 +73,7 @@ fn one_lost_commit_is_enough() {
         (ALL + 7, Status::Pass),
         (ALL + 6, Status::Invalid),
         (0, Status::NotPossible),
-        // 0.5 % of what the server counted, which is as much as 5 per second.
+        // 0.5 % of the server's count, which is as much as 5 per second.
         (ALL + 7 + 301, Status::Pass),
         (ALL + 7 + 302, Status::Suspect),
     ] {
@@ -260,7 +260,7 @@ fn statements_with_unknown_commits_are_not_judged() {
             panic!("{statement}: {found:?}");
         };
         assert!(is_unknown(obstacle), "{statement}: {found:?}");
-        // MariaDB counts what was sent, independently of its effect.
+        // MariaDB counts statements that were sent, independently of their effect.
         evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).account;
         assert_eq!(check("commits", &evidence).status, Status::Pass, "{statement}");
         evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 2, 2 * ALL).account;

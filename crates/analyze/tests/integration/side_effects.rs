@@ -42,8 +42,8 @@ impl Run {
     }
 
     /// Adds the requests of a queue with one server and exponential services (Lindley, 1952) of
-    /// this mean in milliseconds, which arrive a hundred times a second. Those of a second are
-    /// answered in it.
+    /// this mean in milliseconds, which arrive a hundred times a second. All requests of a second
+    /// are answered in it.
     fn queueing(mut self, seed: u64, service_ms: impl Fn(usize) -> f64) -> Run {
         let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
         let (mut now, mut busy_until) = (0.0, 0.0f64);
@@ -254,7 +254,7 @@ fn a_job_does_not_disturb_its_own_parts() {
 }
 
 #[test]
-fn figures_are_those_of_the_phase() {
+fn figures_agree_with_the_phase() {
     let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
     for second in 30..45 {
         turn_bad(&mut run.evidence, 0, second, [10, 0, 0]);

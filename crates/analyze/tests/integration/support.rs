@@ -302,7 +302,7 @@ pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     checks.into_iter().find(|check| check.name() == name).unwrap()
 }
 
-/// Replaces the readings of a metric by those at some times.
+/// Replaces the readings of a metric by values at these times.
 pub(crate) fn replace_readings(
     observed: &mut Vec<Observed>,
     component: &str,
@@ -320,7 +320,7 @@ pub(crate) fn replace_readings(
 }
 
 /// Returns true if the guide explains a number of the evidence. The name of such a number may
-/// contain that of a table or a program, for which the guide has a placeholder.
+/// contain the name of a table or a program, for which the guide has a placeholder.
 pub(crate) fn is_explained(name: &str) -> bool {
     let guide = include_str!("../../../../docs/limiter.md");
     let is_there = |name: &str| guide.contains(&format!("`{name}`"));

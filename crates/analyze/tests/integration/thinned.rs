@@ -1,4 +1,5 @@
-//! Runs of three hours, whose later samples are merged: the answers are those of all samples.
+//! Runs of three hours, whose later samples are merged: the answers are the same as with all
+//! samples.
 
 use analyze::limiting::{LimiterFinding, ProcessorLimit};
 use analyze::{Check, Component, Evidence, Observed, Status, Summary, Surroundings, summarize};
@@ -78,7 +79,7 @@ fn thinned(evidence: &Evidence) -> Evidence {
     Evidence { observed, ..evidence.clone() }
 }
 
-/// Compares all that is said about a run with what is said if its samples are merged.
+/// Compares the whole judgement of a run with the judgement after its samples are merged.
 #[track_caller]
 fn same(evidence: &Evidence) -> Summary {
     let [whole, merged] = [summarize(evidence), summarize(&thinned(evidence))];
@@ -116,7 +117,7 @@ fn merged_samples_give_the_same_limiter_and_checks() {
     same(&evidence);
 }
 
-/// A mean that counts each reading once would be that of the first two hours.
+/// A mean that counts each reading once would be the mean of the first two hours.
 #[test]
 fn merged_samples_weigh_as_much_as_all_of_theirs() {
     let mut evidence = long();

@@ -6,7 +6,7 @@
 //! the latest figures through a [`LiveView`].
 //!
 //! The invariant: deliveries that were not reported as lost are in the record when
-//! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
+//! [`Recorder::finish`] returns, and so are deliveries made a second before a `kill -9`.
 
 mod barrier;
 mod cache;

@@ -41,7 +41,7 @@ struct AccountSums {
     last_row: Option<Interval>,
     counts: Counts,
     ends: EndCounts,
-    /// Response times since time zero, if a display asks for them.
+    /// Response times since time zero, if a display needs them.
     response: Option<Box<TimeBuckets>>,
     /// Empty histograms for reuse, at most [`SPARES`].
     spares: Vec<Histograms>,
@@ -98,7 +98,7 @@ impl RunSums {
         Ok(())
     }
 
-    /// Adds histograms. Those that begin a row are not copied but swapped for empty ones.
+    /// Adds histograms. A histogram that begins a row is not copied but swapped for an empty one.
     fn add_histograms(
         &mut self,
         account: AccountId,

@@ -27,7 +27,7 @@ pub(crate) trait Block: Send + 'static {
 /// The limits of pending data for a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingLimits {
-    /// Number of empty blocks at the beginning, besides those of producers.
+    /// Number of empty blocks at the beginning, in addition to the blocks of producers.
     pub(crate) blocks: usize,
     /// Number of pending bytes above which no further block is accepted.
     pub(crate) weight: usize,

@@ -25,8 +25,8 @@ pub(crate) fn write_excerpt(to: &Connection, excerpt: &Excerpt) -> Result<(), Ro
     Ok(())
 }
 
-/// Reads the excerpts of a run, sorted by subject and kind. Those of a kind that this version does
-/// not know are skipped.
+/// Reads the excerpts of a run, sorted by subject and kind. Excerpts of a kind that this version
+/// does not know are skipped.
 pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError> {
     read_excerpts_of(from, "excerpt")
 }

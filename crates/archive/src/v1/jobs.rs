@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_kinds_in_records_without_their_table() {
+    fn names_give_the_kinds_in_records_without_their_table() {
         let connection = written(&jobs());
         connection.execute_batch("drop table account").unwrap();
         assert_eq!(kinds_of(read_jobs(&connection).unwrap()), kinds());

@@ -1,9 +1,9 @@
 //! Version 1 of the record: its tables and rows.
 //!
 //! No type of the program is serialized: every column is written and read here, by name. The
-//! program can therefore change without changing the format. Every later version of Assay reads
-//! what this module has written: names of columns and words in them never change. A version 2 gets
-//! its own module.
+//! program can therefore change without changing the format. Every later version of Assay reads the
+//! records that this module has written: names of columns and words in them never change. A version
+//! 2 gets its own module.
 
 mod content;
 mod excerpts;

@@ -17,10 +17,11 @@ pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 pub(crate) const OPTIONAL_TABLES: [&str; 8] =
     ["account", "event_error", "series", "sample", SAMPLE_RANGE, "file", "load_sample", EXCERPT];
 
-/// The table of the extremes of merged samples, which came after the first records of experiments.
+/// The table of the extremes of merged samples, which was added after the first records of
+/// experiments.
 pub(crate) const SAMPLE_RANGE: &str = "sample_range";
 
-/// The table of excerpts, which came after the first records of experiments.
+/// The table of excerpts, which was added after the first records of experiments.
 pub(crate) const EXCERPT: &str = "excerpt";
 
 /// Returns true if a record is older than this table.

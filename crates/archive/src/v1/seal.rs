@@ -129,8 +129,8 @@ fn differs(what: &str, [sealed, found]: [u64; 2]) -> RowError {
     RowError::content(format!("there were {sealed} {what}, and there are {found}"))
 }
 
-/// Returns the number of rows of `sample_range` according to `meta`, and the number found. An
-/// earlier version has copied the run without the table, if there is none.
+/// Returns the number of rows of `sample_range` according to `meta`, and the number found. Both are
+/// 0 without the table, which an earlier version does not copy with a run.
 fn sample_ranges(of: &Connection) -> Result<[u64; 2], RowError> {
     match is_missing(of, SAMPLE_RANGE)? {
         true => Ok([0, 0]),

@@ -113,7 +113,7 @@ impl Phase {
         }
     }
 
-    /// Returns true if its runs come in rounds that are complete or do not count.
+    /// Returns true if its runs form rounds that are complete or do not count.
     pub fn has_rounds(self) -> bool {
         matches!(self, Phase::Compare | Phase::Sweep)
     }

@@ -97,7 +97,7 @@ mod tests {
 
     /// The tables of version 1 have the columns of version 2, without the first one.
     #[test]
-    fn tables_of_a_run_are_those_of_version_1_with_its_number() {
+    fn tables_of_a_run_are_the_tables_of_version_1_with_its_number() {
         let (first, second) =
             (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
         v1::statements().for_each(|(_, text)| first.execute_batch(text).unwrap());

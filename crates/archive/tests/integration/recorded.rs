@@ -257,7 +257,7 @@ fn facts_arriving_during_the_run_are_kept() {
     assert_eq!(loads[0].load, load(2.25, 1_000));
     let progress: Vec<u64> = loads[0].progress.iter().map(|point| point.rows).collect();
     assert_eq!(progress, [500, 900, 1_000], "the last of each second");
-    // Observations during the filling of a table are separate from those during the run.
+    // Observations during the filling of a table are separate from observations during the run.
     let [watched] = &*loads[0].series else { panic!("{:?}", loads[0].series) };
     assert_eq!((&*watched.series.component, &*watched.series.metric), ("sessions", "looks"));
     assert_eq!(watched.points.len(), 4);

@@ -35,7 +35,7 @@ pub(crate) enum TextForm {
 }
 
 impl TextForm {
-    /// Returns the form that the option `--full` asks for.
+    /// Returns the form that the option `--full` selects.
     pub(crate) fn of(full: bool) -> TextForm {
         if full { TextForm::Full } else { TextForm::Short }
     }
@@ -163,7 +163,7 @@ pub(crate) fn style() -> Style {
 }
 
 /// Returns the layout of a short answer on stdout: the width of the terminal, up to [`WIDTH`], or
-/// that of a screen.
+/// the width of a screen.
 pub(crate) fn short_style() -> Style {
     style_or(SHORT_WIDTH)
 }

@@ -53,7 +53,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
-/// Compares two records, each with all of its arms if it is of an experiment.
+/// Compares two records, each with all of its arms if it belongs to an experiment.
 pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> {
     let groups = Groups::read(&records)?;
     let design = Design::of(&groups, None)?;
@@ -324,7 +324,7 @@ fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
     objections(&all)
 }
 
-/// Returns the index of the experiment that two groups are arms of, if they are of one.
+/// Returns the index of the experiment that two groups are arms of, if there is one.
 fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
     let [baseline, arm] = pair.map(|place| groups.all[place].arm);
     let experiment = baseline?.experiment;
@@ -424,8 +424,8 @@ struct Judged {
 }
 
 impl Judged {
-    /// Returns the metrics of the limits; otherwise those of the bets of the baseline's experiment.
-    /// Bets are judged only within their experiment.
+    /// Returns the metrics of the limits; otherwise the metrics of the bets of the baseline's
+    /// experiment. Bets are judged only within their experiment.
     fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
         let first = design.pairs.first();
         let baseline = first.and_then(|[baseline, _]| groups.all[*baseline].arm);
@@ -476,7 +476,7 @@ fn sample(groups: &Groups, pair: [usize; 2]) -> ArmSample<'_> {
     ArmSample { baseline, arm, looks: recorded.design.looks, runs }
 }
 
-/// Returns the comparisons of the first experiment's answer with those of its repetitions.
+/// Returns the comparisons of the first experiment's answer with the answers of its repetitions.
 fn repetitions(groups: &Groups, design: &Design, deltas: &Deltas) -> Vec<(String, RepetitionView)> {
     let view = |argument: usize| {
         let Argument { text, experiment: place, .. } = &groups.arguments[argument];

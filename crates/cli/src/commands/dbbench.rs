@@ -153,7 +153,7 @@ struct FlagOptions {
     options_flag: &'static str,
     /// Notices about options without effect.
     ignored_options: Vec<String>,
-    /// The error of an invalid URL, reported later like that of any other command.
+    /// The error of an invalid URL, reported later as by any other command.
     broken: Option<TargetError>,
     /// The given flags that need a target with a network.
     network: Vec<&'static str>,
@@ -462,7 +462,7 @@ fn command(run: &RunArgs) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the run that a command line asks for, or the error message.
+    /// Returns the run that a command line describes, or the error message.
     fn run(line: &str) -> Result<RunArgs, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let typed = go_flags::parse(FLAGS, &words)?;

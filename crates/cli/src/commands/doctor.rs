@@ -8,7 +8,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::reading::warn_of_password;
 
-/// Examines the machine and an optional server; findings are no failure.
+/// Examines the machine and an optional server; findings are not a failure.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     warn_of_password(args.url.as_ref());
     let target = match &args.url {

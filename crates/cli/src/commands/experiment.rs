@@ -376,7 +376,7 @@ pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> Differe
     }
 }
 
-/// Refuses what this version does not run.
+/// Refuses experiments that this version does not run.
 fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
     let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
     for arm in file.experiment.arm_points() {

@@ -29,7 +29,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Listens at the addresses of the pages, if the options ask for any.
+    /// Listens at the addresses of the pages, if the options name any.
     ///
     /// # Errors
     /// An address cannot be used.
@@ -76,7 +76,7 @@ impl Progress {
     }
 }
 
-/// Returns the time that runs will take at the pace of those that were made, in whole seconds: a
+/// Returns the time that further runs will take at the pace of the runs so far, in whole seconds: a
 /// fraction would pretend to be exact.
 fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
     let each = passed.0 / u64::from(made.max(1));
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_that_is_left_is_that_of_the_coming_runs_at_the_pace_so_far() {
+    fn remaining_time_is_the_coming_runs_at_the_pace_so_far() {
         for (passed, made, coming, expected) in [
             (Nanos::from_secs(60), 2, 10, "5m"),
             (Nanos::from_millis(2_500), 1, 1, "3s"),

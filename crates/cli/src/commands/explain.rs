@@ -8,7 +8,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::guide::{Explanation, Topic, explanations};
 
-/// Prints what the guide says about names.
+/// Prints the parts of the guide about names.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     let all = explanations();
     if args.names.is_empty() {

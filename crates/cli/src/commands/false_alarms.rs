@@ -1,8 +1,8 @@
 //! False alarms of this machine.
 //!
-//! An experiment in real time that compares an arm with itself adds its comparisons to those of the
-//! machine, next to the calibration. Later experiments note the rate in their records when they
-//! begin: a record has one answer on every machine.
+//! An experiment in real time that compares an arm with itself adds its comparisons to the earlier
+//! ones of the machine, next to the calibration. Later experiments note the rate in their records
+//! when they begin: a record has one answer on every machine.
 
 use analyze::Status;
 use analyze::compare::{Comparison, Design, FalsePositives};
@@ -43,7 +43,7 @@ pub(crate) fn of_record(
             MachineRate::of_text(&fact(RATE)?)?;
         return Some(FalseAlarms::OfMachine { experiments, latest, target, counted });
     }
-    // The first metric alone: the others are of the same runs.
+    // The first metric alone: the others belong to the same runs.
     let change = comparison?.arms.first()?.changes.first()?;
     let compared = change.compared.as_ref().ok()?;
     let scale = change.metric.quantity.scale();
@@ -54,7 +54,7 @@ pub(crate) fn of_record(
     })
 }
 
-/// Adds the false alarms of a credible experiment in real time to those of this machine.
+/// Adds the false alarms of a credible experiment in real time to the sum of this machine.
 pub(crate) fn keep(view: &ExperimentView, file: &ExperimentFile) {
     let is_credible = view.state == ExperimentState::Complete && view.verdict() < Status::Invalid;
     let Some(FalseAlarms::Own { metric, counted, spread }) =

@@ -19,7 +19,7 @@ use crate::record_file::RecordFile;
 /// Maximum number of names in a complaint; `--figures` prints all.
 const MOST_NAMES: usize = 12;
 
-/// Prints or writes the figures of a record that the options ask for; `None` if they ask for none.
+/// Prints or writes the figures of a record that the options request; `None` if they request none.
 pub(crate) fn of_report(args: &ReportArgs, record: &RecordFile) -> Result<Option<Exit>, Complaint> {
     if let Some(path) = &args.figures.html {
         return html(args, record, path).map(Some);
@@ -27,7 +27,7 @@ pub(crate) fn of_report(args: &ReportArgs, record: &RecordFile) -> Result<Option
     given(&args.figures, || of_record(record, args.run))
 }
 
-/// Prints the names of figures with their captions, or one of them; `None` if the options ask for
+/// Prints the names of figures with their captions, or one of them; `None` if the options request
 /// neither.
 pub(crate) fn given(
     args: &FigureArgs,

@@ -1,4 +1,4 @@
-//! `assay observe`: watches another program and reports what limits it.
+//! `assay observe`: watches another program and reports its limiter.
 
 use std::process::Command;
 

@@ -143,7 +143,8 @@ pub(crate) fn command(
 }
 
 /// Returns the complaint about a run that failed to start, without secrets that the database
-/// repeats. `skips_loads` says if the command has `--loaded`, for users whose tables exist already.
+/// repeats. `skips_loads` says whether the command has `--loaded`, for users whose tables exist
+/// already.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
 }

@@ -52,7 +52,7 @@ pub(crate) fn publish(args: &PublishArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-/// A bundle that is asked for.
+/// A requested bundle.
 struct Order<'a> {
     /// The record.
     record: &'a Path,
@@ -130,8 +130,8 @@ fn move_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns true if a record belongs to an experiment, and refuses one that has not ended. This
-/// comes before the copy, which holds up a writer.
+/// Returns true if a record belongs to an experiment, and refuses one that has not ended. This is
+/// done before the copy, which holds up a writer.
 fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
     let shown = record.display();
     match Archive::open(record) {

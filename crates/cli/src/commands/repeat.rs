@@ -54,7 +54,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let outcome = repetition.outcome();
-    // What is INVALID neither confirms nor contradicts.
+    // An INVALID result neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
     experiment::give(&second, &args.answer, TextForm::of(args.full))?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {
@@ -86,7 +86,7 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
     }
 }
 
-/// Reads the experiment file, which must ask the question of the record.
+/// Reads the experiment file, which must have the same question as the record.
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
     let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
     let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {

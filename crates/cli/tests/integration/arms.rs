@@ -36,7 +36,7 @@ fn values(place: &Place, sql: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// The program of the client asks when the server was started.
+/// The client's program queries when the server was started.
 #[test]
 fn settings_of_arms_restart_one_server_before_every_run() {
     let asks = "after-command = psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER \
@@ -107,7 +107,7 @@ fn tls_of(place: &Place, arm: &str) -> Vec<String> {
     values(place, &value)
 }
 
-/// The pooler ends the encryption, and asks the server in clear text.
+/// The pooler ends the encryption, and connects to the server in clear text.
 #[test]
 fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), TLS);
@@ -131,7 +131,7 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
 
 /// The view in the user's own schema hides the one of the catalogue.
 #[test]
-fn server_that_does_not_tell_of_tls_is_judged_by_the_client() {
+fn server_that_does_not_report_tls_is_judged_by_the_client() {
     let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();
     let silent = "create schema silent; create view silent.pg_stat_ssl as \
                   select * from pg_catalog.pg_stat_ssl where false; \

@@ -73,7 +73,7 @@ fn capacity_of_an_exponential_server_is_confirmed() {
 
 /// The first version of the search recorded no version of it.
 #[test]
-fn search_of_another_version_is_told_from_a_damaged_one() {
+fn search_of_another_version_is_distinguished_from_a_damaged_one() {
     let place = place(SEARCH);
     place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
     let change = |statement: &str| {
@@ -190,7 +190,7 @@ fn budget_that_ends_early_leaves_no_promise() {
 }
 
 #[test]
-fn confirmed_value_is_held_for_the_length_that_was_asked() {
+fn confirmed_value_is_held_for_the_requested_length() {
     let document = found(&SEARCH.replace("highest = 2k", "hold = 20m"), 0);
     let capacity = &document["capacity"];
     let trials = capacity["trial_list"].as_array().unwrap();

@@ -61,7 +61,7 @@ fn programs_need_the_flag() {
 }
 
 #[test]
-fn every_request_is_a_run_of_the_program_beside_other_jobs() {
+fn every_request_is_a_run_of_the_program_among_other_jobs() {
     let place = Place::with(
         "[setup]\nquery = create table t (id integer)\n\
          [insert]\nquery = insert into t values (1)\nconcurrency = 1\ncount = 20\n\

@@ -335,7 +335,7 @@ fn no_tick_is_missed() {
 
 /// Dbbench ends at the first error that is not accepted, without teardown and report.
 #[test]
-fn an_error_is_counted_and_the_run_goes_on_to_its_teardown() {
+fn an_error_is_counted_and_the_run_continues_to_its_teardown() {
     let place = Place::with(
         "error=SQLITE_CONSTRAINT_PRIMARYKEY\n[setup]\nquery=create table t (a text, b text)\n\
          query=create table one (a integer primary key)\n\

@@ -557,7 +557,7 @@ impl Case {
         taken
     }
 
-    /// Checks that the statements are those of the file, in the right number and with the right
+    /// Checks that the statements of the file were sent, in the right number and with the right
     /// effect.
     fn judge(&self, who: Program, left: &Left) {
         let Left { logged, begun, made, .. } = left;
@@ -677,7 +677,7 @@ fn dbbench_may_omit_only_ticks_that_its_own_delays_explain() {
     check(1_010..3_000, 10, 0..0, 198..=200);
     check(1_010..3_000, 10, 1_500..1_590, 189..=200);
     check(1_110..2_910, 10, 0..0, 179..=200);
-    // A different rate or start is no lateness.
+    // A different rate or start is not lateness.
     check(1_011..3_000, 11, 0..0, 198..=200);
     check(2_510..3_000, 10, 0..0, 99..=200);
 }

@@ -96,7 +96,7 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
     }
     changed(&place, "delete from look");
     place.assay(READERS[0]).refuses(&["is damaged", "marked as complete without its last look"]);
-    // The states of a fact are no second opinion.
+    // The states of a fact are not a second opinion.
     changed(&place, "insert into experiment values ('more', 'x')");
     place.assay(READERS[0]).expect(0);
 }
@@ -122,7 +122,7 @@ fn record_whose_question_cannot_be_read_has_no_answer() {
     }
 }
 
-/// Checks that every reader ends with an error or with what it says of the intact record.
+/// Checks that every reader ends with an error or with its output for the intact record.
 fn is_refused_or_intact(place: &Place, what: &str, expected: &[CommandResult]) {
     let bytes = fs::read(place.at("d.assay")).unwrap();
     for (reader, expected) in READERS.iter().zip(expected) {
@@ -150,7 +150,7 @@ fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
     let place = place();
     let expected = intact(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
-    // Lengths on and beside the bounds of pages; the fuzz target covers the rest.
+    // Lengths on and next to the bounds of pages; the fuzz target covers the rest.
     let steps = 12;
     for step in 0..steps {
         let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);

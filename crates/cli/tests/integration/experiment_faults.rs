@@ -79,7 +79,7 @@ fn assert_answers(ran: &CommandResult) {
 }
 
 fn tables(place: &Place) -> i64 {
-    // Those of SQLite's own statistics stay.
+    // The tables of SQLite's own statistics stay.
     number(&place.at("t.db"), "select count(*) from sqlite_schema where name not like 'sqlite_%'")
 }
 
@@ -121,7 +121,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         let statement = format!("the database rejects statement 2 of `{key}`: ");
         assert_says(&ran, &["[arm with", &statement, "nonsense"]);
         assert!(!ran.stderr.contains("[setup]"), "{}", ran.stderr);
-        // The teardown ran, and what was measured before is kept.
+        // The teardown ran, and the earlier measurements are kept.
         assert_eq!(tables(&place), tables_left, "{key}");
         let keeps = place.names().contains(&"r.assay".to_owned());
         assert_eq!(keeps, ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
@@ -139,7 +139,7 @@ fn failing_setup_of_an_experiment_points_to_its_line() {
 }
 
 #[test]
-fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
+fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     let workload = LITE.replace("drop table t", "drop table other\nquery = drop table t");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN);
@@ -298,7 +298,7 @@ fn record_in_use_is_not_resumed_by_another_process() {
     let resume = ["run", "e.ini", "--resume", "r.assay", "--duration", "1m"];
     let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
     assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
-    // The other process goes on with its run.
+    // The other process continues its run.
     while !place.names().contains(&"r.assay-run".to_owned()) {
         assert!(run.is_running());
     }
@@ -312,8 +312,8 @@ fn record_in_use_is_not_resumed_by_another_process() {
 /// Bytes of a page of a record.
 const PAGE: u64 = 8_192;
 
-/// Runs the experiment on a disk that is full in its fifth round. `length` is that of the whole
-/// record, which grows by whole pages; the runs are the same each time.
+/// Runs the experiment on a disk that is full in its fifth round. `length` is the length of the
+/// whole record, which grows by whole pages; the runs are the same each time.
 fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
     for pages in (1..length * 4 / 5 / PAGE).rev() {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();
@@ -459,8 +459,8 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a place with the record of an experiment that was interrupted after its second round, so
-/// that one counts even if a busy machine makes the first invalid.
+/// Returns a place with the record of an experiment that was interrupted after its second round:
+/// one counts even if a busy machine makes the first invalid.
 fn cut() -> Place {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "300ms"));
@@ -582,9 +582,9 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// The true change is an end of the bet's range, so that the bet stays open to the last look.
+/// The true change is an end of the bet's range, so the bet stays open to the last look.
 #[test]
-fn experiment_killed_between_its_looks_takes_those_of_its_plan() {
+fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     place.assay(&whole).expect(0);

@@ -71,7 +71,7 @@ fn exported_run_is_reported_like_the_run_of_the_experiment() {
         let alone = place.assay(&["export", "4.assay", "--format", format]).expect(0);
         assert_eq!(alone.stdout, of_run.expect(0).stdout, "{format}");
     }
-    // The examples are those of the run whose workload is shown, which is not the first one.
+    // The examples belong to the run whose workload is shown, which is not the first one.
     let mark = "update excerpt set value = 'of run ' || run where kind = 'examples' and row > 0";
     Connection::open(place.at("r.assay")).unwrap().execute(mark, []).unwrap();
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
@@ -254,7 +254,7 @@ fn differences_between_rounds_make_a_comparison_suspect() {
     place.assay(&["compare", "r.assay", "--strict"]).expect(3);
 }
 
-/// The reason of an earlier execution stays in the record, and is not that of the answer.
+/// The reason of an earlier execution stays in the record, and is not the reason in the answer.
 #[test]
 fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
     let place = place();
@@ -274,7 +274,7 @@ fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
 }
 
 #[test]
-fn machine_that_drifted_is_told_by_run_as_by_report() {
+fn machine_that_drifted_is_reported_by_run_as_by_report() {
     let place = place();
     place.assay(&RUN).expect(0);
     set(&place.at("r.assay"), "generator.canary_ns", "300 * (1 + 0.02 * run)");

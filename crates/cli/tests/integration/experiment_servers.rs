@@ -27,7 +27,7 @@ think = 10ms
 query = drop table t
 ";
 
-/// The rows are counted before every run, because they must be those of the load.
+/// The rows are counted before every run, because they must be as many as the load made.
 const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
                     restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
                     concurrency(add) = 4\n";
@@ -143,7 +143,7 @@ fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
 }
 
 #[test]
-fn experiment_goes_on_when_its_server_is_back() {
+fn experiment_continues_when_its_server_is_back() {
     let place = place();
     let mut server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let (url, password) = (server.url().to_string(), server.password().expose().to_owned());
@@ -177,7 +177,7 @@ fn two_servers() -> (Server, Server, String) {
     (first, second, far)
 }
 
-/// Two arms at two points. If the instrument fails, as on a busy machine, a sweep goes on.
+/// Two arms at two points. If the instrument fails, as on a busy machine, a sweep continues.
 const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      restore = delete from t where id >= 1000\n\
                      [sweep]\nvary = concurrency(add): 2, 4\nrepeats = 7\n\
@@ -281,7 +281,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
         let interrupt = |run: &Running| run.signal(Signal::SIGINT);
         let ran = with_a_hanging_statement(&place, key, interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-        // What `after` was to do is not done; `before` is of a run that is not recorded.
+        // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
         let warned = [ran.stderr.matches("warning").count(), ran.stderr.matches(warning).count()];
         assert_eq!(warned, [usize::from(key == "after"); 2], "{}", ran.stderr);
@@ -342,7 +342,7 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     place.write("e.ini", arms);
     let mut run = start(&place, "testbed:postgres", None, OUT);
     run.says("run 1 of");
-    // The server restarts before the second run, and what is there of it goes with the experiment.
+    // The server restarts before the second run, and its files are removed with the experiment.
     run.says("run 1: ");
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);

@@ -121,9 +121,9 @@ fn the_rows_of_a_statement_follow_each_other() {
 }
 
 /// The pipe holds less than is written to it, and is closed when its job ends although another job
-/// goes on. Only then does this test read its end.
+/// continues. Only then does this test read its end.
 #[test]
-fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
+fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";
     let place = Place::with(&results_of(5_000, job));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();

@@ -22,7 +22,7 @@ fn start(place: &Place, server: &FaultyServer) -> Running {
 fn interrupted(workload: &str, server: &FaultyServer) -> CommandResult {
     let place = Place::with(workload);
     let run = start(&place, server);
-    server.is_asked();
+    server.wait_for_answer();
     run.signal(Signal::SIGINT);
     run.ends()
 }

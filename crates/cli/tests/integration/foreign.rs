@@ -1,4 +1,4 @@
-//! Tests of files that are no records, incomplete, or from another version.
+//! Tests of files that are not records, incomplete, or from another version.
 
 use std::fs;
 

@@ -7,7 +7,7 @@ use crate::liar::{FaultyServer, RefusedRequest};
 use crate::support::{CommandResult, Place};
 
 /// A message that clears the screen, renames the window, changes colours and writing direction, and
-/// goes on with lines in this program's own form.
+/// continues with lines in this program's own form.
 const WORDS: &str = "no\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{2028}\r\n\
                      VALID: 20 checks passed\nerror: forged";
 

@@ -114,7 +114,7 @@ fn pipe_feeds_requests_until_its_writer_closes_it() {
 
 /// Requests that were due are counted, even if a missing writer left them without input.
 #[test]
-fn a_pipe_whose_writer_never_comes_makes_the_run_invalid() {
+fn pipe_without_a_writer_makes_the_run_invalid() {
     for (job, unsent) in [
         ("query = select ?\nquery-args-file = pipe\nrate = 100\narrival = uniform", 99),
         ("query = select ?\nquery-args-file = pipe\nconcurrency = 3", 0),

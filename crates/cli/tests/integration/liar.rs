@@ -93,7 +93,7 @@ impl FaultyServer {
 
     /// Waits until an endless answer has begun.
     #[track_caller]
-    pub(crate) fn is_asked(&self) {
+    pub(crate) fn wait_for_answer(&self) {
         let began = Monotonic.now();
         while self.answers.load(Ordering::Relaxed) == 0 {
             let waited = Monotonic.now().since(began).as_secs_f64();

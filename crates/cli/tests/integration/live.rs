@@ -1,4 +1,4 @@
-//! A run in a browser and its metrics, while it goes on.
+//! A run in a browser and its metrics, while it is in progress.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -142,7 +142,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
 /// Maximum number of viewers of a run at once.
 const MOST_VIEWERS: usize = 16;
 
-/// Asks for events until there is a place for another viewer, and reads their beginning.
+/// Requests events until there is a place for another viewer, and reads their beginning.
 fn begin(live: &LiveRun) -> TcpStream {
     let LiveRun { address, path, .. } = live;
     let request = format!("GET {path}events HTTP/1.1\r\nHost: {address}\r\n\r\n");
@@ -158,7 +158,7 @@ fn begin(live: &LiveRun) -> TcpStream {
 }
 
 #[test]
-fn places_of_viewers_that_have_gone_become_free_while_the_run_goes_on() {
+fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     let place = Place::with(READ);
     let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
     let mut live = LiveRun::start(&place, "the run is shown at", &options);

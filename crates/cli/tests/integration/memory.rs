@@ -23,7 +23,7 @@ fn run_that_may_not_have_its_memory_is_refused() {
         let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
         let allowed = format!("may have {} MiB", kib >> 10);
         let ran = limited(&place, kib, &args).refuses(&["of address space", &allowed]);
-        // What is recommended is enough.
+        // The recommended limit is enough.
         let (_, advice) = ran.stderr.split_once("`ulimit -v ").unwrap();
         let kib: u32 = advice.split_once('`').unwrap().0.parse().unwrap();
         let enough = limited(&place, kib, &args);

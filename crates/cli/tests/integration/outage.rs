@@ -15,7 +15,7 @@ fn events<'a>(export: &'a Value, kind: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on() {
+fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continues() {
     let place = Place::with(READ);
     let ran = place.virtually("sim:md1?outage=8s..10s", &[]);
     let summary = ran.json();
@@ -116,7 +116,7 @@ arrival = uniform
     assert_eq!(check(&summary, "outage")["status"], "suspect");
     let completed = job(&summary, "write")["completed"].as_i64().unwrap();
     assert!(job(&summary, "write")["errors"].as_u64().unwrap() > 0, "{summary}");
-    // The completed rows are in the file that came back.
+    // The completed rows are in the file that was restored.
     assert_eq!(number(&place.at("t.db"), "select count(*) from t"), completed);
     let export = place.exported("r.assay");
     assert!(!events(&export, "outage-began").is_empty());

@@ -195,7 +195,7 @@ fn unreadable_record_leaves_no_page() {
 }
 
 #[test]
-fn page_is_written_beside_the_answer_and_replaces_no_file() {
+fn page_is_written_in_addition_to_the_answer_and_replaces_no_file() {
     let place = recorded();
     let plain = place.assay(&["report", "r.assay"]);
     let with_page = place.assay(&["report", "r.assay", "--html", "p.html"]).expect(0);

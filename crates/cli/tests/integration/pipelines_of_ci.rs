@@ -17,7 +17,7 @@ enum Node {
     Map(Vec<(String, Node)>),
 }
 
-/// Parses a document; panics if it is no YAML.
+/// Parses a document; panics if it is not YAML.
 fn parse(yaml: &str) -> Node {
     let events = Parser::new_from_str(yaml).map(|event| event.unwrap().0);
     let mut events = events.filter(|event| {
@@ -152,7 +152,7 @@ fn bench(page: &str) -> Place {
     place
 }
 
-/// Runs a script of a pipeline. The variables are those of its job.
+/// Runs a script of a pipeline. The variables are the variables of its job.
 fn run(place: &Place, script: &str, variables: &[(String, String)]) -> CommandResult {
     let [tools, programs] = ["tools", "programs"].map(|name| place.at(name).display().to_string());
     let path = format!("{tools}:{programs}:/usr/bin:/bin");
@@ -180,7 +180,7 @@ fn pipelines_of_the_guide_run_as_written() {
         let all = scripts.join("\n");
         let has = |name: &str| all.contains(&format!("assay {name} "));
         assert!(has("load") && has("run") && has("compare"), "{all}");
-        // Nothing but the program and what every image has.
+        // Only the program, and the programs that every image has.
         for other in ["psql", "createdb", "gh "] {
             assert!(!all.contains(other), "{all}");
         }

@@ -231,7 +231,7 @@ fn file_that_the_record_does_not_keep_is_taken_from_the_current_folder() {
 }
 
 #[test]
-fn run_is_repeated_beside_the_first_without_a_verdict() {
+fn run_is_repeated_next_to_the_first_without_a_verdict() {
     let place = Place::new();
     place.write("w.ini", "duration = 60s\n[read]\nquery = select 1\nrate = 500\n");
     let line = ["run", "w.ini", "--url", URL, "--virtual", "--out", "r.assay", "--quiet"];

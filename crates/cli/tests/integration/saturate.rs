@@ -81,7 +81,7 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
     let step = &runs[3];
     assert_eq!((&step["arm"], &step["point"]), (&"four".into(), &"8".into()));
     assert_eq!((&document["arms"][0]["runs"], &document["verdict"]), (&6.into(), &"VALID".into()));
-    // The workload that is shown is that of the comparison, and not that of a step.
+    // The workload that is shown belongs to the comparison, and not to a step.
     let is_first = |run: &&Value| run["phase"] == "compare" && run["arm"] == "four";
     let first = &runs.iter().find(is_first).unwrap()["number"];
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
@@ -234,7 +234,7 @@ fn interrupted_search_for_saturation_is_resumed() {
     place.assay(&resumed).refuses(&["is complete"]);
 }
 
-/// A step that does not follow from those before it was not made by this program.
+/// A step that does not follow from the earlier steps was not made by this program.
 #[test]
 fn steps_that_do_not_follow_each_other_are_damage() {
     for change in [
@@ -348,7 +348,7 @@ fn processors_of_a_private_server_are_observed() {
     assert!(sentence(&document).ends_with(" % of 1 processor already"), "{}", sentence(&document));
 }
 
-/// There is no pooler at this server, which only its first run can tell.
+/// There is no pooler at this server, which only its first run can detect.
 #[test]
 fn component_that_no_run_observes_ends_the_experiment() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

@@ -75,7 +75,7 @@ impl Served {
         ))
     }
 
-    /// Ends the program as Ctrl-C does; returns its exit code and what it said on stderr.
+    /// Ends the program as Ctrl-C does; returns its exit code and its output on stderr.
     fn end(mut self) -> (Option<i32>, String) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), Signal::SIGINT).unwrap();
         let mut said = String::new();

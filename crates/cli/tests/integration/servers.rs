@@ -120,7 +120,8 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
         assert!(ms("response_ms", "p99") > 800.0, "{kind:?}: {read}");
         assert!(ms("response_ms", "max") > 950.0, "{kind:?}: {read}");
         // The time is attributed correctly: to the service of the few requests that had been sent,
-        // to the wait of those that found every connection taken, and never to the generator.
+        // to the wait of the requests that found every connection taken, and never to the
+        // generator.
         assert!(ms("service_ms", "max") > 950.0, "{kind:?}: {read}");
         assert!(ms("wait_ms", "p99") > 800.0, "{kind:?}: {read}");
         let [wait, send_lag, service, whole] =
@@ -159,7 +160,7 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
         );
         assert!(read["completed"].as_u64().unwrap() > 0, "{kind:?}: {read}");
         // The observing session was lost with the server, came back, and is reported. Ended
-        // processes are no missing component.
+        // processes are not a missing component.
         let unseen = summary["limiter"]["unseen"].as_array().unwrap();
         let why = |what: &str| unseen.iter().find(|it| it["what"] == what).map(|it| &it["why"]);
         let gap = why("database").and_then(Value::as_str).unwrap_or_default();
@@ -249,7 +250,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_eq!(note["completed"], note["scheduled"], "{kind:?}: {note}");
         let nodes = note["nodes"].as_array().unwrap();
         assert!(nodes.iter().map(|node| &node["address"]).eq(&addresses), "{kind:?}: {note}");
-        // The report of each server is what it received, over half of the connections.
+        // The report of each server has the requests that it received, over half of the
+        // connections.
         for (node, server) in nodes.iter().zip(&servers) {
             let seen = server.sql("select count(*), count(distinct session) from seen").unwrap();
             assert_eq!(seen, format!("{}\t2\n", node["completed"]), "{kind:?}: {note}");
@@ -375,7 +377,7 @@ fn private_server_is_used_over_tls() {
     }
 }
 
-/// Without an authority in the URL, those of the system are trusted, and no others.
+/// Without an authority in the URL, the authorities of the system are trusted, and no others.
 #[test]
 fn a_server_is_verified_by_the_authorities_of_the_system() {
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! The short answers of experiments: they fit a screen and end with what matters.
+//! The short answers of experiments: they fit a screen and end with the most important lines.
 
 use crate::support::{CommandResult, Place};
 

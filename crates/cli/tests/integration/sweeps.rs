@@ -47,7 +47,7 @@ const CLIENTS: &str = "[sweep]\nvary = concurrency(read): 1..64 x2\n\
                        best = highest throughput(read)\n";
 
 #[test]
-fn best_number_of_clients_is_that_of_the_server() {
+fn best_number_of_clients_agrees_with_the_server() {
     let place = place(&closed(USL), CLIENTS);
     let document = document(run(&place, &["--json"]).expect(0));
     let best = &document["best"];
@@ -178,8 +178,8 @@ fn arms_have_a_curve_each_and_are_compared_at_each_point() {
     assert_eq!(document["curves"][1]["arm"], "slow");
 }
 
-/// A simulated server is the same in every process: the answer of a resumed sweep is that of one
-/// that was not interrupted.
+/// A simulated server is the same in every process: a resumed sweep has the same answer as one that
+/// was not interrupted.
 #[test]
 fn resumed_sweep_has_the_answer_of_an_uninterrupted_one() {
     let text = "url = sim:mm1?service=1ms\nduration = 300ms\n[read]\nquery = select 1\n\

@@ -18,7 +18,7 @@ rate = 50
 ";
 
 #[test]
-fn one_run_asks_sqlite_and_a_simulated_server() {
+fn one_run_uses_sqlite_and_a_simulated_server() {
     let place = Place::with(TWO);
     let run = ["run", "w.ini", "--url", "sqlite:m.db", "--out", "r.assay", "--json", "--quiet"];
     let summary = place.assay(&run).json();

@@ -1,4 +1,4 @@
-//! Tests that the workload files that come with the program do what their comments say.
+//! Tests that the workload files in the program do what their comments say.
 
 use serde_json::Value;
 

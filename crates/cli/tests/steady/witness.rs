@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos};
 
-/// Interval between two round trips, the same as that of the job being run.
+/// Interval between two round trips, the same as in the job being run.
 const BETWEEN: Nanos = Nanos(3_333_000);
 
 /// Number of round trips per span: five seconds of them.

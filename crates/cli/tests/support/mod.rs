@@ -114,7 +114,7 @@ pub(crate) struct CommandResult {
 }
 
 impl CommandResult {
-    /// Returns what was printed in one line.
+    /// Returns the output in one line.
     pub(crate) fn said(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -226,7 +226,7 @@ impl Running {
         false
     }
 
-    /// Reads what the program prints on stderr within some time.
+    /// Reads the program's output on stderr within some time.
     pub(crate) fn listen(&mut self, span: Nanos) {
         let began = Monotonic.now();
         while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {

@@ -119,7 +119,7 @@ pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: CaseContext<'_, F
 
 /// Checks that settings include the server, have unique names and no empty values, as records
 /// require.
-pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
+pub async fn settings_have_the_server_and_each_name_once<F: Fixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;

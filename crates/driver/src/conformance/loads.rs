@@ -145,7 +145,7 @@ pub async fn a_load_fills_columns_of_any_name<F: StoringFixture>(
 }
 
 /// Checks that a duplicate key makes the load fail, skips the row, or replaces the existing row.
-pub async fn a_load_treats_duplicates_as_it_was_asked<F: StoringFixture>(
+pub async fn a_load_treats_duplicates_as_requested<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
     let driver = bench.fixture.driver();

@@ -94,7 +94,7 @@ macro_rules! conformance_cases {
             rows_are_counted
             a_reply_is_of_one_run_alone
             a_text_is_run_like_a_statement
-            settings_tell_the_server_and_each_name_once
+            settings_have_the_server_and_each_name_once
             many_connections_work_at_the_same_time
             a_rejected_statement_is_explained_and_the_connection_lives_on
             a_failing_statement_ends_the_request_and_the_connection_lives_on
@@ -123,7 +123,7 @@ macro_rules! conformance_keeper_cases {
             a_duplicate_key_is_a_violated_constraint
             every_way_of_loading_writes_every_row
             a_load_fills_columns_of_any_name
-            a_load_treats_duplicates_as_it_was_asked
+            a_load_treats_duplicates_as_requested
             refused_load_leaves_connection_usable
             a_load_keeps_the_batches_before_one_that_fails
             an_error_rolls_the_whole_transaction_back

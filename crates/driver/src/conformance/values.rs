@@ -188,7 +188,7 @@ pub async fn bytes_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> 
     Ok(())
 }
 
-/// Checks that rows are captured if they are wanted, including those of a request that failed later
+/// Checks that rows are captured if they are wanted, including rows of a request that failed later
 /// on.
 pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
     bench: CaseContext<'_, F>,
@@ -239,8 +239,8 @@ fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
     all
 }
 
-/// Checks that a statement without result rows counts its own changed rows, and not those of the
-/// previous statement.
+/// Checks that a statement without result rows counts its own changed rows, and not the rows that
+/// the previous statement changed.
 pub async fn affected_rows_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     for (text, rows) in [

@@ -2,7 +2,7 @@
 //!
 //! The servers do not count transactions: `Handler_commit` counts each engine's part of a
 //! transaction separately, and leaves out transactions that touched no table. Two counters can be
-//! reconciled exactly with those of a client: `Com_commit` counts `commit` statements, and
+//! reconciled exactly with the counts of a client: `Com_commit` counts `commit` statements, and
 //! `Questions` counts all commands except preparations, among them the one that ends a session.
 //! Both are up to date whenever they are read.
 
@@ -27,7 +27,7 @@ const SETTLING_POLLS: usize = 25;
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
 
-/// Query for the number of further sessions that may be ours: those of the same user.
+/// Query for the number of further sessions that may be ours: all sessions of the same user.
 const OTHERS: &str = "select count(*) from information_schema.processlist \
      where id <> connection_id() and user = substring_index(user(), '@', 1)";
 

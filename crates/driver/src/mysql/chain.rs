@@ -60,7 +60,7 @@ struct PipelineSink<'a> {
     /// Rows of these statements.
     rows: u64,
     began: Stamp,
-    /// Times from the beginning until each answer, after those of earlier parts.
+    /// Times from the beginning until each answer, after the times of earlier parts.
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,

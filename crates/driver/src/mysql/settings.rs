@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_unknown() {
+    fn unreadable_settings_are_unknown() {
         let settings = list(&ServerFacts {
             version: "8.0.36",
             tls: "off",

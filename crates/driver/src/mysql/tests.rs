@@ -243,7 +243,7 @@ fn a_procedure_returns_all_its_results() {
 }
 
 #[test]
-fn what_cannot_be_prepared_is_sent_as_text() {
+fn unpreparable_statement_is_sent_as_text() {
     run_real(&Options::default(), async |rt| {
         let mut connection = driver().connect(&rt).await.expect("a connection");
         let prepare = connection.prepare("prepare p from 'select 1 union select ?'").await;

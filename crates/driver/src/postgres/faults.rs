@@ -73,7 +73,7 @@ pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
 }
 
 /// Returns true if a login is refused because of its password. pgbouncer has one code for all of
-/// its refusals, and only its message tells them apart.
+/// its refusals, and only its message distinguishes them.
 pub(super) fn is_of_password(code: &str, words: &str) -> bool {
     match code {
         "28P01" => true,

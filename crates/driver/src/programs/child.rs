@@ -27,7 +27,7 @@ const MOST_LEFT: usize = 2 << 20;
 /// Time that a program has to end after each signal.
 const GRACE: Nanos = Nanos::from_secs(1);
 
-/// Interval at which a caller is asked if it gives a program up.
+/// Interval at which a program's caller is polled.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Interval between checks whether the process group of a terminated program is gone.
@@ -55,7 +55,7 @@ pub(super) struct Script<'a> {
 pub(super) enum Cancellation<'a> {
     /// It closes the other end of this pipe.
     Pipe(&'a PipeReader),
-    /// It answers true when asked, every [`POLL_INTERVAL`].
+    /// It is called every [`POLL_INTERVAL`], and returns true once the caller gives the program up.
     Poll(&'a dyn Fn() -> bool),
 }
 

@@ -74,7 +74,7 @@ impl Drop for Shared {
 /// A slot that runs one program at a time. Dropping it is the same as [`Connection::abandon`].
 pub struct ProgramConnection {
     mailbox: Arc<ConnectionMailbox>,
-    /// Closing it tells the thread that waits for a program that its caller has gone.
+    /// Closing it notifies the thread that waits for a program that the caller has gone.
     _line: PipeWriter,
     /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,

@@ -164,7 +164,7 @@ fn a_command_is_judged_without_being_run() {
 }
 
 #[test]
-fn command_beside_the_requests_gets_its_variables() {
+fn command_during_the_requests_gets_its_variables() {
     let (_database, folder) = scratch();
     let driver = Programs::new(folder.clone());
     let variables = [("ASSAY_HOST", Some("h".into())), ("HOME", None)];

@@ -70,7 +70,7 @@ mod tests {
     use crate::{AnyDriver, Connection, Driver};
 
     #[test]
-    fn what_statements_did_is_counted_over_all_connections() {
+    fn work_of_statements_is_counted_over_all_connections() {
         // As runs have it.
         let driver = AnyDriver::from(open("sqlite:").unwrap());
         let count = |name: &str| {

@@ -24,7 +24,7 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
 }
 
 /// Converts an error of opening a database, which counts as unreachable whatever the reason. SQLite
-/// does not report why it could not open a file, so the operating system is asked once more.
+/// does not report why it could not open a file, so it is opened once more by the operating system.
 pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     let (code, words) = code_and_message(error);
     let file = path.display();

@@ -220,7 +220,7 @@ fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, 
             },
         })?;
     // A text without a statement prepares to an empty statement, which has neither columns nor
-    // text. Reading the text costs a copy, so that check comes last.
+    // text. Reading the text costs a copy, so this check is the last one.
     if statement.column_count() == 0 && statement.readonly() && statement.expanded_sql().is_none() {
         return Err(statement_count_error("no statement"));
     }

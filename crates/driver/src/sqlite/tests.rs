@@ -343,7 +343,7 @@ fn a_wait_for_a_lock_ends_when_its_caller_goes() {
 
 #[test]
 #[should_panic(expected = "index out of bounds")]
-fn a_panic_on_the_thread_goes_on_in_the_task() {
+fn a_panic_on_the_thread_continues_in_the_task() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -547,7 +547,7 @@ fn a_statement_follows_a_changed_table() {
 }
 
 #[test]
-fn what_is_not_a_number_is_null() {
+fn not_a_number_is_null() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();

@@ -30,7 +30,7 @@ pub(super) fn live(
     }
 }
 
-/// Opens the database and executes commands; the only errors are those of opening.
+/// Opens the database and executes commands; the only errors are errors of opening.
 fn serve(
     path: &Path,
     options: &Options,

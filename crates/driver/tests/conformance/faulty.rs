@@ -60,7 +60,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "rows_are_counted" => (ForgetsRows, "0 counted"),
         "a_reply_is_of_one_run_alone" => (KeepsOldRows, "the same request is counted as"),
         "a_text_is_run_like_a_statement" => (IgnoresTexts, "1 text with 1 rows"),
-        "settings_tell_the_server_and_each_name_once" => (ForgetsSettings, "no setting is called"),
+        "settings_have_the_server_and_each_name_once" => (ForgetsSettings, "no setting is called"),
         "many_connections_work_at_the_same_time" => (LimitsConnections, "no more connections"),
         "a_rejected_statement_is_explained_and_the_connection_lives_on" => {
             (AcceptsWhatIsRejected, "should fail and does not")
@@ -84,7 +84,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "a_duplicate_key_is_a_violated_constraint" => (BlamesTheServer, "class server"),
         "every_way_of_loading_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
         "a_load_fills_columns_of_any_name" => (LosesRows, "gives [248.0"),
-        "a_load_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
+        "a_load_treats_duplicates_as_requested" => (IgnoresDuplicates, "of a duplicate"),
         "a_load_keeps_the_batches_before_one_that_fails" => (LosesRows, "are told as"),
         "refused_load_leaves_connection_usable" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),

@@ -1,9 +1,9 @@
 //! The conformance suite, run against any server: `cargo test -p driver --features servers --test
 //! servers -- URL`.
 //!
-//! The URL is a `testbed:` URL or that of a server whose user has all privileges. Each failed case
-//! is printed with its reason, then one line with the server's version and the numbers. Part of
-//! `make test-servers`, and not of `make test`, because the available servers depend on the
+//! The URL is a `testbed:` URL or the URL of a server whose user has all privileges. Each failed
+//! case is printed with its reason, then one line with the server's version and the numbers. Part
+//! of `make test-servers`, and not of `make test`, because the available servers depend on the
 //! machine.
 
 #[expect(dead_code, reason = "only the fixtures of servers are used here")]
@@ -36,7 +36,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, case: &str, run: impl FnOnce() -> Verdict) {
-        // A fixture panics if the server refuses what it needs.
+        // A fixture panics if the server refuses a feature that it needs.
         let verdict = catch_unwind(AssertUnwindSafe(run));
         let why = match verdict {
             Ok(Ok(())) => {

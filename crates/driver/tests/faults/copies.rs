@@ -104,8 +104,8 @@ fn rows_that_a_trigger_leaves_out_are_missed() {
     });
 }
 
-/// A statement described without columns may still return rows, so the description is no reason to
-/// reject them.
+/// A statement described without columns may still return rows, so the description does not justify
+/// rejecting them.
 #[test]
 fn fetch_that_was_prepared_before_its_cursor_returns_rows() {
     let driver = Postgres::open(&shared(Kind::Postgres).url()).expect("a URL");

@@ -388,7 +388,7 @@ fn mysql_answer_behind_the_answer_ends_the_session() {
 
 /// The rows of an answer beyond the buffer's limit are discarded, and the session continues.
 #[test]
-fn rows_beyond_the_limit_are_given_up_and_the_session_goes_on() {
+fn rows_beyond_the_limit_are_given_up_and_the_session_continues() {
     let server = ScriptedServer::playing(|scene| {
         begin_postgres(scene);
         let answer = |rows: usize, length: usize| {

@@ -1,4 +1,4 @@
-//! A scripted server: it sends prescribed bytes, whatever the client asks.
+//! A scripted server: it sends prescribed bytes, whatever the client sends.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

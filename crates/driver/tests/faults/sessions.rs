@@ -119,7 +119,7 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
 }
 
-/// During a run a full pooler cannot be told from a server that has stopped.
+/// During a run a full pooler cannot be distinguished from a server that has stopped.
 #[test]
 fn connection_without_a_session_is_a_limit_only_before_time_zero() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
@@ -169,7 +169,7 @@ async fn answers_are_not_mistaken<D: Driver>(driver: &D, rt: &Rt, relay: &Relay,
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
+fn late_answer_is_not_given_to_the_next_statement() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let (relay, target) = relayed(shared(kind));
         let target = with_option(&target, "connect-timeout", "300ms");

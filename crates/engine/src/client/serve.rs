@@ -76,7 +76,7 @@ impl<D: Driver> Client<D> {
         gate.assign(now);
         // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
         // queue overflowed. Wake it also when the schedule is over, since a timer that is never due
-        // would not tell it.
+        // would not wake it.
         let crowded = gate.waiting() > 0 && self.job_state.clients.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };

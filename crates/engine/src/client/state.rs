@@ -71,7 +71,7 @@ impl RequestProgress {
         self.sent.unwrap_or(self.assigned)
     }
 
-    /// Returns when it was assigned and sent; `None` if it was not sent.
+    /// Returns the times at which it was assigned and sent; `None` if it was not sent.
     pub(super) fn dispatch(&self) -> Option<Dispatch> {
         self.sent.map(|sent| Dispatch { assigned: self.assigned, sent })
     }

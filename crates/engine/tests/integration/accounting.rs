@@ -343,7 +343,8 @@ fn away(from_s: u64, to_s: u64) -> Config {
 fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
     let (totals, finished) = simulate(&plan(even(1_000), 0.0, 20.0, 4), &away(5, 8));
     let counts = balance(&totals);
-    // The outage fails the arrivals of three seconds, and those until the next attempt after it.
+    // The outage fails the arrivals of three seconds, and the arrivals until the next attempt after
+    // it.
     assert!((2_950..4_050).contains(&counts.errors()), "{counts:?}");
     assert_eq!(counts.completed() + counts.errors(), 19_999);
     let failures: Vec<_> = totals.account(JOB).window.failures.iter().collect();
@@ -445,7 +446,7 @@ fn counts_and_stops_end_a_job_and_its_run() {
 }
 
 #[test]
-fn a_run_without_duration_goes_on_until_it_is_stopped() {
+fn a_run_without_duration_continues_until_it_is_stopped() {
     let mut plan: Plan = plan(even(100), 0.0, 1.0, 1);
     plan.duration = None;
     plan.jobs[0].requests.timeout = Some(secs(1));

@@ -79,9 +79,9 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     }
 }
 
-/// A server that is full after an outage is asked again after a pause, not at once.
+/// A server that is full after an outage is tried again after a pause, not at once.
 #[test]
-fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
+fn full_server_after_an_outage_is_retried_with_pauses() {
     let file = "duration = 8s\ndrain = 2s\nconnections = 2\nmax-connections = 40\n\
                 [a]\nquery = select 1\nrate = 40\nconcurrency = 4\n\
                 [b]\nquery = select 1\nrate = 0.2865\narrival = uniform\nconcurrency = 4\n\
@@ -140,7 +140,7 @@ fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
 
 /// A load lasts until its last commit, and a writer without a connection does not fail it.
 #[test]
-fn a_load_goes_on_with_the_writers_that_have_a_connection() {
+fn a_load_continues_with_the_writers_that_have_a_connection() {
     let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\
                 [read]\nquery = select 1\nconcurrency = 1\ncount = 1\n";
     let plan = plan_of(file);

@@ -235,7 +235,7 @@ fn a_file_that_breaks_off_ends_the_run() {
 /// The rows of all statements of a request count together, in any flow, against the `expect-rows`
 /// of their own section.
 #[test]
-fn expected_rows_are_those_of_a_whole_request() {
+fn expected_rows_are_counted_over_a_whole_request() {
     // The simulated server returns one row for each statement.
     for flow in [
         "",

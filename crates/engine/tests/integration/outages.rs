@@ -187,7 +187,7 @@ fn first_interrupt_ends_a_stalled_load() {
 }
 
 #[test]
-fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
+fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
     let listener = Arc::new(Interrupting::default());
     let file = "duration = 1s\ndrain = 0s\n[a]\nquery = select 1\n[teardown]\n\
                 query = drop silent\nquery = drop it\nquery = /* sim: reject */\n";
@@ -203,7 +203,7 @@ fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
 
 /// Ten statements with a limit each would take ten limits.
 #[test]
-fn teardown_of_a_silent_server_takes_two_limits_and_tells_what_is_left() {
+fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
     let listener = Arc::new(Interrupting::default());
     let statements = "query = drop silent\n".repeat(10);
     let file = format!(

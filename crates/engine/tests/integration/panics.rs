@@ -154,7 +154,7 @@ fn panic_in_a_request_ends_the_run_and_keeps_its_measurements() {
 fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
     for plan in endless() {
         for options in manners() {
-            // The first connection is that of the control phase.
+            // The first connection belongs to the control phase.
             for at in [
                 PanicPoint::Connection(1),
                 PanicPoint::Connection(2),

@@ -211,7 +211,7 @@ fn answer_without_its_rows_is_not_an_empty_table() {
 }
 
 #[test]
-fn tables_are_read_only_if_they_are_asked_for() {
+fn tables_are_read_only_if_requested() {
     let options = Options { shows_tables: false, ..virtually(1) };
     assert_eq!(shown(Answer::After(Nanos::ZERO), options).0, []);
 }

@@ -48,7 +48,7 @@ fn numbers(totals: &Totals, job: AccountId) -> (u64, u64, hdrhistogram::Histogra
 }
 
 #[test]
-fn each_jobs_numbers_are_those_of_a_run_on_its_own_server_alone() {
+fn numbers_of_each_job_equal_a_run_on_its_own_server_alone() {
     let plan = two_jobs();
     let (fast, slow) = (exponential(1_000, Some(1)), exponential(20_000, Some(1)));
     let (totals, _) = simulate(&plan, &fast, &slow, 1);
@@ -105,7 +105,7 @@ fn a_target_that_came_back_is_not_lost() {
 }
 
 #[test]
-fn targets_of_two_kinds_are_asked_in_one_run() {
+fn targets_of_two_kinds_are_used_in_one_run() {
     let plan = two_jobs();
     let other = simulated(&constant(20_000, None), &plan);
     let drivers = Drivers {

@@ -56,8 +56,8 @@ pub(super) fn of(
 /// Prefix of the names of lines with the number of rows of a table.
 pub(super) const ROWS: &str = "rows of table ";
 
-/// Returns the lines of a printed plan that decide what was run: their names and values. Parameters
-/// are left out, because the plan has their values where they are used.
+/// Returns the lines of a printed plan that determine the work of a run: their names and values.
+/// Parameters are left out, because the plan has their values where they are used.
 fn plan_lines(plan: &str) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -82,7 +82,7 @@ fn plan_lines(plan: &str) -> Vec<(String, String)> {
     lines
 }
 
-/// Returns true for the keys that decide what was run.
+/// Returns true for the keys that determine the work of a run.
 fn decides(section: &str, key: &str) -> bool {
     let has_target = section.is_empty() || section.starts_with("target ");
     let is_free = has_target && FREE_KEYS.contains(&key);

@@ -1,8 +1,8 @@
 //! Runs of records, as comparisons see them.
 //!
 //! [`ComparedRun`] has the figures of a run and the conditions by which it is comparable with
-//! others. [`differing_facts`] finds what else differs between two groups of runs, and records with
-//! the same [`SeriesKey`] are one series of a history.
+//! others. [`differing_facts`] finds the other differences between two groups of runs, and records
+//! with the same [`SeriesKey`] are one series of a history.
 
 mod conditions;
 mod differing;

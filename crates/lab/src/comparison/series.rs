@@ -17,7 +17,7 @@ const OF_GENERATOR: [&str; 3] = ["time", "threads", "spin"];
 /// changes are to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesKey {
-    /// URLs of the main target and of those with names, without passwords. The options of a
+    /// URLs of the main target and of the named targets, without passwords. The options of a
     /// simulated server are its settings, and left out.
     pub servers: Vec<String>,
     /// Lines of the plan, contents of its files and options of the load generator: names and

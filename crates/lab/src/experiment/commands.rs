@@ -347,7 +347,7 @@ mod tests {
         let said = std::fs::read_to_string(said).unwrap();
         let (group, password) = said.trim().split_once(' ').unwrap();
         let group = Pid::from_raw(group.parse().unwrap()).unwrap();
-        // What was killed may wait for the machine's first process to take its exit status.
+        // A killed process may wait for the machine's first process to take its exit status.
         let until = Monotonic.now() + Nanos::from_secs(60);
         while test_kill_process_group(group).is_ok() {
             assert!(Monotonic.now() < until, "the group of the command is there");

@@ -3,7 +3,7 @@
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
 //! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! A declared difference is not named. What may follow from one is named with its key.
+//! A declared difference is not named. A difference that may follow from one is named with its key.
 
 use base::Target;
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, SERVER_ID};
@@ -69,8 +69,8 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if it makes the answer SUSPECT. What may follow from a declared difference does
-    /// not, except for a durability that only a statement or a program may have changed.
+    /// Returns true if it makes the answer SUSPECT. A difference that may follow from a declared
+    /// one does not, except for a durability that only a statement or a program may have changed.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -182,7 +182,7 @@ pub(super) fn of_arm(
 
 /// Attributes differences to the other target of an arm. Its address and its version are the
 /// declared difference. Servers of two versions have other settings by nature, which are
-/// summarised; those of two makers share neither the settings nor the pages of their data.
+/// summarised; servers of two makers share neither the settings nor the pages of their data.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -382,8 +382,8 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
     found
 }
 
-/// Returns the kind of a fact; `None` for facts that do not affect a result, or that say what could
-/// not be observed.
+/// Returns the kind of a fact; `None` for facts that do not affect a result, or that name missing
+/// observations.
 fn kind_of(name: &str) -> Option<DifferenceKind> {
     let is_remark = name.starts_with("observe.") || name.starts_with(INSERT_REASON_PREFIX);
     if is_remark || Rule::of(name) == Rule::Free {
@@ -422,7 +422,7 @@ fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns true if a difference is one of those that are declared, or the same in other words.
+/// Returns true if a difference is declared, possibly in other words.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
@@ -452,8 +452,8 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     keys.iter().find(may_cause).cloned()
 }
 
-/// Leaves out what repeats another difference: the summary of durability, the list of settings that
-/// were set, and sizes in another unit.
+/// Leaves out differences that repeat another one: the summary of durability, the list of settings
+/// that were set, and sizes in another unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
@@ -636,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_a_declared_difference_is_declared() {
+    fn consequence_of_a_declared_difference_is_declared() {
         let fsync = [("fsync", "on"), ("durability", "fsync=on")];
         let off = [("fsync", "off"), ("durability", "fsync=off")];
         for (key, is_declared) in [
@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_follow_from_a_declared_difference_is_named_with_its_key() {
+    fn possible_consequence_of_a_declared_difference_is_named_with_its_key() {
         let cause = |name, a, b, key: &str| {
             let all = [facts(&[(name, a)]), facts(&[(name, b)])];
             let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
@@ -737,7 +737,7 @@ mod tests {
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
-        // A run adds as much as the arms differ by, or more in one of them.
+        // A run adds as many bytes as the arms differ by, or more in one of them.
         let grown = ["1000", "1300", "1600"];
         assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
         assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);

@@ -13,7 +13,7 @@ use workload::question::{Arm, Difference};
 use super::settings::of_option;
 use crate::run::Order;
 
-/// The option of a URL that asks for TLS.
+/// The option of a URL that requests TLS.
 const TLS: &str = "tls";
 
 /// The setting in which a server says how its connection is encrypted.
@@ -126,7 +126,7 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     Err(format!("`{} = {}` is not in effect: {found}", difference.key(), difference.value()))
 }
 
-/// Returns what the facts of an arm's run show about its differences, given by their keys.
+/// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let is_unread = |key: &&String| match key.strip_prefix(OPTION) {
         Some(name) => !is_read_back(name, facts),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_that_is_asked_for_must_be_used_by_the_client() {
+    fn requested_tls_must_be_used_by_the_client() {
         for server in ["TLSv1.3", "empty", "''", "unknown"] {
             assert_eq!(check("tls", "require", "TLSv1.3", server), Ok(()), "{server}");
             assert_eq!(check("tls", "verify", "TLSv1.2", server), Ok(()), "{server}");

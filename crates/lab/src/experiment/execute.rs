@@ -25,7 +25,7 @@ const FEWEST_OF_SWEEP: u32 = 4;
 /// Runs an experiment, or continues an interrupted one, and records it.
 ///
 /// # Errors
-/// A run failed, or the record cannot be written. What was measured until then is recorded, and the
+/// A run failed, or the record cannot be written. The measurements until then are recorded, and the
 /// experiment can be resumed.
 pub fn run_experiment(
     order: &ExperimentOrder<'_>,
@@ -220,7 +220,7 @@ impl Execution<'_> {
         judged(row, figures)
     }
 
-    /// Returns the largest number of runs, if no round is repeated any more.
+    /// Returns the largest number of runs if no further round is repeated.
     fn most_runs(&self) -> u32 {
         let all = self.design.looks.most_pairs() * self.arm_points.len() as u32;
         self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)

@@ -163,7 +163,7 @@ impl<'a> Execution<'a> {
             return Ok(RunEnd::Interrupted);
         }
         let made = self.servers.before(id).and_then(|()| make(self));
-        // It undoes what was done before the run, however that ended, also after an interrupt.
+        // It undoes the steps before the run, however the run ended, also after an interrupt.
         let after = self.servers.after(id);
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {

@@ -40,7 +40,7 @@ pub(super) struct ExperimentServers<'a> {
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
     /// Results of the examples of the first run on each data.
     results: BTreeMap<StageId, Vec<ExampleResult>>,
-    /// The load of every run, in place of that of the workload; `None` while it is not found.
+    /// The load of every run, in place of the load of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
     /// whose connections it was made.
@@ -157,7 +157,7 @@ impl<'a> ExperimentServers<'a> {
             let arm = self.arm_point(id);
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
             if self.order.is_resumed {
-                // What a killed experiment has left; there may be nothing.
+                // The leftovers of a killed experiment; there may be none.
                 let _ = self.run_auxiliary(id, |order| order.plan.setup.clear());
             }
             let shown = order_of(self.order, arm, first)?.plan;
@@ -206,7 +206,7 @@ impl<'a> ExperimentServers<'a> {
         self.verify_rows(id, after)
     }
 
-    /// Counts the rows of the tables, which must be those of the load.
+    /// Counts the rows of the tables, which must be as many as the load made.
     fn verify_rows(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         if is_simulated(arm) || arm.plan.loads.is_empty() {

@@ -44,7 +44,7 @@ impl FinishedRuns {
         self.0.len()
     }
 
-    /// Returns all runs, with the figures of those that count.
+    /// Returns all runs, with the figures of the runs that count.
     pub(super) fn all(&self) -> impl Iterator<Item = (&RunRow, Option<&RunFigures>)> + Clone {
         self.0.iter().map(|run| (&run.row, run.figures.as_ref()))
     }

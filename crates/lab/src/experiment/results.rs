@@ -150,7 +150,7 @@ impl ExperimentResults {
         differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
-    /// Returns what the runs of an arm show about its differences, given by their keys.
+    /// Returns the evidence of an arm's runs for its differences, given by their keys.
     pub fn effect(&self, arm: usize, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
         let first = counts.find(|run| run.arm == arm);

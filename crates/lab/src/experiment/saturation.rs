@@ -21,7 +21,7 @@ use super::results::ExperimentResults;
 /// The option of a private server's URL that puts a pooler in front of it.
 const VIA: &str = "via";
 
-/// Returns the recorded steps in their order; `runs` has figures for those that count.
+/// Returns the recorded steps in their order; `runs` has figures for the steps that count.
 ///
 /// # Errors
 /// A run is not a step of this search; the record at `path` is damaged.

@@ -68,7 +68,7 @@ struct OpenStage {
 
 /// A private server that stages share.
 struct SharedServer {
-    /// The target that was asked for, without the options in which the arms may differ.
+    /// The target in the file, without the options in which the arms may differ.
     requested: Target,
     /// The URL to connect to.
     url: Target,
@@ -149,7 +149,7 @@ impl Servers {
         self.private[private].server.restart_with(settings)
     }
 
-    /// Returns the URL to connect to: the URL of a private server if the target asks for one.
+    /// Returns the URL to connect to: the URL of a private server if the target requests one.
     fn reached(
         &mut self,
         target: &Target,
@@ -205,7 +205,7 @@ fn without_varied(target: &Target, varied: &[String]) -> Target {
     target
 }
 
-/// Returns the URL of a server that offers TLS, with the mode that an arm asks for.
+/// Returns the URL of a server that offers TLS, with the mode that an arm requests.
 fn with_mode(url: Target, mode: Option<&str>) -> Target {
     match mode.unwrap_or("off") {
         "verify" => url,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn client_asks_for_its_own_mode_of_tls() {
+    fn client_requests_its_own_mode_of_tls() {
         let url = Target::parse("postgres://h/d?tls=verify&tls-ca=a.pem").unwrap();
         let options = |mode: Option<&str>| with_mode(url.clone(), mode).to_string();
         assert_eq!(options(None), "postgres://h/d?tls=off");

@@ -55,7 +55,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
     for (name, value) in settings_of(arm) {
         let query = query(kind, &plain(name));
         let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
-        // A server that no job asks has nothing to do with the runs.
+        // A server that no job uses has nothing to do with the runs.
         let Some(table) = table else { continue };
         let row = table.rows.into_iter().next().unwrap_or_default();
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -91,7 +91,7 @@ fn query(kind: Kind, name: &str) -> String {
 }
 
 /// Origins of a value that comes from the command line of the server. `override` and `AUTO` mark a
-/// value that the server computes because the command line asks for it.
+/// value that the server computes because the command line requests it.
 const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 

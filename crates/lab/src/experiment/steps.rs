@@ -26,7 +26,7 @@ struct StepRun {
 }
 
 impl Execution<'_> {
-    /// Finds the load at which all arms run, if the experiment asks for it. Returns the end of the
+    /// Finds the load at which all arms run, if the experiment requests it. Returns the end of the
     /// experiment if there is no load.
     pub(super) fn saturate(&mut self) -> Result<Option<ExperimentEnd>, ExperimentError> {
         let Some(question) = &self.servers.order.experiment.saturate else { return Ok(None) };

@@ -58,8 +58,8 @@ pub(super) struct SetupEvents {
 }
 
 impl SetupEvents {
-    /// Returns true if `[setup]` has ended. What it did not make may belong to another user, and is
-    /// not torn down.
+    /// Returns true if `[setup]` has ended. Tables that it did not make may belong to another user,
+    /// and are not torn down.
     pub(super) fn is_set_up(&self) -> bool {
         self.is_set_up.load(Ordering::Acquire)
     }

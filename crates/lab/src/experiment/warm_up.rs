@@ -16,7 +16,7 @@ use workload::Warmup;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
-/// Returns true if two runs are of one round and attempt: they share a warm-up. The steps and
+/// Returns true if two runs belong to one round and attempt: they share a warm-up. The steps and
 /// trials of a search are numbered as rounds are, and have a warm-up of their own.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;

@@ -86,7 +86,7 @@ fn note_faults(finished: &Finished, notes: &RecordFacts) {
     }
 }
 
-/// Records how the run ended, or removes the record of a run that never began.
+/// Records the end of the run, or removes the record of a run that never began.
 pub(super) fn conclude(
     plan: &Plan,
     recorder: Recorder,

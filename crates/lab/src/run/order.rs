@@ -35,7 +35,8 @@ pub struct Order {
     /// Examples that were executed when the tables were loaded, with their results. A result goes
     /// into the record if the run has the same example.
     pub results: Vec<ExampleResult>,
-    /// A plan whose examples are executed after the load, in place of those of the run's own jobs.
+    /// A plan whose examples are executed after the load, in place of the examples of the run's own
+    /// jobs.
     pub examples_of: Option<Plan>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
@@ -53,7 +54,7 @@ pub struct Order {
     pub stop: Stop,
 }
 
-/// The examples of a job, and what they returned.
+/// The examples of a job with their results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleResult {
     /// The examples, as a record has them.

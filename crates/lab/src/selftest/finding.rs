@@ -3,9 +3,9 @@
 //!
 //! A random number is measured in independent replications. It is accepted if their mean is within
 //! four of their own standard errors of the exact value, and if their standard deviation is half to
-//! twice that of a recursion of the same queue. Without the second rule, a test whose estimates
-//! scatter wildly would accept anything, and one whose replications are not independent would be
-//! overconfident.
+//! twice the standard deviation of a recursion of the same queue. Without the second rule, a test
+//! whose estimates scatter wildly would accept anything, and one whose replications are not
+//! independent would be overconfident.
 
 use super::quantity::Quantity;
 

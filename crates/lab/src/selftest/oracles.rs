@@ -111,7 +111,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
     Oracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=500us&slow=5500us&slow-share=0.1",
-        // Its scatter is twice that of a single service time, so it needs a longer window.
+        // Its scatter is twice the scatter of a single service time, so it needs a longer window.
         span: Span { warmup_s: 10.0, window_s: 2.0 * WINDOW_S },
         exact: || {
             let (fast_s, slow_s) = (0.5e-3, 5.5e-3);

@@ -61,8 +61,8 @@ impl Stalled {
         simulate_into(rules, &Self::plan(), &self.config(), outlet);
     }
 
-    /// Judges both clocks: the response time shows the stall, and the service time is what a closed
-    /// loop would have reported.
+    /// Judges both clocks: the response time shows the stall, and the service time equals the time
+    /// that a closed loop would have reported.
     pub(super) fn judge(self, window: &Tally) -> Vec<Finding> {
         let service_s = f64::from(self.service_us) / 1e6;
         let exact = Stall { service_s, stall_s: 1.0, period_s: 10.0, arrival_rate: 1_000.0 };
@@ -92,7 +92,7 @@ impl Stalled {
 
 const BACKLOG_WINDOW_S: f64 = 8.0;
 
-/// A stall that ends with the warm-up: its backlog is part of what the window measures.
+/// A stall that ends with the warm-up: its backlog is measured in the window.
 struct Backlog;
 
 impl ClosedForm for Backlog {

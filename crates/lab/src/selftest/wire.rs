@@ -2,7 +2,7 @@
 //!
 //! The server is simulated and answers by deadline, on a thread of its own; the driver, the network
 //! and the clock are real. With a constant service time, the twin in virtual time has the same
-//! times to the nanosecond, whatever else the driver asks before time zero.
+//! times to the nanosecond, whatever else the driver sends before time zero.
 
 use std::fmt;
 use std::io;

@@ -103,7 +103,7 @@ fn temporary_overload_of_a_sine_raises_no_growth() {
 }
 
 #[test]
-fn what_is_offered_is_the_mean_of_the_window() {
+fn offered_rate_is_the_mean_of_the_window() {
     let (evidence, summary) = measure("ramp(0, 100, 10s)", 1, 1, SINGLE);
     let offered = summary.jobs[0].offered_per_s.unwrap();
     let end = evidence.end().as_secs_f64();

@@ -71,7 +71,8 @@ pub enum Trust {
     Authority(PathBuf),
 }
 
-/// Builds the TLS set-up of a client, with the certificate that the client shows if asked.
+/// Builds the TLS set-up of a client, with the certificate that the client shows if the server
+/// requests one.
 ///
 /// # Errors
 /// A file cannot be read or has the wrong content.

@@ -11,13 +11,13 @@ use crate::error::Error;
 /// The PEM files by which one end of a connection identifies itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// File of its certificate, and of those that lead from it to an authority.
+    /// File of its certificate, and of the certificates that lead from it to an authority.
     pub certificate: PathBuf,
     /// File of its private key, not encrypted.
     pub key: PathBuf,
 }
 
-/// A certificate with those that lead to its authority, and its key.
+/// A certificate with the chain to its authority, and its key.
 pub(super) type ChainAndKey = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Identity {

@@ -330,7 +330,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         }
     }
 
-    /// Returns the time of the next sample. Those in the past are skipped.
+    /// Returns the time of the next sample. Times in the past are skipped.
     fn next_look(&mut self) -> Stamp {
         let past = self.rt.now().since(self.zero).0 / LOOK_EVERY.0;
         self.looks = (self.looks + 1).max(past);

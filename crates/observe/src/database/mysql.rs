@@ -319,8 +319,8 @@ impl Mysql {
         Ok(sampler)
     }
 
-    /// Samples the activity of the sessions. The transactions are read first, so that one which has
-    /// ended since is not taken for the transaction of an idle session.
+    /// Samples the activity of the sessions. The transactions are read first: otherwise one that
+    /// has ended since would be taken for the transaction of an idle session.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
@@ -382,7 +382,7 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of those of others, from the process list and
+    /// Returns the observations of our sessions and of other sessions, from the process list and
     /// the knowledge about its sessions.
     fn seen(
         &self,

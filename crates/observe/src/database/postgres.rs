@@ -30,7 +30,7 @@ const WHO: &str = "select version(), current_setting('server_version_num'), pg_b
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements')";
 
-/// Sessions by activity. Texts of statements are only read for those that wait or do maintenance
+/// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
 /// work. `hidden` are those that this user may not see. The process ids are not grouped by, because
 /// an answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
@@ -296,7 +296,7 @@ fn statements(version: u64, schema: &str) -> Option<String> {
     ))
 }
 
-/// Observations of our sessions and of those of others, and the number of hidden sessions.
+/// Observations of our sessions and of other sessions, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SampledSessions {
     look: SessionObservation,
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_a_program_are_asked_by_port() {
+    fn sessions_of_a_program_are_queried_by_port() {
         let sql = activity_of_a_program();
         assert!(sql.contains("client_port as port") && sql.contains(" as rests"), "{sql}");
         assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 9, 10"), "{sql}");

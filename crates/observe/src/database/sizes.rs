@@ -3,10 +3,10 @@
 //! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
 //! MariaDB `FILE_SIZE` of the tablespace (`DATA_LENGTH` is an estimate that is empty after a load),
 //! of SQLite the length of the file. The allocated size is the size of the blocks that the files of
-//! the server occupy, if they can be seen from here, and otherwise what the server says:
-//! `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count as the
-//! server's only if their lengths agree with what it says about them, because the folder of a
-//! server on another machine may exist here as well.
+//! the server occupy, if they can be seen from here, and otherwise the size that the server
+//! reports: `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count
+//! as the server's only if their lengths agree with what it says about them, because the folder of
+//! a server on another machine may exist here as well.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -26,8 +26,8 @@ const BLOCK: u64 = 512;
 /// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
-/// Query for the largest tables with the files of each: its own, and those of its indexes and of
-/// its out-of-line values.
+/// Query for the largest tables with the files of each: its own files, and the files of its indexes
+/// and of its out-of-line values.
 const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
         where part.oid = any (own) or part.oid in \

@@ -7,7 +7,7 @@
 //! lock a writer waits for; then only the sizes of the files are read.
 //!
 //! The files are examined and never opened here: when a process closes a file, it releases all
-//! locks that it holds on it, including those of its other connections (fcntl(2)).
+//! locks that it holds on it, including the locks of its other connections (fcntl(2)).
 
 use std::path::{Path, PathBuf};
 

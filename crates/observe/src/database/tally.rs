@@ -89,7 +89,7 @@ pub(super) struct ClientWaits {
     /// them in reserve. No other count includes them.
     pub(super) spare: u64,
     /// Sessions in which the program pauses: the sockets are empty, and the next part of a
-    /// statement or the next statement has not come for longer than a switch between processes
+    /// statement or the next statement has not arrived for longer than a switch between processes
     /// takes.
     pub(super) paused: u64,
 }
@@ -153,7 +153,7 @@ impl Tally {
         Tally { whose, knows_ours: false, sums: BTreeMap::new() }
     }
 
-    /// Adds the observations of one sample: of our sessions and of those of others.
+    /// Adds the observations of one sample: of our sessions and of other sessions.
     pub(super) fn add_looks(
         &mut self,
         mut ours: SessionObservation,
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
+    fn sessions_of_others_are_left_out_once_the_program_is_known() {
         let mut tally = Tally::of(ObservedSessions::Program(Scope::default()));
         let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
         let of = |tally: &Tally| sums(tally, &ComponentKind::Sessions)["active"];

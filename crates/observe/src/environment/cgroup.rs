@@ -82,7 +82,7 @@ fn line(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Hierarchy {
-    /// Returns the group of the process and those above it, up to the root.
+    /// Returns the group of the process and the groups above it, up to the root.
     pub(crate) fn groups(&self) -> Vec<String> {
         let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";
         let parts: Vec<&str> = self.group.split('/').filter(is_name).take(DEEPEST).collect();

@@ -1,11 +1,12 @@
 //! The environment of a run, and its comparison with the environment of another run.
 //!
 //! [`read`] returns the facts of the machine, which come from one file here per source, and
-//! [`network::read`] those of the path to a server. A fact is a name, such as `host.cpu.governor`,
-//! and a value. Invariant: every name is always present. A fact that cannot be read is [`UNKNOWN`],
-//! whatever the reason: missing permission, a container without the file, invalid content. The
-//! result depends only on the files below a folder, `/` except in tests: reading starts no process
-//! and does not wait. [`differences`] compares the environments of two runs.
+//! [`network::read`] the facts of the path to a server. A fact is a name, such as
+//! `host.cpu.governor`, and a value. Invariant: every name is always present. A fact that cannot be
+//! read is [`UNKNOWN`], whatever the reason: missing permission, a container without the file,
+//! invalid content. The result depends only on the files below a folder, `/` except in tests:
+//! reading starts no process and does not wait. [`differences`] compares the environments of two
+//! runs.
 
 pub(crate) mod cgroup;
 mod clock;

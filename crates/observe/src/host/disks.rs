@@ -1,8 +1,8 @@
 //! Activity of the disks: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
 //!
-//! Only whole disks are reported, which are those under `/sys/block`, without disks that are backed
-//! by memory or by a file and those that have never done anything. A volume on top of other disks
-//! (LVM, RAID, encryption) is reported in addition to these.
+//! Only whole disks are reported: the disks under `/sys/block`, except disks that are backed by
+//! memory or by a file, and disks that have never been used. A volume on top of other disks (LVM,
+//! RAID, encryption) is reported in addition to these.
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Updates the list of processes. Only new ones and those whose entry is due to expire are
-    /// read.
+    /// Updates the list of processes. Only new processes, and processes whose entry is due to
+    /// expire, are read.
     pub(super) fn take(&mut self, files: &mut Files<'_>) {
         self.looks = self.looks.wrapping_add(1);
         let turn = self.looks;

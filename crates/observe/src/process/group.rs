@@ -1,7 +1,7 @@
 //! Resource use of all processes of one side. The set of processes changes; the sums only grow.
 //!
 //! The use of each process is added up at every sample, and is kept when the process ends. Its use
-//! between the last sample and its end, and that of processes which begin and end between two
+//! between the last sample and its end, and the use of processes which begin and end between two
 //! samples, is reported by the parent that waited for them (the fields `cutime` and `cstime` of
 //! `proc_pid_stat(5)`).
 
@@ -147,7 +147,7 @@ impl Group {
         numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
     }
 
-    /// Adds the use of children that ended, without what was counted for them before.
+    /// Adds the use of children that ended, without the part that was counted before.
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
         let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);

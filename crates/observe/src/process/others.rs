@@ -150,7 +150,7 @@ impl OtherPrograms {
         self.count(found);
     }
 
-    /// Adds what each process has used since the last scan.
+    /// Adds the processor time that each process has used since the last scan.
     fn count(&mut self, mut found: BTreeMap<u32, OtherProcess>) {
         let ended_since = self.ended_since(&found);
         let is_first = self.last.is_none();

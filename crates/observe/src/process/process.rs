@@ -285,8 +285,8 @@ impl Process {
         seen.used.written = written.saturating_sub(seen.apart.written);
     }
 
-    /// Returns the lists of processors that its threads may use; only of those that make requests,
-    /// if there are any.
+    /// Returns the lists of processors that its threads may use; only of the threads that make
+    /// requests, if there are any.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);

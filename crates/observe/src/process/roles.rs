@@ -28,7 +28,7 @@ const BEGINNINGS: [(&str, &str); 7] = [
     ("slotsync worker", "logical replication"),
 ];
 
-/// Reads the role of a process; `None` for those that serve clients or have no known title.
+/// Reads the role of a process; `None` for a process that serves a client or has no known title.
 pub(super) fn read(files: &mut Files<'_>, number: u32) -> Option<&'static str> {
     of_title(&files.read(format_args!("proc/{number}/cmdline"))?)
 }

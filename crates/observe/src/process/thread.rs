@@ -155,7 +155,7 @@ impl Thread {
     }
 }
 
-/// Returns the ticks in proportion to which a time is divided into modes: those since the last
+/// Returns the ticks in proportion to which a time is divided into modes: the ticks since the last
 /// sample if there are enough of them, otherwise the totals.
 pub(super) fn share(now: Pair, before: Pair) -> Pair {
     let grown = now.since(before);

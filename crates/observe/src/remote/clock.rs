@@ -1,4 +1,4 @@
-//! The offset between the clock of another machine and that of this one.
+//! The offset between the clock of another machine and the clock of this one.
 //!
 //! A request is sent and answered with the remote time. The answer was given between sending and
 //! receiving, on average in the middle, and the error is smaller for a shorter round trip (D. L.

@@ -32,7 +32,7 @@ const LONGEST_TEXT: usize = 200;
 /// A request to the other machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemoteRequest {
-    /// Asks for the time; the number identifies the request.
+    /// Requests the time; the number identifies the request.
     Ping(u64),
     /// Starts sampling.
     Begin,
@@ -131,7 +131,7 @@ pub(super) fn sample(at: i64, sample: &Sample) -> String {
     format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
 }
 
-/// Parses readings; those of components unknown here are left out. `None` if they are malformed.
+/// Parses readings; readings of components unknown here are left out. `None` if they are malformed.
 fn readings(value: &Value) -> Option<Vec<Reading>> {
     let mut readings = Vec::new();
     for reading in value.as_array()? {

@@ -50,7 +50,7 @@ pub(super) struct ConnectionCounters {
 /// (`TCP_DELACK_MAX` of Linux). A later acknowledgement answers a probe.
 const LATEST_ACKNOWLEDGEMENT_MS: u32 = 200;
 
-/// Turn of a dialogue: whose data came last.
+/// Turn of a dialogue: the side whose data arrived last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LastTransfer {
     /// Data was sent last: a request has no answer yet.
@@ -66,8 +66,8 @@ impl ConnectionCounters {
     /// Returns the turn of the dialogue; `None` if unknown.
     ///
     /// Within one tick, a request that has no answer is known by its acknowledgement: there is none
-    /// yet, or a segment without data, which came after the last data. An answer acknowledges its
-    /// request itself.
+    /// yet, or a segment without data, which arrived after the last data. An answer acknowledges
+    /// its request itself.
     pub(super) fn turn(&self) -> Option<LastTransfer> {
         let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
         let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_data_tells_whose_turn_it_is() {
+    fn last_data_decides_whose_turn_it_is() {
         for (sent, received, acknowledged, unacknowledged, expected) in [
             (5, 900, 5, 1, LastTransfer::Awaiting),
             (900, 5, 5, 0, LastTransfer::Answered),

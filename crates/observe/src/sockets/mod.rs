@@ -214,7 +214,7 @@ fn mean(micros: &[u32]) -> Option<u64> {
 /// Sockets between both sides.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    /// Ports of servers; true for those on this machine.
+    /// Ports of servers; true for servers on this machine.
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
     /// The observed program, if it is not this one: other programs may use the same servers.

@@ -48,11 +48,11 @@ struct Pooler {
 /// Connections of a process to servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Outgoing {
-    /// Remote ports of those that use TCP.
+    /// Remote ports of the connections that use TCP.
     ports: Vec<u16>,
-    /// Number of those that wait for an answer; `None` if the kernel does not say.
+    /// Number of connections that wait for an answer; `None` if the kernel does not say.
     working: Option<usize>,
-    /// Number of those that use Unix sockets.
+    /// Number of connections that use Unix sockets.
     local: usize,
 }
 
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_a_pooler_to_servers_are_told_from_those_of_its_clients() {
+    fn server_connections_of_a_pooler_are_distinguished_from_its_clients() {
         let all = pooled();
         assert_eq!(all.servers_of(&[1, 2, 3].into()), [6_432]);
         let outgoing = all.outgoing(&[10, 11, 12].into(), 6_432);

@@ -61,7 +61,7 @@ pub(super) fn end(message: &[u8]) -> Option<End> {
     Some(end)
 }
 
-/// Returns the ends at clients, and those at the server, which have its path.
+/// Returns the ends at clients, and the ends at the server, which have its path.
 pub(super) fn sides(ends: &[End], is_server: impl Fn(&Path) -> bool) -> [Vec<&End>; 2] {
     let at_server: Vec<&End> =
         ends.iter().filter(|end| end.path.as_deref().is_some_and(&is_server)).collect();

@@ -64,7 +64,7 @@ impl Readings {
         missing.filter(|missing| missing.what == what).map(|missing| missing.why.as_str()).collect()
     }
 
-    /// Waits until the reports meet a condition, while other tasks of this thread go on.
+    /// Waits until the reports meet a condition, while other tasks of this thread run.
     async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Readings) -> bool) {
         let late = rt.now() + LONGEST;
         while !is_so(self) {

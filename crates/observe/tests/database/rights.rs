@@ -1,4 +1,5 @@
-//! Users with restricted privileges: the observer reports what they cannot see, and reads the rest.
+//! Users with restricted privileges: the observer reports the sources that they cannot see, and
+//! reads the rest.
 
 use testbed::{Kind, shared};
 

@@ -1,5 +1,5 @@
-//! The texts of a published bundle: its first file, the settings of every system, and what the
-//! bundle does not disclose.
+//! The texts of a published bundle: its first file, the settings of every system, and the list of
+//! undisclosed facts.
 
 mod readme;
 mod settings;

@@ -1,4 +1,4 @@
-//! The first file of a published bundle: what was asked and answered, the other files, and how to
+//! The first file of a published bundle: the question and its answer, the other files, and how to
 //! check and repeat it.
 
 use base::{printable, shell_word};

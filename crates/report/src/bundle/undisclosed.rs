@@ -1,4 +1,4 @@
-//! The file of a bundle that says what the bundle does not disclose, and why.
+//! The file of a bundle that lists the undisclosed facts, with the reasons.
 
 use base::units::grouped;
 use base::{HIDDEN, passwords_in};
@@ -22,8 +22,7 @@ rows of each table that the run filled, and texts of errors. It has no rows of t
 before (`--loaded`).
 ";
 
-/// Formats the list of what a bundle does not disclose as Markdown. `runs` are those whose settings
-/// it has.
+/// Formats the list of undisclosed facts as Markdown. `runs` are those whose settings it has.
 pub fn bundle_undisclosed(view: &BundleView, runs: &[BundledRun]) -> String {
     let rows = rows(view, runs);
     let list = match rows.is_empty() {
@@ -91,8 +90,8 @@ fn secret_of_line(line: &str) -> Option<String> {
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
-/// Returns the names of the arguments `NAME=(secret)` of a command, and of those whose URL has a
-/// password: `url` if it is the value of an option.
+/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
+/// has a password: `url` if it is the value of an option.
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {

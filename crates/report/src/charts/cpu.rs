@@ -111,7 +111,7 @@ fn used(evidence: &Evidence, part: &ComponentKind, metrics: &[Metric]) -> Option
         metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
     let rates = match counters.as_slice() {
         [] => return None,
-        // The extremes of a sum are not known from those of its parts.
+        // The extremes of a sum are not known from the extremes of its parts.
         [first, others @ ..] if !others.is_empty() => rates(&sums(first, others)),
         [only, ..] => rates_of(only),
     };

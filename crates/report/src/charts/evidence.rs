@@ -2,8 +2,8 @@
 
 use analyze::Component;
 
-/// Returns the beginnings of the names of the figures of a run that show why a component limits, or
-/// what is known if none does; the best comes first.
+/// Returns the beginnings of the names of the figures of a run that show the evidence for the
+/// limiter, or the known resources if there is none; the best is the first.
 pub(crate) fn figures_with_evidence(component: Component) -> &'static [&'static str] {
     match component {
         Component::NotSaturated | Component::GeneratorInput => &["throughput"],

@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 120;
 /// Maximum number of rows. If there are more classes of times, several share a row.
 const MOST_ROWS: u16 = 40;
 
-/// Decades of counts that intensities tell apart.
+/// Decades of counts that intensities distinguish.
 const DECADES: f64 = 3.0;
 
 /// Returns the heat map of a job.

@@ -85,7 +85,8 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
     bars
 }
 
-/// Returns the highest bar of each peak: two peaks have a valley between them that is no chance.
+/// Returns the highest bar of each peak: two peaks have a valley between them that is not due to
+/// chance.
 fn peaks(bars: &[Bar]) -> Vec<Bar> {
     // Neighbours are added, since a single bar is high or low by chance.
     let sum = |place: usize| {

@@ -1,4 +1,4 @@
-//! The figures of a run: what is drawn of its record, in which order, with which sentences.
+//! The figures of a run, with their order and their sentences.
 //!
 //! Every number of a figure comes from merged histograms or from exact counts; a value that was not
 //! recorded is a gap. Each function here is pure.

@@ -102,9 +102,9 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
 /// observation ends with a reading right after the one before.
 const SHORTEST: f64 = 0.5;
 
-/// Returns the readings without those that bound too short a period. A period is compared with the
-/// one before it (the first with the next one) and with the median. A period that is too short
-/// becomes a part of the next one; the last one, of the one before.
+/// Returns the readings except the ones that bound too short a period. A period is compared with
+/// the one before it (the first with the next one) and with the median. A period that is too short
+/// becomes part of the next period; the last period becomes part of the previous one.
 pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
     let lengths: Vec<f64> = readings.windows(2).map(length).collect();
@@ -174,8 +174,8 @@ pub(super) struct Series {
     pub(super) extents: Vec<Extent>,
 }
 
-/// Adds lines with their spreads to a figure, and returns the highest value. Observation goes on
-/// until the last request is answered: what is beyond the end of the axis is left out.
+/// Adds lines with their spreads to a figure, and returns the highest value. Observation continues
+/// until the last request is answered: samples beyond the end of the axis are left out.
 pub(super) fn draw(
     series: impl IntoIterator<Item = Series>,
     end: f64,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn main_place_is_shown_beside_many_others() {
+    fn main_place_is_shown_among_many_others() {
         let observed = |component: &str| Observed {
             component: component.to_owned(),
             metric: String::new(),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_of_merged_samples_are_those_of_the_growth() {
+    fn extremes_of_merged_samples_are_extremes_of_the_growth() {
         let at = |second| Nanos::from_secs(second);
         let range = |second, least, most| SampleRange { at: at(second), samples: 60, least, most };
         let observed = Observed {

@@ -17,8 +17,8 @@ use crate::number::count;
 /// Maximum number of rules and periods; the caption counts the others.
 const MOST: usize = 24;
 
-/// Maximum number of checkpoints: more of them would hide what is drawn over time, and none is
-/// drawn but counted in the caption.
+/// Maximum number of checkpoints: if there are more, they would hide the series, so none is drawn,
+/// and the caption has their number.
 const MOST_CHECKPOINTS: usize = 40;
 
 /// Counters of the checkpoints that PostgreSQL has begun. Which view has them depends on the
@@ -39,7 +39,7 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the sentence about what happened and is not drawn, after a blank; empty if all is.
+/// Returns the sentence about events that are not drawn, after a blank; empty if all are drawn.
 pub(super) fn note(run: &Run<'_>) -> String {
     let checkpoints = checkpoints(run).len();
     let left_out = [
@@ -54,8 +54,8 @@ pub(super) fn note(run: &Run<'_>) -> String {
     }
 }
 
-/// Returns the marks of all that happened, without checkpoints. Jobs and outages come before what
-/// may be frequent.
+/// Returns the marks of all events except checkpoints. Jobs and outages precede events that may be
+/// frequent.
 fn happened(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));

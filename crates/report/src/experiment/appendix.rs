@@ -81,7 +81,7 @@ fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
     }
 }
 
-/// Returns the facts about the surroundings, and those about servers.
+/// Returns the facts about the surroundings, and the facts about servers.
 fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     let (mut environment, mut servers) = (Vec::new(), Vec::new());
     let values = facts.values().into_iter().filter(|(name, _)| !is_default(name));

@@ -50,7 +50,7 @@ impl CapacityView {
         if found.sustained.is_none() && !self.misses() {
             return Status::Invalid;
         }
-        // An overload that the conditions allow, such as accepted errors, is no reason to doubt.
+        // An overload that the conditions allow, such as accepted errors, is not a reason to doubt.
         let of_run = |trial: &TrialView| match trial.verdict.status() {
             Status::Invalid => Status::Suspect,
             other => other,
@@ -100,8 +100,8 @@ impl CapacityView {
         self.found.as_ref()?.irregular.iter().find_map(of)
     }
 
-    /// Returns how the value was confirmed: by the requests of all trials together. A single trial
-    /// may be undecided.
+    /// Returns the sentence on the confirmation of the value, by the requests of all trials
+    /// together. A single trial may be undecided.
     fn confirmation(&self) -> Option<String> {
         let trials: Vec<&TrialView> =
             self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();
@@ -729,7 +729,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn most_frequent_limiter_of_the_confirming_trials_is_that_of_the_search() {
+    fn limiter_of_a_search_is_the_most_frequent_in_its_confirming_trials() {
         let mut view = search();
         let limited = |limiter| TrialView { limiter, ..trial(740.0, Phase::Confirm(1), 20) };
         let others = [Component::DatabaseCpu, Component::DatabaseLocks, Component::DatabaseCpu];

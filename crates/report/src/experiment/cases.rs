@@ -84,7 +84,8 @@ pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the case of undeclared differences, and of those that may follow from a declared one.
+/// Returns the case of undeclared differences, and of differences that may follow from a declared
+/// one.
 pub(super) fn undeclared(
     arms: &[ArmView],
     [undeclared, others]: [&[DifferenceView]; 2],

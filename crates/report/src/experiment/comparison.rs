@@ -25,7 +25,7 @@ pub struct ComparisonView {
     /// The comparison; `None` if it was refused.
     pub comparison: Option<Comparison>,
     /// Repetitions of the first experiment: the record of each, and the comparison of its changes
-    /// with those of the first.
+    /// with the changes in the first.
     pub repetitions: Vec<(String, RepetitionView)>,
     /// Limits of regressions.
     pub limits: Vec<JudgedLimit>,

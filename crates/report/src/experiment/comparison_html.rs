@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn accepted_objection_has_its_reason_beside_the_metrics() {
+    fn accepted_objection_has_its_reason_next_to_the_metrics() {
         let page = comparison_html(&view(&[(invalid(), true)]));
         for expected in ["accepted: 2 runs of tls INVALID (drift)", "<figure", ">Metrics<"] {
             assert!(page.contains(expected), "{expected}: {page}");

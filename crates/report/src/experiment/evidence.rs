@@ -103,7 +103,7 @@ impl ExperimentView {
         of_checks.into_iter().chain(undeclared).chain(machine).chain(irregular)
     }
 
-    /// Returns how far an experiment came that was interrupted: `5 of 12 rounds are complete`.
+    /// Returns the progress of an interrupted experiment: `5 of 12 rounds are complete`.
     fn progress(&self) -> String {
         if let Some(search) = &self.capacity {
             let trials = count(search.trials.len() as u64, "trial");
@@ -217,7 +217,7 @@ fn finding(kind: CheckKind, runs: &[&RunView]) -> Option<String> {
     Some(format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst)))
 }
 
-/// Returns how far a check is beyond its limit.
+/// Returns the distance of a check's value from its limit.
 fn excess(check: &Check) -> f64 {
     let both = check.value.zip(check.limit);
     both.map_or(0.0, |(value, limit)| (value - limit).abs())
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_experiment_says_how_far_it_came_and_how_to_continue() {
+    fn interrupted_experiment_reports_its_progress_and_how_to_continue() {
         let mut view = experiment();
         view.state = ExperimentState::Interrupted;
         view.rounds = vec![12];

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_a_search_are_told_from_rounds() {
+    fn steps_of_a_search_are_distinguished_from_rounds() {
         let run = |number: u32, phase: RunPhase| RunView { number, phase, ..run_of(0, Vec::new()) };
         let runs = vec![run(1, RunPhase::Saturate), run(2, RunPhase::Compare)];
         let page = experiment_html(&ExperimentView { runs, ..experiment() });

@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_declared_and_exploratory_metrics_are_told_apart() {
+    fn levels_of_declared_and_exploratory_metrics_are_distinguished() {
         let declared = change("throughput(read)", 0.05 / 6.0, Ok(()));
         let exploratory = change("rows(read)", 0.05 / 3.0, Ok(()));
         let missing = change("failed(read)", 0.9, Err(Missing::NotMeasured));

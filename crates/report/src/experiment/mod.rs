@@ -1,7 +1,7 @@
 //! Reports of experiments, for people and programs.
 //!
-//! An [`ExperimentView`] has what a record holds: the question, the comparison, and how valid the
-//! runs are. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`] and
+//! An [`ExperimentView`] has the content of a record: the question, the comparison, and the
+//! validity of the runs. [`experiment_text`], [`experiment_full_text`], [`experiment_markdown`] and
 //! [`experiment_json`] format it, and a [`TestSuite`](crate::TestSuite) has its test cases; none
 //! decides anything. A [`ComparisonView`] has recorded groups of runs instead of a question.
 

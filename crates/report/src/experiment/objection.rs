@@ -6,7 +6,7 @@ use record::EndKind;
 /// Maximum number of differences of a kind that are named.
 const MOST: usize = 3;
 
-/// Returns the reason: what differs, and where.
+/// Returns the reason: the difference and its place.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
     match &objection.problem {
         Problem::RunEnded { run, ended: None } => {

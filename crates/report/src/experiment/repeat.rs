@@ -67,7 +67,7 @@ fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedB
     compared.collect()
 }
 
-/// Returns the value of the best point and of those that may be as good.
+/// Returns the values of the best point and of the points that may be as good.
 fn in_words(curve: &ArmCurve) -> String {
     let value = |point: usize| curve.points[point].value.as_str();
     let Some(best) = &curve.best else { return "none".to_owned() };

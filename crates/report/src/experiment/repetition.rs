@@ -48,9 +48,9 @@ pub enum LoadDifference {
 pub struct RepeatedBest {
     /// Name of the arm.
     pub arm: String,
-    /// The best value of the first sweep and those that may be as good, in words.
+    /// The best value of the first sweep and the values that may be as good, in words.
     pub first: String,
-    /// The best value of the repetition and those that may be as good, in words.
+    /// The best value of the repetition and the values that may be as good, in words.
     pub second: String,
     /// The outcome.
     pub outcome: RepetitionOutcome,

@@ -15,7 +15,7 @@ use crate::page::Align;
 pub struct SaturationView {
     /// The question.
     pub question: SaturateQuestion,
-    /// The steps, in the order in which they ran, with those that were repeated.
+    /// The steps in the order in which they ran, including repeated ones.
     pub steps: Vec<SaturationStepView>,
     /// The result of the steps: the load, if it is found.
     pub next: NextSaturationStep,
@@ -182,7 +182,7 @@ impl SaturationView {
         }
     }
 
-    /// Returns the sentence that says how far the steps came, if they have not ended.
+    /// Returns the sentence on the progress of the steps, if they have not ended.
     pub(super) fn progress(&self) -> Option<String> {
         match self.next {
             NextSaturationStep::Run { .. } => {
@@ -205,8 +205,8 @@ impl SaturationView {
         }
     }
 
-    /// Returns the gain of a step's throughput over that of the step before it, as a fraction;
-    /// `None` if one of the two was not judged.
+    /// Returns the gain of a step's throughput over the throughput of the step before it, as a
+    /// fraction; `None` if one of the two was not judged.
     pub(super) fn gain(&self, step: &SaturationStepView) -> Option<f64> {
         let of =
             |number: u32| self.steps.iter().find(|other| other.step == number && other.is_judged());

@@ -1,6 +1,6 @@
 //! The short answer of an experiment: the parts that fit a screen, the most important ones last.
 //!
-//! It leaves out what explains and keeps what warns: each check that objects has its finding and
+//! It leaves out explanations and keeps warnings: each check that objects has its finding and
 //! remedy, and undeclared differences, missed SLOs, warnings and errors are in it.
 
 use analyze::Status;
@@ -24,7 +24,7 @@ const LEAST_LINES: usize = 4;
 pub(super) struct ShortExperiment {
     /// Verdict of the experiment.
     pub(super) status: Status,
-    /// Question, workload, arms, and what is searched for or varied.
+    /// Question, workload, arms, and the searched or varied value.
     pub(super) subject: Vec<Line>,
     /// Numbers of a search, bets, models, and errors.
     pub(super) results: Vec<Line>,

@@ -116,7 +116,7 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     let is_shown = |place: usize| has_arms || place != ARM;
     let titles = point_columns(sweep).into_iter().enumerate().filter(|(place, _)| is_shown(*place));
     let titles = titles.map(|(place, (title, align))| match place {
-        // The heading names what varies.
+        // The heading names the key that varies.
         0 => (String::new(), align),
         _ => (title.to_owned(), align),
     });

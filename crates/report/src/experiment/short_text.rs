@@ -1,5 +1,5 @@
 //! The short answer of an experiment for people: details first, then the verdict, the limiters, the
-//! answer and the next commands, as in that of a run.
+//! answer and the next commands, as in the short answer of a run.
 
 use analyze::Status;
 

@@ -1,5 +1,5 @@
-//! Metrics of a comparison that the tables show: all but those that were not measured, and those
-//! that repeat another one, the service times of a job without a queue.
+//! Metrics of a comparison that the tables show: all except metrics that were not measured, and
+//! metrics that repeat another one, such as the service times of a job without a queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};
@@ -10,7 +10,7 @@ use super::lines;
 pub(super) const NOTE: &str = "Service times that equal the response times are left out: no \
                                request waited for a client";
 
-/// Returns the changes in the tables of text, Markdown and page: without those of an exploratory
+/// Returns the changes in the tables of text, Markdown and page: without changes of an exploratory
 /// metric that some runs did not measure, or that repeats another one.
 pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
@@ -18,7 +18,7 @@ pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> 
     arm.changes.iter().filter(is_measured).filter(move |it| !is_repeated(arm, it))
 }
 
-/// Returns the changes of all arms, those of declared metrics first.
+/// Returns the changes of all arms, changes of declared metrics first.
 pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &MetricChange)> {
     let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
     let mut changes: Vec<_> =

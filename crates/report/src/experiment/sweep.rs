@@ -56,7 +56,7 @@ impl SweepView {
     }
 }
 
-/// Returns the line that says what the sweep varies.
+/// Returns the line that names the varied key.
 pub(super) fn varied(sweep: &SweepView) -> String {
     let SweepView { vary, values, repeats, .. } = sweep;
     format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))
@@ -296,7 +296,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     .collect()
 }
 
-/// Returns the word for the place of a point beside the best one; empty if it is worse.
+/// Returns the word that ranks a point relative to the best one; empty if it is worse.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     let found = curve.best.as_ref();
     let Some((found, best)) = found.and_then(|found| Some((found, found.best?))) else { return "" };

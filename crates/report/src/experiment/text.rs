@@ -16,7 +16,7 @@ use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::text::Style;
 
-/// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
+/// Formats the answer of an experiment: the sentence first, then the question, bets, limiters,
 /// validity, metrics and pairs.
 pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     let mut out = AnswerText::new(style);
@@ -79,7 +79,7 @@ fn repetition(out: &mut AnswerText, view: &ExperimentView) {
     }
 }
 
-/// Writes what a search looks for, and the numbers of its result.
+/// Writes the goal of a search, and the numbers of its result.
 fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     out.entry("workload", lines::workload(view));
     out.entry("search", &search.asked());
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn change_of_the_machine_is_told_and_suspect_if_it_is_decisive() {
+    fn change_of_the_machine_is_reported_and_suspect_if_it_is_decisive() {
         let interval = ChangeInterval { low: 0.07, high: 0.092 };
         let between = |is_decisive| {
             view(vec![MachineChange::BetweenArms { arm: 1, change: 0.081, interval, is_decisive }])

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn axis_at_values_has_their_labels_and_room_beside_them() {
+    fn axis_at_values_has_their_labels_and_room_around_them() {
         let axis = Axis::at_values("", &[(1.0, "1"), (8.0, "8")], None);
         check(&axis, [0.58, 8.42], &["1", "8"]);
         assert_eq!(axis.scale, Scale::Linear);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn range_in_words_is_that_of_the_axis() {
+    fn range_in_words_agrees_with_the_axis() {
         let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         for (axis, expected) in [
             (Axis::logarithmic("", Unit::Time, [220e3, 48e6]), "200 µs to 50 ms"),

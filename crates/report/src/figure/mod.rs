@@ -1,8 +1,8 @@
 //! Figures without pixels: axes, marks, legend and caption.
 //!
-//! A [`Figure`] says all that is drawn: which numbers, on which scales, with which ticks, labels
-//! and inks. A painter turns positions into coordinates and decides nothing. Values that are not
-//! numbers are gaps, and a figure without data says why.
+//! A [`Figure`] determines everything that is drawn: numbers, scales, ticks, labels and inks. A
+//! painter turns positions into coordinates and decides nothing. Values that are not numbers are
+//! gaps, and a figure without data gives the reason.
 
 mod axis;
 mod mark;
@@ -24,7 +24,7 @@ pub struct Figure {
     pub name: String,
     /// Heading.
     pub title: String,
-    /// One sentence that says what to see.
+    /// One sentence about the content.
     pub caption: String,
     /// Horizontal axis.
     pub x: Axis,

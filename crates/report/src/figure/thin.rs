@@ -23,7 +23,7 @@ pub fn thinned(points: &[Point]) -> Thinned {
 }
 
 /// Reduces a series to `most` points. Parts have equal lengths, and missing values count as none.
-/// `extents` are those of the points, if these stand for several values each.
+/// `extents` are the extents of the points, if these stand for several values each.
 pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> Thinned {
     if points.len() <= most {
         let has_spread = extents.iter().any(|extent| extent.low < extent.high);

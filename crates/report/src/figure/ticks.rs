@@ -143,7 +143,7 @@ pub(super) fn short(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Formats a fraction of requests with the digits that tell it from all of them.
+/// Formats a fraction of requests with the digits that distinguish it from 100 %.
 pub(super) fn of_tail(fraction: f64) -> String {
     let decimals = (-(1.0 - fraction).log10()).ceil().clamp(1.0, 12.0) as usize - 1;
     format!("{} %", trimmed(&format!("{:.decimals$}", fraction * 100.0)))

@@ -86,7 +86,8 @@ impl Document {
         self.out
     }
 
-    /// Writes a section of the document. It must be one of those that the document began with.
+    /// Writes a section of the document. It must be one of the sections that the document began
+    /// with.
     pub(crate) fn section(&mut self, id: &str, write: impl FnOnce(&mut Document)) {
         let found = self.sections.iter().find(|section| section.id == id);
         let Section { id, title } = *found.expect("a section that the document began with");
@@ -238,7 +239,7 @@ impl Document {
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let file = csv_of_page(&titles, rows);
-        // What follows a colon is a remark, and no part of the name.
+        // The text after a colon is a remark, and not part of the name.
         let name = caption.split_once(": ").map_or(caption, |(name, _)| name);
         let file = link("CSV", name, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);

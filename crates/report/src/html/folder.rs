@@ -163,8 +163,8 @@ fn note_with_links(text: &str) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// Returns the value of a field that a browser sends back as it is, which [`shown`] does not keep:
-/// it replaces invisible characters, and cuts.
+/// Returns the value of a field, which a browser sends back unchanged. [`shown`] would replace its
+/// invisible characters and cut it.
 fn value(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -13,8 +13,8 @@ use crate::page::Line;
 /// The only section.
 const NOTES: Section = Section { id: "answer", title: "Notes" };
 
-/// Formats the notes of a record of a folder. Its address is `notes/NAME`, next to those of the
-/// list and of `report/NAME`; its form is sent to the same address, with `author` and `text`.
+/// Formats the notes of a record of a folder. Its address is `notes/NAME`, next to the list and
+/// `report/NAME`; its form is sent to the same address, with `author` and `text`.
 pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
     // A name with folders is deeper below the list.

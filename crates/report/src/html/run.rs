@@ -10,7 +10,7 @@ use crate::page::{
     VerdictPosition,
 };
 
-/// The sections before those of excerpts, in their order.
+/// The sections before the sections of excerpts, in their order.
 const BEFORE: [Section; 3] = [
     Section { id: "answer", title: "Answer" },
     Section { id: "figures", title: "Figures" },
@@ -24,11 +24,11 @@ const AFTER: [Section; 3] = [
     Section { id: "repeat", title: "Plan, and how to repeat it" },
 ];
 
-/// Beginnings of the names of the figures that stand beside the answer: one of each.
+/// Beginnings of the names of the figures next to the answer: one of each.
 const FIRST: [&str; 7] =
     ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
 
-/// Maximum number of figures beside the answer.
+/// Maximum number of figures next to the answer.
 const MOST_FIRST: usize = 4;
 
 /// Formats the answer of a run as one file of HTML.
@@ -55,8 +55,8 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
     out.into_text(&format!("Made by assay {} from {}.", about.version, about.file()))
 }
 
-/// Returns the figures beside the answer, which are not empty, and all others, the empty ones
-/// last. The last of those beside the answer shows the evidence for the limiter.
+/// Returns the figures next to the answer, which are not empty, and all others, the empty ones
+/// last. The last figure next to the answer shows the evidence for the limiter.
 fn divided<'f>(figures: &'f [Figure], evidence: &[&str]) -> (Vec<&'f Figure>, Vec<&'f Figure>) {
     let place = |beginning: &&str| figures.iter().position(|figure| is_drawn(figure, beginning));
     let evidence = evidence.iter().find_map(place);
@@ -170,7 +170,7 @@ fn checks(out: &mut Document, page: &Page) {
     }
 }
 
-/// Writes the limiter beside the checks, with the other suspects.
+/// Writes the limiter next to the checks, with the other suspects.
 fn limiter(out: &mut Document, limiter: &LimiterSection) {
     let row = |component: Component, because: &str, relief: Option<&str>| {
         let relief = relief.unwrap_or_default().to_owned();

@@ -31,8 +31,8 @@ pub(super) enum PageKind {
     Live,
 }
 
-/// Returns the content security policy of a page: no network and no script except for those of its
-/// kind, and no style but [`STYLE`].
+/// Returns the content security policy of a page: no network and no scripts except the scripts of
+/// its kind, and no style but [`STYLE`].
 pub(super) fn policy(kind: PageKind) -> String {
     let more = match kind {
         PageKind::File => format!("form-action 'none'; script-src {FIGURES_SCRIPT_SOURCE}"),

@@ -15,8 +15,8 @@ use serde_json::{Value, json as document};
 use crate::page::{Environment, Page};
 use crate::words::doctor;
 
-/// Returns the document of a run, `assay.summary/1`. Its keys always come in the same order, and
-/// all numbers in it are finite.
+/// Returns the document of a run, `assay.summary/1`. Its keys are always in the same order, and all
+/// numbers in it are finite.
 pub fn json(page: &Page) -> Value {
     serde_json::to_value(v1::Document::of(page)).expect("a document has no maps but with text keys")
 }

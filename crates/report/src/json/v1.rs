@@ -45,7 +45,7 @@ pub(super) struct Document {
     /// Absent without any, as in documents of earlier records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     excerpts: Vec<Value>,
-    /// Absent without notes: documents of earlier records stay what they were.
+    /// Absent without notes: documents of earlier records do not change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Value>,
 }

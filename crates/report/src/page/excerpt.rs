@@ -50,7 +50,7 @@ impl ExcerptSection {
                     let results = excerpts.iter().find(is_result);
                     section.statements.push(table.with_results(results));
                 }
-                // They stand beside their examples.
+                // They stand next to their examples.
                 ExcerptKind::Results => {}
                 ExcerptKind::Columns
                 | ExcerptKind::Indexes
@@ -112,7 +112,7 @@ impl ExcerptTable {
         }
     }
 
-    /// Returns the rows as lines: statements one below the other, and another row in one line.
+    /// Returns the rows as lines: each statement on a line of its own, any other row on one line.
     pub(crate) fn lines(&self) -> Vec<Line> {
         self.rows.iter().flat_map(|row| self.lines_of_row(row)).collect()
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_beside_their_examples() {
+    fn results_stand_next_to_their_examples() {
         let lines: [&[Option<&str>]; 6] = [
             &[Some("1"), Some("1"), Some("id"), Some("5")],
             &[Some("1"), Some("1"), Some("name"), None],

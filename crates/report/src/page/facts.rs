@@ -77,7 +77,7 @@ fn target_of(name: &str) -> &str {
     }
 }
 
-/// Returns the default of a setting of a target; `None` if the server did not tell it.
+/// Returns the default of a setting of a target; `None` if the server did not report it.
 fn default_of<'f>(
     facts: &'f [(String, String)],
     target: &str,
@@ -95,7 +95,7 @@ pub(crate) fn is_default(name: &str) -> bool {
     of_database(name).is_some_and(|fact| fact.starts_with(DEFAULT))
 }
 
-/// Returns the settings of a target, beside their defaults if the server told any.
+/// Returns the settings of a target, with their defaults if the server reported any.
 fn table_of_settings(facts: &[(String, String)], target: &str, settings: &Settings<'_>) -> Table {
     let defaults = settings.iter().map(|(name, _)| default_of(facts, target, name));
     let defaults: Vec<Option<&String>> = defaults.collect();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_a_column_of_defaults_where_the_server_told_them() {
+    fn settings_have_a_column_of_defaults_where_the_server_reported_them() {
         let tables = tables(&facts(&[
             ("copy.database.default.work_mem", "8MB"),
             ("copy.database.setting.fsync", "off"),

@@ -296,7 +296,7 @@ fn times(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns the explanations of the table of times, the general ones beside the first job alone.
+/// Returns the explanations of the table of times, the general ones with the first job only.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
     let general =
         [is_first.then_some(MEANING), (is_first && has_intervals(job)).then_some(INTERVALS)];

@@ -1,6 +1,6 @@
 //! The view model of an answer: everything that is said about a run, before it has a form.
 //!
-//! [`Page::of`] decides what is said: which numbers are shown or withheld, in which tables and
+//! [`Page::of`] decides the content: which numbers are shown or withheld, in which tables and
 //! sentences, and in which order of importance. A painter (text, JSON) gives that a form and
 //! decides nothing. Numbers are typed ([`Quantity`], or the summaries of `analyze`), and each
 //! painter formats them in its own way; sentences come from `words`.

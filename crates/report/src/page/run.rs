@@ -318,7 +318,7 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// Returns all settings except the label and the reasons of loads, which are written beside these.
+/// Returns all settings except the label and the reasons of loads, which are written next to these.
 fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
     let is_beside = |name: &str| name == LABEL || name.starts_with(INSERT_REASON_PREFIX);
     about.settings.iter().filter(move |(name, _)| !is_beside(name))

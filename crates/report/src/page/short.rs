@@ -1,6 +1,6 @@
 //! The short answer: the parts of a page that fit a screen, the most important ones last.
 //!
-//! It leaves out what explains and keeps what warns: errors, outages, missed SLOs, warnings, unsent
+//! It leaves out explanations and keeps warnings: errors, outages, missed SLOs, warnings, unsent
 //! requests and missing samples are in it.
 
 use analyze::{JobSummary, Status};

@@ -15,8 +15,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows.
     pub rows: Vec<Row>,
-    /// Titles of the columns that a narrow page drops one by one, the least important first. Of
-    /// several columns with one title, each mention drops the first that is left.
+    /// Titles of the columns that a narrow page drops one by one, the least important first. If
+    /// several columns have one title, each mention drops the first remaining one.
     pub optional: &'static [&'static str],
 }
 

@@ -1,6 +1,6 @@
-//! Attributes that say what the parts of a figure in a page are: the script of the page moves a
-//! cursor over them, shows a part of the time, hides series and draws them on another axis. The
-//! figure is complete without them.
+//! Attributes that name the parts of a figure in a page: the script of the page moves a cursor over
+//! them, shows a part of the time, hides series and draws them on another axis. The figure is
+//! complete without them.
 
 use super::layout::Layout;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Scale, Stroke, Swatch, Unit};

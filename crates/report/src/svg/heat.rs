@@ -1,7 +1,7 @@
 //! Heat maps: a path for each intensity, in few bytes.
 //!
-//! Intensities are painted over each other: the first path has all cells, and each further one
-//! those of at least its intensity. Neighbours of nearly equal intensity then share most of their
+//! Intensities are painted over each other: the first path has all cells, and each further path the
+//! cells of at least its intensity. Neighbours of nearly equal intensity then share most of their
 //! outlines. A row of cells is a line as wide as the row is high.
 
 use super::canvas::Canvas;

@@ -1,8 +1,7 @@
 //! The painter of figures: SVG with presentation attributes only: a page may forbid styles and
 //! scripts.
 //!
-//! Within a page, attributes say what the parts of a figure are, for the script of the page
-//! ([`data`]).
+//! Within a page, attributes name the parts of a figure for the script of the page ([`data`]).
 //!
 //! Text stays text. The bytes depend on the figure alone: numbers have fixed decimals, and nothing
 //! is measured or drawn at random. Inside a page, texts and lines have the ink of the page

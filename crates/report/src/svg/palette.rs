@@ -1,9 +1,9 @@
 //! Colours of inks.
 //!
 //! The hues come from Okabe and Ito ("Color Universal Design", 2008), which people with any kind of
-//! colour blindness tell apart. Orange and sky blue are darker and yellow is missing: every colour
-//! then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white paper and on the dark ground of
-//! a page; in grey print the strokes and the legend's order tell series apart.
+//! colour blindness can distinguish. Orange and sky blue are darker and yellow is missing: every
+//! colour then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white paper and on the dark
+//! ground of a page; in grey print the strokes and the legend's order distinguish series.
 
 use crate::figure::Ink;
 

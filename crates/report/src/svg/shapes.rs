@@ -219,12 +219,12 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
     path.into_text()
 }
 
-/// Returns true if a horizontal range goes on beyond the left end of the axis.
+/// Returns true if a horizontal range continues beyond the left end of the axis.
 fn goes_left(plot: &Plot<'_>, extent: &Extent) -> bool {
     extent.low < plot.figure.x.from
 }
 
-/// Returns true if a horizontal range goes on beyond the right end of the axis.
+/// Returns true if a horizontal range continues beyond the right end of the axis.
 fn goes_right(plot: &Plot<'_>, extent: &Extent) -> bool {
     extent.high > plot.figure.x.to
 }
@@ -296,7 +296,7 @@ fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
     path.into_text()
 }
 
-/// Adds the stripe of a range, with an arrow where it goes on beyond the axis.
+/// Adds the stripe of a range, with an arrow where it continues beyond the axis.
 fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [PixelPoint; 2]) {
     let (top, bottom) = (low.y - STRIPE, low.y + STRIPE);
     let (is_left, is_right) = (goes_left(plot, extent), goes_right(plot, extent));

@@ -82,7 +82,7 @@ pub(super) fn write_events(canvas: &mut Canvas, section: &EventsSection) {
     canvas.remarks(&section.more);
 }
 
-/// Writes what was run.
+/// Writes the facts about the run.
 pub(super) fn write_subject(canvas: &mut Canvas, run: &RunSection) {
     canvas.gap();
     canvas.lines(0, &run.subject);

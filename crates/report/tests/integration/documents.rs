@@ -31,7 +31,7 @@ fn full() -> Value {
 }
 
 #[test]
-fn whether_a_database_was_on_the_same_host_is_a_field() {
+fn database_on_the_same_host_is_a_field() {
     let same_host = |case: Case| json(&case.view())["run"]["same_host"].clone();
     for (place, expected) in [
         (Place::Inside, Value::Bool(true)),

@@ -77,7 +77,7 @@ fn serve(case: &mut Case, job: usize) -> TimeCourse {
     course
 }
 
-/// Adds readings that are no straight lines, which would take no space.
+/// Adds readings that are not straight lines, which would take no space.
 fn observe(case: &mut Case) {
     let mut add = |component: &str, metric: &str, per_s: f64, place: u64| {
         let mut sum = 0.0;

@@ -25,7 +25,7 @@ fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
     figures.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
-/// Observations beside a run: component, counter, and its growth per second.
+/// Observations during a run: component, counter, and its growth per second.
 pub(crate) const COMPONENTS: &[(&str, &str, f64)] = &[
     ("cpu 0", "total", 1.0),
     ("cpu 0", "busy", 0.9),

@@ -1,4 +1,5 @@
-//! The short text of the answer: it fits a screen, ends with what matters, and hides no fault.
+//! The short text of the answer: it fits a screen, ends with the most important lines, and hides no
+//! fault.
 
 use analyze::EmptySuccess;
 use base::Nanos;

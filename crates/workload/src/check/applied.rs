@@ -2,7 +2,7 @@
 //!
 //! The overrides of a section replace its lines. Overrides of keys above the first section are
 //! checked in addition to the file's own lines, because a URL that is overridden still shows which
-//! parameters are secret. Those of `[params]` replace values when the parameters are resolved.
+//! parameters are secret. Overrides of `[params]` replace values when the parameters are resolved.
 
 use std::borrow::Cow;
 

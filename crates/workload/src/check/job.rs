@@ -33,7 +33,7 @@ const LARGEST_FIELD: u64 = 64 << 10;
 /// Length of a timestamp, in bytes.
 const TIMESTAMP: u64 = 26;
 
-/// The lines of a section and what was read from them so far.
+/// The lines of a section, and the values read from them so far.
 struct Parsed<'f> {
     fields: Fields<'f>,
     /// SQL dialect of the target.
@@ -395,7 +395,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports jobs whose total rate is above what any generator can send.
+    /// Reports jobs whose total rate is above the limit of any generator.
     fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
         let most = Rate::HIGHEST as f64;
         if job.arrivals().is_some_and(|(schedule, _)| schedule.highest_per_s() > most) {

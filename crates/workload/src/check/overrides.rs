@@ -80,14 +80,14 @@ impl Overrides {
         self.keys.iter().filter(|one| one.is_param())
     }
 
-    /// Returns the overrides other than those of jobs, loads and other sections.
+    /// Returns the overrides other than overrides of jobs, loads and other sections.
     pub(crate) fn of_whole_file(&self) -> Overrides {
         let is_one = |one: &&Override| one.is_global() || one.is_param();
         let keys = self.keys.iter().filter(is_one).cloned().collect();
         Overrides { keys, ..self.clone() }
     }
 
-    /// Returns the overrides other than those of parameters.
+    /// Returns the overrides other than overrides of parameters.
     pub(crate) fn without_params(&self) -> Overrides {
         let keys = self.keys.iter().filter(|one| !one.is_param()).cloned().collect();
         Overrides { keys, ..self.clone() }

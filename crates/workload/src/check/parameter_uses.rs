@@ -73,8 +73,8 @@ impl ParameterUses {
         self.found.intersection(&self.shown).map(String::as_str)
     }
 
-    /// Returns the secret parameters: those found, the parameters inside them, and those that are
-    /// made of any of these.
+    /// Returns the secret parameters: the parameters that were found, the parameters inside them,
+    /// and the parameters that contain any of these.
     pub(super) fn params(&self) -> BTreeSet<&str> {
         let known = |name: &String| self.params.get_key_value(name).map(|(name, _)| name.as_str());
         let mut secret: BTreeSet<&str> = self.found.iter().filter_map(known).collect();

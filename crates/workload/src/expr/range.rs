@@ -9,7 +9,7 @@ use crate::value::Operator;
 /// The smallest and the largest value of an integer, or of a duration in nanoseconds.
 pub(crate) type Range = (i64, i64);
 
-/// Returns the range of an expression, given those of the variables of `let`.
+/// Returns the range of an expression, given the ranges of the variables of `let`.
 pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
     match node {
         Node::Int(value) | Node::Duration(value) => Some((*value, *value)),

@@ -62,7 +62,7 @@ fn refused(text: &str, format: Format, expected: &str) {
 }
 
 #[test]
-fn records_are_those_of_rfc_4180() {
+fn records_agree_with_rfc_4180() {
     check("a,b\nc,d\n", "a|b c|d");
     check("a,b\r\nc,d", "a|b c|d");
     check("\n\na,b\n\n\r\nc,d\n\n", "a|b c|d");

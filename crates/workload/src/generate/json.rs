@@ -49,7 +49,7 @@ impl<E> Json<E> {
         self.members.iter()
     }
 
-    /// Returns the largest size of the object in bytes, given that of a value's text.
+    /// Returns the largest size of the object in bytes, given the largest size of a value's text.
     pub(crate) fn longest(&self, longest: impl Fn(&E) -> u64) -> u64 {
         let member = |member: &Member<E>| {
             let text = longest(&member.value).saturating_mul(LONGEST_ESCAPE);
@@ -60,8 +60,8 @@ impl<E> Json<E> {
 
     /// Evaluates the object to its text.
     ///
-    /// The text of each value is appended to the buffer, then replaced by its JSON form; that of a
-    /// nested object stays.
+    /// The text of each value is appended to the buffer, then replaced by its JSON form; the text
+    /// of a nested object stays.
     pub(crate) fn value(
         &self,
         mut eval: impl FnMut(&E, &mut Values) -> Datum,

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_are_those_of_the_clause() {
+    fn frequencies_agree_with_the_clause() {
         for (a, lo, hi) in [(7, 1, 30), (255, 0, 99), (1, 3, 8)] {
             let mut counts = vec![0; (hi - lo + 1) as usize];
             for value in ints(&format!("nurand({a}, {lo}, {hi})"), 60_000) {

@@ -54,7 +54,7 @@ fn bound(freedom: f64) -> f64 {
     freedom * (1.0 - spread + 4.0 * spread.sqrt()).powi(3)
 }
 
-/// Checks the mean of a sample against that of a distribution, within five standard errors.
+/// Checks the mean of a sample against the mean of a distribution, within five standard errors.
 #[track_caller]
 pub(crate) fn mean_is(sample: &[f64], mean: f64, deviation: f64) {
     let found = sample.iter().sum::<f64>() / sample.len() as f64;

@@ -13,7 +13,7 @@ pub enum KeyGroup {
     Load,
     /// `[target NAME]`.
     Target,
-    /// In a job: what it sends.
+    /// In a job: its statements.
     Statements,
     /// In a job: its pacing.
     Arrivals,

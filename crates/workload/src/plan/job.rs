@@ -201,7 +201,8 @@ impl Job {
         own.into_iter().chain(self.parts.iter().map(|part| &part.requests))
     }
 
-    /// Returns true if it ends after a fixed number of requests: its `count`, or those of a file.
+    /// Returns true if it ends after a fixed number of requests: its `count`, or the lines of a
+    /// file.
     pub fn has_fixed_request_count(&self) -> bool {
         self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
     }
@@ -227,7 +228,7 @@ impl Job {
         }
     }
 
-    /// Returns true if its requests come by a schedule or a log, regardless of answers.
+    /// Returns true if a schedule or a log determines its requests, regardless of answers.
     pub fn has_arrivals(&self) -> bool {
         match self.pacing {
             Pacing::Open { .. }

@@ -301,7 +301,8 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// Returns an arm at each point that has a plan; reports what the arm alone does not have.
+    /// Returns an arm at each point that has a plan; reports errors that the arm alone does not
+    /// have.
     fn arm_points_of(
         &mut self,
         planner: &Planner<'_, '_>,

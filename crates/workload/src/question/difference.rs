@@ -58,7 +58,7 @@ pub(super) fn overrides(differences: &[Difference], given: &Overrides) -> Overri
     differences.iter().fold(given.clone(), |all, one| one.applied_to(all))
 }
 
-/// Applies the differences that are no overrides to a plan that was checked with them.
+/// Applies the differences that are not overrides to a plan that was checked with them.
 pub(super) fn adjust(differences: &[Difference], plan: &mut Plan) {
     differences.iter().for_each(|one| one.adjust(plan));
 }

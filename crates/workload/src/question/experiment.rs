@@ -168,8 +168,8 @@ impl fmt::Display for Arm {
 }
 
 impl Arm {
-    /// Returns the arm of a run at this load, with this warm-up and this window instead of those of
-    /// the workload. Its plan is a copy of this arm's plan, without these changes.
+    /// Returns the arm of a run at this load, with this warm-up and this window instead of the
+    /// workload's own. Its plan is a copy of this arm's plan, without these changes.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {

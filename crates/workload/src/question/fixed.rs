@@ -17,8 +17,8 @@ pub(super) struct Context<'c> {
     pub(super) folder: &'c dyn Folder,
 }
 
-/// Returns statements with their parameters replaced, as those of `[setup]`; reports their errors
-/// at `span`.
+/// Returns statements with their parameters replaced, like the statements of `[setup]`; reports
+/// their errors at `span`.
 pub(super) fn statements(
     context: Context<'_>,
     key: &str,

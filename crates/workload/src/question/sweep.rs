@@ -65,7 +65,7 @@ impl SweptValues<'_> {
     }
 }
 
-/// Reads the keys of a section; `None` if it does not say what varies.
+/// Reads the keys of a section; `None` if it does not name a varied key.
 pub(super) fn read<'f>(
     file: &File<'_>,
     section: &'f Section<'f>,
@@ -164,7 +164,7 @@ fn duration_text(runs: u64, run: Nanos) -> String {
     }
 }
 
-/// Reports an arm that sets what a section, given by its name, varies.
+/// Reports an arm that sets the key that a section, given by its name, varies.
 pub(super) fn reject_fixed(section: &str, vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
     if let Some(difference) = arm.differences.iter().find(|one| vary.is_set_by(one)) {
         sink.error(|| {

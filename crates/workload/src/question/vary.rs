@@ -1,4 +1,4 @@
-//! Things that differ between runs of a workload: what an arm sets, a sweep or a search varies.
+//! Keys that differ between runs of a workload: set by an arm, or varied by a sweep or a search.
 
 use std::fmt;
 

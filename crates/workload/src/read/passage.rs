@@ -1,8 +1,8 @@
 //! The positions in the file of each byte of a value.
 //!
 //! A value is not always a contiguous part of the file: `\` joins lines, `${…}` is replaced by its
-//! value, and `--set` gives values from outside. A [`LocatedText`] is a text that keeps the origin of
-//! its bytes; an [`Excerpt`] is a part of one. The carets of all diagnostics are located through
+//! value, and `--set` gives values from outside. A [`LocatedText`] is a text that keeps the origin
+//! of its bytes; an [`Excerpt`] is a part of one. The carets of all diagnostics are located through
 //! them.
 
 use std::borrow::Cow;

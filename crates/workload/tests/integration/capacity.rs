@@ -195,7 +195,7 @@ const METRICS: &str = "metrics are p50, p99.9 or any quantile, mean, max, servic
 const MAX: &str = "write `p99.9` for 99.9 %; the largest value is `max`";
 
 #[test]
-fn parts_of_a_comparison_are_refused_beside_a_search() {
+fn parts_of_a_comparison_are_refused_with_a_search() {
     for line in ["bet = throughput -5% .. -25%", "rounds = 12", "design = aa", "delta = 2%"] {
         let name = line.split(' ').next().unwrap();
         let message = format!("`{name}` cannot be combined with [capacity]");

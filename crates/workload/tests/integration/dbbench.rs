@@ -1,9 +1,9 @@
 //! Compatibility with the files of dbbench, with one row per rule of its language.
 //!
-//! Every file is our own. A row has the behaviour of dbbench and that of Assay: the plan, or the
-//! error. Both `assay run` and `assay dbbench` must behave so, unless the row is about rates.
-//! Behaviour that only a run shows (records of args files, results, replays) is tested in the tests
-//! of the program.
+//! Every file is our own. A row has the behaviour of dbbench and the behaviour of Assay: the plan,
+//! or the error. Both `assay run` and `assay dbbench` must behave so, unless the row is about
+//! rates. Behaviour that only a run shows (records of args files, results, replays) is tested in
+//! the tests of the program.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Experiment files: what is read, what is printed, and the errors in them.
+//! Experiment files: reading, printing, and the errors in them.
 
 use std::collections::BTreeMap;
 
@@ -499,7 +499,7 @@ error: in line 3 of `broken.ini`: `soon` is not a number
 }
 
 #[test]
-fn files_of_the_workload_are_found_beside_it() {
+fn files_of_the_workload_are_found_in_its_folder() {
     let text = "[question]\nask = ?\nworkload = sub/log.ini\n[arm a]\n[arm b]\n\
                 concurrency(job) = 5\n";
     let found = experiment(text);

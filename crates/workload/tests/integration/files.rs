@@ -17,7 +17,8 @@ fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
     plan.ok_or_else(|| render(text, &diagnostics))
 }
 
-/// Returns the statements that a plan sends: those of setup, then those of its jobs.
+/// Returns the statements that a plan sends: first the statements of setup, then the statements of
+/// its jobs.
 fn sent(plan: &Plan) -> Vec<String> {
     let setup = plan.setup.iter().map(|statement| statement.text.clone());
     let jobs = plan.jobs_and_parts().flat_map(|either| &either.requests().statements);

@@ -88,7 +88,7 @@ fn remaining_keys_of_a_job_are_read() {
 }
 
 #[test]
-fn defaults_are_those_of_the_table() {
+fn defaults_agree_with_the_table() {
     let plan = plan("[job]\nquery = select 1\n");
     assert_eq!((plan.duration, plan.warmup, plan.seed), (None, Warmup::default(), Seed(42)));
     assert_eq!((plan.drain, plan.probe), (Nanos::from_secs(10), Nanos::from_secs(10)));

@@ -33,7 +33,7 @@ const FILES: [&str; 6] = [
      slo = p99 < 30ms\nvary = concurrency(read)\n[read]\nquery = select 1\nconcurrency = 4\n",
 ];
 
-/// Words of messages that say themselves what would be right.
+/// Words of messages that contain the remedy themselves.
 const TELLS: [&str; 5] =
     ["expected ", "such as `", "did you mean", ": units are ", ": this build has "];
 

@@ -1,4 +1,4 @@
-//! Sweeps in experiment files: what is read, what is printed, and the errors in them.
+//! Sweeps in experiment files: reading, printing, and the errors in them.
 
 use std::collections::BTreeMap;
 

@@ -67,7 +67,7 @@ error: there is no [target backup]
 }
 
 #[test]
-fn a_target_has_a_name_and_a_url_and_is_asked() {
+fn a_target_has_a_name_and_a_url_and_is_used() {
     check(
         r#"
 [target copy]

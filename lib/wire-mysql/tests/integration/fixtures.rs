@@ -20,7 +20,7 @@ struct Exchange {
     password: String,
     agreed: Option<Negotiated>,
     kinds: Vec<ReplyKind>,
-    /// Sent bytes, with true for those of the client.
+    /// Sent bytes, with true for bytes of the client.
     bytes: Vec<(bool, Vec<u8>)>,
     printed: Vec<String>,
 }
@@ -102,13 +102,13 @@ fn logins_with_real_servers_are_repeated_byte_for_byte() {
             sent.clear();
             let (used, step) = login.read(bytes, &mut sent).expect(&exchange.name);
             assert_eq!(used, bytes.len(), "{}", exchange.name);
-            printed.extend(step_told(&step));
+            printed.extend(step_as_text(&step));
         }
         assert_eq!(printed, exchange.printed, "{}", exchange.name);
     }
 }
 
-fn step_told(step: &LoginStep) -> Option<String> {
+fn step_as_text(step: &LoginStep) -> Option<String> {
     match step {
         LoginStep::NeedBytes => None,
         LoginStep::StartTls => panic!("TLS was not requested"),

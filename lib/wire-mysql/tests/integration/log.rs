@@ -103,7 +103,7 @@ impl Sink for Log {
 }
 
 /// Returns the capabilities that a client and a server with all features of this crate negotiate,
-/// except those of `without`.
+/// except the capabilities in `without`.
 pub(crate) fn agreed(without: Capabilities) -> Negotiated {
     let all = WANTED | Capabilities::LOCAL_FILES;
     Negotiated::of(all, all.without(without))

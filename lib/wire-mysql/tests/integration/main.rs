@@ -1,4 +1,4 @@
-//! Tests of the protocol in both roles: each role reads what the other writes, whole or in pieces,
+//! Tests of the protocol in both roles: each role reads the bytes of the other, whole or in pieces,
 //! and both read recorded bytes of real servers.
 
 mod allocation;

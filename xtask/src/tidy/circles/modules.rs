@@ -88,8 +88,8 @@ impl<'f> Modules<'f> {
             let Some((home, of)) = self.type_of(path, block) else { continue };
             for method in &block.calls {
                 let key = (home.clone(), of.clone(), method.clone());
-                // A name that several files define, each for other parameters of the type, is that
-                // of the file itself, if it is among them.
+                // A name that several files define, each for other parameters of the type, belongs
+                // to the file itself, if that is one of them.
                 let defined = methods.get(&key).filter(|files| !files.contains(module.file));
                 files.extend(defined.into_iter().flatten());
             }
@@ -106,7 +106,8 @@ impl<'f> Modules<'f> {
         }
     }
 
-    /// Returns the file of the item that a path in module `from` leads to, if it is of this crate.
+    /// Returns the file of the item that a path in module `from` leads to, if it belongs to this
+    /// crate.
     fn file_of(&self, from: &Names, names: &Names) -> Option<&'f str> {
         let end = self.follow(from, names, 0)?;
         end.item?;

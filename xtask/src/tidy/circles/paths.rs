@@ -1,4 +1,4 @@
-//! The paths of a source file: those of `use` declarations and those within the code.
+//! The paths of a source file: the paths in `use` declarations and the paths within the code.
 
 use super::tokens::Token;
 
@@ -15,7 +15,7 @@ pub(super) struct Import {
     pub(super) is_public: bool,
 }
 
-/// The paths of one file, without those of its tests.
+/// The paths of one file, without the paths in its tests.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub(super) imports: Vec<Import>,

@@ -215,8 +215,8 @@ fn is_of_bracket(phase: Phase) -> bool {
     }
 }
 
-/// Returns the figure of the trials near the boundary, and of those that confirmed a value further
-/// below it.
+/// Returns the figure of the trials near the boundary, and of the trials that confirmed a value
+/// further below it.
 fn boundary(judged: &Judged<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn shape_of_a_trial_tells_its_outcome_and_phase() {
+    fn shape_of_a_trial_shows_its_outcome_and_phase() {
         let figures = figures(&search());
         let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
         assert_eq!(names, ["boundary", "trials"]);

@@ -24,7 +24,7 @@ const WIDEST: f64 = 1.5;
 /// Maximum number of metrics beyond the axis that the caption names.
 const MOST_BEYOND: usize = 4;
 
-/// Response times that are shown beside declared metrics of the same job.
+/// Response times that are shown next to declared metrics of the same job.
 const BESIDE: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
 /// Arms or groups of runs with their comparisons.
@@ -85,7 +85,7 @@ fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
 }
 
 /// Returns true for a response time of a job with a declared metric; of any job if the declared
-/// metrics are those of the whole run.
+/// metrics concern the whole run.
 fn is_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
     let is_time = matches!(change.metric.quantity, Quantity::Response(it) if BESIDE.contains(&it));
     let declared = || arm.changes.iter().filter(|one| !one.is_exploratory);
@@ -229,7 +229,7 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
     marks
 }
 
-/// Returns the texts beside the ranges of an effect: bets and limits above, the smallest change
+/// Returns the texts next to the ranges of an effect: bets and limits above, the smallest change
 /// that matters below, and an estimate beyond the axis.
 fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
     let label = |ink: Ink, at: f64, is_below: bool, text: String| {
@@ -295,8 +295,8 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     )
 }
 
-/// Returns the sentence about what goes on beyond the axis, after a full stop; empty if nothing
-/// does.
+/// Returns the sentence about ranges that continue beyond the axis, after a full stop; empty if
+/// there are none.
 fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
     let goes_on = |[low, high]: [f64; 2]| !x.has(low) || !x.has(high);
     let bets = shown.iter().flat_map(|effect| {
@@ -330,7 +330,7 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let low = finite().fold(0.0, f64::min);
     let high = finite().fold(0.0, f64::max);
     let y = Axis::linear("change within the pair", Unit::Change, [low, high]);
-    // What is infinite lies at an end of the axis.
+    // Infinite values lie at an end of the axis.
     let within = |value: f64| value.clamp(y.from, y.to);
     let points = (1..).map(f64::from).zip(&differences);
     let points: Vec<Point> = points.map(|(x, y)| Point { x, y: within(*y) }).collect();

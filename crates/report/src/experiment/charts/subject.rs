@@ -45,7 +45,7 @@ impl<'a> Subject<'a> {
         self.arms().map(of_arm).collect()
     }
 
-    /// Returns the completed requests per second of each arm, with those of each run over time.
+    /// Returns the completed requests per second of each arm, and of each run over time.
     pub(super) fn throughput(&self) -> Vec<Series<'a>> {
         let series = self.series(1.0, |job| job.completed_per_s.as_ref().ok());
         let with_seconds = |((.., curve), one): ((usize, &str, &'a ArmCurve), Series<'a>)| {

@@ -152,7 +152,7 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     Some(others.fold(completes, |text, (words, points)| format!("{text}; {words} {points}")))
 }
 
-/// Returns the point with the largest mean of those that count, and the mean.
+/// Returns the point with the largest mean of all points that count, and the mean.
 fn extreme(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
     let points = (0..series.means.len()).filter(|point| counts(*point));
     let all = points.filter_map(|point| Some((point, series.mean(point)?)));
@@ -247,8 +247,8 @@ fn mark_invalid(
     }
 }
 
-/// Marks the best point of each arm, and those that are not shown to be worse. `series` returns the
-/// curve of an arm on which they lie.
+/// Marks the best point of each arm, and the points that are not shown to be worse. `series`
+/// returns the curve of an arm on which they lie.
 fn mark_best<'s>(
     subject: &Subject<'_>,
     drawn: &mut Curves,
@@ -324,7 +324,7 @@ fn response_figure(
         judged.is_some_and(|it| matches!(it, Quantity::Response(q) if q.name() == name))
     };
     let last = series.iter().position(|one| is_judged(&one.name)).unwrap_or(series.len() - 1);
-    // With one arm the quantiles are the series, and stand beside each other.
+    // With one arm the quantiles are the series, and stand next to each other.
     let place = |arm: usize| if is_by_arm { series.get(arm) } else { series.get(last) };
     if is_by_arm {
         mark_best(subject, &mut drawn, &positions, place);
