@@ -3,6 +3,7 @@
 
 mod circles;
 mod edges;
+mod facts;
 mod guards;
 mod prose;
 mod shape;
@@ -28,6 +29,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
         complaints.extend(prose::check(&name, &text));
         if name.ends_with(".rs") {
             complaints.extend(shape::check(&name, &text));
+            complaints.extend(facts::check(&name, &text));
             sources.push((name.into_owned(), text));
         }
     }

@@ -1,6 +1,7 @@
 //! Checks of this machine.
 
 use base::Nanos;
+use record::environment::{NONE, host};
 
 use super::diagnosis::{Check, MissingFact, Outcome, Problem, SleepCondition};
 use super::surroundings::Surroundings;
@@ -41,7 +42,7 @@ const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
 fn governor(all: &Surroundings) -> Outcome {
-    match all.fact("host.cpu.governor") {
+    match all.fact(host::CPU_GOVERNOR) {
         Some("performance") => Outcome::Fine,
         Some(governor) => Outcome::Found(Problem::Governor { governor: governor.to_owned() }),
         None => Outcome::NotPossible(MissingFact::Governor),
@@ -49,7 +50,7 @@ fn governor(all: &Surroundings) -> Outcome {
 }
 
 fn swap(all: &Surroundings) -> Outcome {
-    match all.number::<u64>("host.swap.used_bytes") {
+    match all.number::<u64>(host::SWAP_USED) {
         None => Outcome::NotPossible(MissingFact::UsedSwap),
         Some(used) if used <= SWAPPED => Outcome::Fine,
         Some(used_bytes) => Outcome::Found(Problem::Swap { used_bytes }),
@@ -57,7 +58,7 @@ fn swap(all: &Surroundings) -> Outcome {
 }
 
 fn open_files(all: &Surroundings) -> Outcome {
-    match all.fact("host.open_files.hard") {
+    match all.fact(host::OPEN_FILES_HARD) {
         None => Outcome::NotPossible(MissingFact::OpenFiles),
         Some("unlimited") => Outcome::Fine,
         Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => Outcome::Fine,
@@ -66,10 +67,10 @@ fn open_files(all: &Surroundings) -> Outcome {
 }
 
 fn cpu_quota(all: &Surroundings) -> Outcome {
-    let quota = all.fact("host.cgroup.cpu_quota");
-    let processors = all.number::<f64>("host.cpu.logical");
+    let quota = all.fact(host::CGROUP_CPU_QUOTA);
+    let processors = all.number::<f64>(host::CPU_LOGICAL);
     match (quota, processors) {
-        (Some("none"), _) => Outcome::Fine,
+        (Some(NONE), _) => Outcome::Fine,
         (None, _) => Outcome::NotPossible(MissingFact::ControlGroups),
         (Some(_), None) => Outcome::NotPossible(MissingFact::ProcessorCount),
         (Some(quota), Some(processors)) => match quota.parse::<f64>() {
@@ -82,7 +83,7 @@ fn cpu_quota(all: &Surroundings) -> Outcome {
 }
 
 fn clock_source(all: &Surroundings) -> Outcome {
-    match all.fact("host.clock.source") {
+    match all.fact(host::CLOCK_SOURCE) {
         None => Outcome::NotPossible(MissingFact::ClockSource),
         Some(source) if FAST_CLOCKS.contains(&source) => Outcome::Fine,
         Some(source) => Outcome::Found(Problem::ClockSource { source: source.to_owned() }),
@@ -93,9 +94,9 @@ fn busy_machine(all: &Surroundings) -> Outcome {
     let Some(now) = all.processors else {
         return Outcome::NotPossible(MissingFact::ProcessorUse);
     };
-    let load = all.number::<f64>("host.load.1m");
+    let load = all.number::<f64>(host::LOAD_1M);
     let per_processor =
-        load.zip(all.number("host.cpu.logical")).map(|(load, n): (f64, f64)| load / n);
+        load.zip(all.number(host::CPU_LOGICAL)).map(|(load, n): (f64, f64)| load / n);
     let was_busy = per_processor.is_some_and(|load| load > LOAD_PER_PROCESSOR);
     match now.busy <= BUSY && !was_busy {
         true => Outcome::Fine,
@@ -130,7 +131,7 @@ fn sleep_condition(all: &Surroundings) -> SleepCondition {
         SleepCondition::StolenTime
     } else if is_found(cpu_quota(all)) {
         SleepCondition::CpuQuota
-    } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
+    } else if all.number::<f64>(host::CPU_LOGICAL).is_none_or(|processors| processors < 2.0) {
         SleepCondition::SingleProcessor
     } else if all.processors.is_none() {
         SleepCondition::UseUnknown

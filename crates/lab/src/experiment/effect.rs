@@ -5,8 +5,8 @@
 //! that ends TLS it reports about another connection. Settings of a private server are [read
 //! back](super::settings) from it.
 
-use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, DATABASE, SERVER_ID};
-use record::environment::known;
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use record::environment::{database, known};
 use workload::Plan;
 use workload::question::{Arm, Difference};
 
@@ -148,7 +148,7 @@ fn is_known_server(facts: &[(String, String)]) -> bool {
 
 /// Returns the identity of the server and the database that a run has reached.
 pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
-    known(facts, &format!("{DATABASE}{SERVER_ID}"))
+    known(facts, database::SERVER_ID)
 }
 
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this
