@@ -1,15 +1,17 @@
 //! Gates against regressions, which count instead of timing, to be independent of the load of the
-//! machine. They run the release build of `bench`.
+//! machine. They run the release build of `bench`, and read the size of that of `assay`.
 
 mod instructions;
 mod memory;
 mod program;
+mod size;
 
 use std::path::Path;
 
 /// Runs every gate. Returns the counts, or one complaint per line.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
+    let size = size::check(root)?;
     let instructions = instructions::check(root)?;
     let memory = memory::check(root)?;
-    Ok(format!("{instructions}\n{memory}"))
+    Ok(format!("{size}\n{instructions}\n{memory}"))
 }

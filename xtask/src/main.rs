@@ -1,9 +1,9 @@
 //! Checks and generators of the source tree.
 //!
 //! `cargo run -p xtask -- tidy` checks the dependencies between crates and the house style, `… --
-//! gate` the instructions per request and the memory of the release build, `… -- docs` writes the
-//! parts of the guide that are generated from tables, and `… -- test COMMAND` runs the tests, and
-//! the command alongside them. All but `docs` are part of `make test`.
+//! gate` the size, the instructions per request and the memory of the release build, `… -- docs`
+//! writes the parts of the guide that are generated from tables, and `… -- test COMMAND` runs the
+//! tests, and the command alongside them. All but `docs` are part of `make test`.
 
 mod docs;
 mod gate;

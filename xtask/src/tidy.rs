@@ -3,6 +3,7 @@
 
 mod circles;
 mod edges;
+mod facts;
 mod guards;
 mod prose;
 mod shape;
@@ -28,6 +29,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
         complaints.extend(prose::check(&name, &text));
         if name.ends_with(".rs") {
             complaints.extend(shape::check(&name, &text));
+            complaints.extend(facts::check(&name, &text));
             sources.push((name.into_owned(), text));
         }
     }
@@ -40,10 +42,20 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     }
     if complaints.is_empty() {
         let (files, circles) = (sources.len(), circles::summary(&circles));
-        Ok(format!("tidy: {files} source files and the crate edges are in order; {circles}"))
+        let comments = doc_comments(&sources);
+        Ok(format!(
+            "tidy: {files} source files and the crate edges are in order; {circles}; {comments}"
+        ))
     } else {
         Err(complaints)
     }
+}
+
+/// Returns the number of doc comments that open with a relative clause, and of all.
+fn doc_comments(sources: &[(String, String)]) -> String {
+    let comments = || sources.iter().flat_map(|(_, text)| prose::doc_comments(text));
+    let relative = comments().filter(|comment| comment.is_relative()).count();
+    format!("{relative} of {} doc comments open with a relative clause", comments().count())
 }
 
 /// Returns the files that git tracks, and new ones that it does not ignore.

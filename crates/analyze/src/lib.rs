@@ -64,6 +64,7 @@ pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::finding as limiting;
 pub use limiter::{
     Component, EvidenceKind, EvidenceNumber, Limiter, ObservedComponents, SHORTEST_LOAD, Suspect,
+    UtilisedComponent,
 };
 pub use observed::{Growth, Observed};
 pub use other_programs::{OtherProgram, OtherPrograms};

@@ -67,7 +67,9 @@ pub struct PhaseSummary {
 /// The figures of another job in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseFigures {
-    /// Name of the job.
+    /// Account of the job.
+    pub account: AccountId,
+    /// Its name.
     pub name: String,
     /// Counts by intended start in the phase.
     pub counts: Counts,
@@ -353,6 +355,7 @@ fn summary(
     let at = |step| evidence.steps.start(step).as_secs_f64();
     let steps = phase.steps.iter();
     let jobs = others.iter().zip(&phase.responses).map(|(&job, response)| PhaseFigures {
+        account: job,
         name: evidence.plan.account(job).name().to_owned(),
         counts: phase.counts(&evidence.jobs[job.index()]),
         throughput_per_s: throughput(evidence, phase, &evidence.jobs[job.index()]),

@@ -11,7 +11,8 @@ use archive::{Archive, RecordError, RecordErrorKind, RunState};
 use base::WallTime;
 use lab::comparison::{ComparedRun, SeriesKey};
 use record::EndKind;
-use record::environment::{LABEL, known};
+use record::environment::assay::LABEL;
+use record::environment::known;
 
 use crate::complain::Complaint;
 use crate::memory;

@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use archive::{Archive, ExperimentContent, RecordErrorKind};
 use base::WallTime;
-use record::environment::{LABEL, known};
+use record::environment::assay::LABEL;
+use record::environment::known;
 use report::page::{Remark, VerdictPosition};
 use report::{FolderRow, Page, RowState, RunDetails, View};
 

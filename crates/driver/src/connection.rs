@@ -167,7 +167,8 @@ pub trait Connection: Sized + 'static {
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
     /// Returns further facts about the server, by names that begin with
-    /// [`DATABASE`](crate::DATABASE): settings that differ from their defaults, replication, sizes.
+    /// [`DATABASE`](record::environment::DATABASE): settings that differ from their defaults,
+    /// replication, sizes.
     ///
     /// A fact that cannot be read is `unknown`. Secrets are never included.
     fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {

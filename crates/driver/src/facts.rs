@@ -1,24 +1,16 @@
 //! Facts about a server, as written to a record, with secrets and locations filtered out.
 //!
 //! A value is one line of at most [`LONGEST`] characters. A value that cannot be read is `unknown`.
-//! A setting that may hold a secret is recorded as [`HIDDEN`]: only that it is set is kept. A
-//! setting that locates or identifies a server without changing how it works is left out, because
+//! A setting that may hold a secret is recorded as [`HIDDEN_SETTING`]: only that it is set is kept.
+//! A setting that locates or identifies a server without changing how it works is left out, because
 //! it differs between two identically configured servers.
 
 use base::printable;
+use record::environment::{
+    HIDDEN_SETTING, UNKNOWN, database, database_default, database_setting, database_table,
+};
 
 use crate::Table;
-use crate::server_facts::UNKNOWN;
-
-/// Prefix of the names of facts about a server.
-pub const DATABASE: &str = "database.";
-
-/// Name, after [`DATABASE`], of the fact that identifies a server and its database without
-/// revealing its location.
-pub const SERVER_ID: &str = "server_id";
-
-/// The value of a setting that may hold a secret.
-pub(crate) const HIDDEN: &str = "hidden";
 
 /// Maximum length of a value, in characters; longer values are cut.
 const LONGEST: usize = 200;
@@ -108,7 +100,7 @@ impl Setting<'_> {
         let name = self.name.to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
         if has(&SECRETS) || self.looks_secret() {
-            return Some(HIDDEN.to_owned());
+            return Some(HIDDEN_SETTING.to_owned());
         }
         let is_place = has(&PLACES) && !has(&NO_PLACES);
         // A number or a switch does not locate anything, except in settings such as `port`.
@@ -118,7 +110,7 @@ impl Setting<'_> {
         // Extensions may give any name to a secret.
         let is_foreign = name.contains('.');
         if (is_foreign || has(&RATHER_SECRETS)) && !self.is_plain() {
-            return Some(HIDDEN.to_owned());
+            return Some(HIDDEN_SETTING.to_owned());
         }
         Some(recorded_text(Some(self.value)))
     }
@@ -154,7 +146,7 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 /// Returns one fact per row of a table of settings (name, value, and the default if the server
 /// reports it), their count, and the defaults.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
-    let count = |count: String| (format!("{DATABASE}settings"), count);
+    let count = |count: String| (database::SETTINGS.to_owned(), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
     let (mut facts, mut defaults) = (Vec::new(), Vec::new());
     for row in table.rows.iter().take(MOST_SETTINGS) {
@@ -163,12 +155,12 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
         let Some(value) = setting.recorded_value() else { continue };
         let name = name.to_ascii_lowercase();
         if let [Some(default)] = default
-            && value != HIDDEN
+            && value != HIDDEN_SETTING
         {
             let default = recorded_text(Some(default));
-            defaults.push((format!("{DATABASE}default.{name}"), default));
+            defaults.push((database_default(&name), default));
         }
-        facts.push((format!("{DATABASE}setting.{name}"), value));
+        facts.push((database_setting(&name), value));
     }
     facts.push(count(facts.len().to_string()));
     facts.extend(defaults);
@@ -179,24 +171,20 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
 pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, String)> {
     let row = table.and_then(|table| table.rows.first());
     let value = |place: usize| row.and_then(|row| row.get(place)?.as_deref());
-    let fact =
-        |(place, name): (usize, &&str)| (format!("{DATABASE}{name}"), recorded_text(value(place)));
+    let fact = |(place, name): (usize, &&str)| ((*name).to_owned(), recorded_text(value(place)));
     names.iter().enumerate().map(fact).collect()
 }
 
 /// Returns the sizes of tables and of their indexes, from rows of name, bytes and index bytes.
 pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
     let Some(table) = table else {
-        return vec![(format!("{DATABASE}tables"), UNKNOWN.to_owned())];
+        return vec![(database::TABLES.to_owned(), UNKNOWN.to_owned())];
     };
-    let mut facts = vec![(format!("{DATABASE}tables"), table.rows.len().to_string())];
+    let mut facts = vec![(database::TABLES.to_owned(), table.rows.len().to_string())];
     for row in table.rows.iter().take(MOST_TABLES) {
         let [Some(name), bytes, indexes] = row.as_slice() else { continue };
-        let name = recorded_text(Some(name));
-        let fact = |what: &str, value: &Option<String>| {
-            (format!("{DATABASE}table.{name}.{what}"), recorded_text(value.as_deref()))
-        };
-        facts.extend([fact("bytes", bytes), fact("index_bytes", indexes)]);
+        let values = [bytes, indexes].map(|size| recorded_text(size.as_deref()));
+        facts.extend(database_table(&recorded_text(Some(name))).into_iter().zip(values));
     }
     facts
 }
@@ -237,7 +225,7 @@ mod tests {
             ("anything", "dbname=x password=geheim"),
             ("authentication_ldap_simple_bind_root_pwd", "geheim"),
         ] {
-            check(name, value, Some(HIDDEN));
+            check(name, value, Some(HIDDEN_SETTING));
         }
     }
 
@@ -295,7 +283,7 @@ mod tests {
         let facts: Vec<(&str, &str)> = facts.iter().map(|(a, b)| (&a[9..], b.as_str())).collect();
         let expected = [
             ("setting.work_mem", "64MB"),
-            ("setting.archive_command", HIDDEN),
+            ("setting.archive_command", HIDDEN_SETTING),
             ("setting.fsync", "off"),
             ("setting.jit", "off"),
             ("settings", "4"),
@@ -309,6 +297,6 @@ mod tests {
         let unknown = |name: &str| (format!("database.{name}"), UNKNOWN.to_owned());
         assert_eq!(settings(None), [unknown("settings")]);
         assert_eq!(tables(None), [unknown("tables")]);
-        assert_eq!(columns(&["a", "b"], None), [unknown("a"), unknown("b")]);
+        assert_eq!(columns(&["database.a", "database.b"], None), [unknown("a"), unknown("b")]);
     }
 }

@@ -34,7 +34,6 @@ pub use account::{Count, Counter};
 pub use any::{AnyConnection, AnyDriver};
 pub use connection::{Connection, Driver};
 pub use error::Error;
-pub use facts::{DATABASE, SERVER_ID};
 pub use load::{Batches, Duplicates, Insert, Method};
 pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;

@@ -1,14 +1,9 @@
 //! Facts that a server has returned about itself, for the record.
 
 use net::Encryption;
+use record::environment::{NONE, UNKNOWN};
 
 use crate::table::Table;
-
-/// Value of a fact that cannot be read.
-pub(crate) const UNKNOWN: &str = "unknown";
-
-/// Value of an absent item.
-pub(crate) const NONE: &str = "none";
 
 /// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
 /// behind a pooler reports about its connection to the pooler.

@@ -5,13 +5,10 @@ use archive::{Archive, RecordError};
 use base::AccountId;
 use driver::Counter;
 use record::metric::database;
-use record::{Counts, Interval, Kind, Metric};
+use record::{Counts, Interval, Kind, Metric, environment};
 
 /// The component under which the server's counters are stored in a record.
 pub(crate) const DATABASE: &str = "database";
-
-/// The setting that says why a record has no server statistics.
-pub(crate) const NO_STATISTICS: &str = "database.account";
 
 /// Returns the metric under which a counter is recorded.
 pub(crate) fn metric_of(counter: Counter) -> Metric {
@@ -40,7 +37,7 @@ pub(crate) fn account(
     of_server: Vec<Observed>,
     jobs: &[Counts],
 ) -> Result<Account, RecordError> {
-    let refused = settings.iter().find(|(name, _)| name == NO_STATISTICS);
+    let refused = settings.iter().find(|(name, _)| name == environment::database::ACCOUNT);
     let jobs = archive.accounts().zip(jobs).map(|(job, counts)| answered(archive, job, *counts));
     Ok(Account {
         refused: refused.map(|(_, why)| why.clone()),

@@ -12,7 +12,7 @@ use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::AnyDriver;
 use engine::{Options, Prepare, Stop};
 use observe::{DatabaseWatch, ObservedSessions, Scope};
-use record::environment::{COMMAND, COMMAND_ENDED, MISSING};
+use record::environment::observe::{COMMAND, COMMAND_ENDED, MISSING};
 use record::{End, EndKind, Header, Pace, TargetText};
 use workload::{Observe, Overrides, Plan};
 

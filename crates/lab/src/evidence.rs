@@ -10,10 +10,8 @@ use analyze::{
 use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
-use record::{
-    AccountKind, Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, Kind, Pace,
-    Series,
-};
+use record::environment::generator;
+use record::{AccountKind, Balance, Counts, EndKind, HIGHEST, Interval, Kind, Pace, Series};
 use workload::question::Condition;
 use workload::{JobOrPart, Metric, NoFiles, Overrides, Plan, Statistic, Warmup};
 
@@ -25,8 +23,7 @@ use crate::account::{DATABASE, account};
 /// a row unless the generator was stalled.
 const GAP: Interval = 86_400;
 
-/// The setting that says that the threads spin instead of sleeping, and its value.
-pub(crate) const SPIN: &str = "generator.spin";
+/// The value of [`generator::SPIN`] for threads that spin instead of sleeping.
 pub(crate) const YES: &str = "yes";
 
 /// Reads the evidence of a record.
@@ -128,7 +125,7 @@ fn read_evidence(
 
 /// Returns true if the settings say that the threads spin instead of sleeping.
 pub(crate) fn spins(settings: &[(String, String)]) -> bool {
-    settings.iter().any(|(name, value)| name == SPIN && value == YES)
+    settings.iter().any(|(name, value)| name == generator::SPIN && value == YES)
 }
 
 /// Returns the time from time zero to the start of the window, after a given or detected warm-up.
@@ -503,7 +500,7 @@ fn observed_of(SeriesReadings { series, points, ranges }: SeriesReadings) -> Obs
 }
 
 fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {
-    let of_table = |name: &str| name.strip_prefix(INSERT_REASON_PREFIX) == Some(table);
+    let of_table = |name: &str| name.strip_prefix(generator::INSERTS) == Some(table);
     settings.iter().find(|(name, _)| of_table(name)).map(|(_, why)| why.clone())
 }
 

@@ -11,14 +11,11 @@ use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, OwnSessions, RemoteHost, RemoteWatch,
     Sample, Scope, ServerLocation, Watch,
 };
-use record::environment::MISSING;
+use record::environment::observe::{LOAD_MISSING, MISSING};
 use workload::{NamedTarget, Observe, Plan};
 
 use crate::account::DATABASE;
 use crate::target::ResolvedTarget;
-
-/// Prefix of the settings that name components that could not be observed while a table was filled.
-const MISSING_IN_LOAD: &str = "observe.load.missing.";
 
 /// The name of the threads on which SQLite runs.
 const SQLITE: &str = "sqlite";
@@ -91,7 +88,7 @@ impl ObservationSink {
             let name = match &self.load {
                 None => format!("{MISSING}{what}"),
                 // The run itself may still be able to observe it.
-                Some((table, _)) => format!("{MISSING_IN_LOAD}{table}.{what}"),
+                Some((table, _)) => format!("{LOAD_MISSING}{table}.{what}"),
             };
             self.notes.setting(name, why);
         }
@@ -200,7 +197,7 @@ pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
 
 /// Returns the components that could not be observed while a table was filled, with the reasons.
 pub(crate) fn unseen_in_load(settings: &[(String, String)], table: &str) -> Vec<(String, String)> {
-    missing(settings, &format!("{MISSING_IN_LOAD}{table}."))
+    missing(settings, &format!("{LOAD_MISSING}{table}."))
 }
 
 fn missing(settings: &[(String, String)], prefix: &str) -> Vec<(String, String)> {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use analyze::{Place, Route, Surroundings, UsedTarget};
 use base::{Endpoint, Target, TargetKind};
-use observe::environment::{self, Root, network};
-use record::environment::{NETWORK, NETWORK_PATH, NetworkPath, UNKNOWN, known};
+use observe::environment::{self, Root};
+use record::environment::{NetworkPath, UNKNOWN, known, network, network_of_target};
 use record::{Header, Pace};
 use workload::Plan;
 
@@ -17,10 +17,12 @@ use crate::target::ResolvedTarget;
 pub(crate) fn read(record: &Path, reached: &[ResolvedTarget]) -> Vec<(String, String)> {
     let mut facts = environment::read(&Root::system(), &folder_of(record));
     for ResolvedTarget { name, target } in reached {
-        facts.extend(network::read(target).into_iter().map(|(fact, value)| match name {
-            None => (fact, value),
-            Some(name) => (named(&fact, name), value),
-        }));
+        facts.extend(environment::network::read(target).into_iter().map(
+            |(fact, value)| match name {
+                None => (fact, value),
+                Some(name) => (network_of_target(&fact, name), value),
+            },
+        ));
     }
     facts
 }
@@ -33,12 +35,12 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
     let main = Target::parse(&header.target.to_string()).ok();
     let path = |fact: &str| known(settings, fact).map(str::to_owned);
     let named = plan.targets.iter().map(|target| {
-        let path = path(&named(NETWORK_PATH, &target.name));
+        let path = path(&network_of_target(network::PATH, &target.name));
         asked(&target.target, path.as_deref())
     });
     Surroundings {
         main: main
-            .map_or_else(UsedTarget::default, |main| asked(&main, path(NETWORK_PATH).as_deref())),
+            .map_or_else(UsedTarget::default, |main| asked(&main, path(network::PATH).as_deref())),
         named: named.collect(),
         calibration: facts::read(settings),
     }
@@ -76,12 +78,6 @@ fn folder_of(file: &Path) -> std::path::PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
-}
-
-/// Returns the name of a network fact of a named target: `network.TARGET.path`.
-fn named(fact: &str, target: &str) -> String {
-    let rest = fact.strip_prefix(NETWORK).unwrap_or(fact);
-    format!("{NETWORK}{target}.{rest}")
 }
 
 #[cfg(test)]

@@ -1,7 +1,12 @@
 //! Names of the settings and facts that a record holds about the surroundings of a run.
 //!
-//! `observe` reads the facts, `lab` writes them, and `analyze` and `report` look them up; all take
-//! their names from here. A fact is a name, such as `host.cpu.governor`, and a value.
+//! A fact is a name, such as `host.cpu.governor`, and a value. The names are constants by subject
+//! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) share them with all
+//! readers, so a misspelt name does not compile; `xtask tidy` finds names that are spelt elsewhere.
+//! Names with a variable part are made by functions.
+//!
+//! Facts of a target with a name have it in theirs: `TARGET.database.size_bytes`,
+//! `network.TARGET.path`. [`is_fact`] recognises them.
 
 use std::net::IpAddr;
 
@@ -14,26 +19,14 @@ pub const NONE: &str = "none";
 /// Value of a setting of a server that may hold a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
-/// Prefix of the settings that name components that could not be observed; their values are the
-/// reasons.
-pub const MISSING: &str = "observe.missing.";
-
 /// Prefix of the names of facts about this program and its arguments.
 pub const ASSAY: &str = "assay.";
-
-/// Name of the fact that holds the label of a run, as given on the command line.
-pub const LABEL: &str = "assay.label";
 
 /// Prefix of the names of facts about the configuration of the load generator.
 pub const GENERATOR: &str = "generator.";
 
-/// Name of the fact that holds the mean time of a request to the null server, measured just before
-/// the run, in nanoseconds.
-pub const CANARY: &str = "generator.canary_ns";
-
-/// Name of the fact that holds the time between the end of the previous trial of a capacity search
-/// and this one, in nanoseconds.
-pub const BEFORE_TRIAL: &str = "generator.before_trial_ns";
+/// Prefix of the names of settings that say what was observed.
+pub const OBSERVE: &str = "observe.";
 
 /// Prefix of the names of facts about the machine.
 pub const HOST: &str = "host.";
@@ -48,24 +41,186 @@ pub const CALIBRATION: &str = "calibration.";
 /// Prefix of the names of facts about a server, after the name of its target if that has one.
 pub const DATABASE: &str = "database.";
 
-/// Prefix of the names of the settings of a server that differ from their defaults, after
-/// [`DATABASE`].
-pub const SETTING: &str = "setting.";
+/// Defines a module of constants for the facts of each subject.
+macro_rules! facts {
+    ($(
+        $(#[$doc:meta])*
+        $module:ident {
+            $($constant:ident $name:literal $meaning:literal;)+
+        }
+    )+) => {
+        $(
+            $(#[$doc])*
+            pub mod $module {
+                $(
+                    #[doc = concat!("`", $name, "`: ", $meaning, ".")]
+                    pub const $constant: &str = $name;
+                )+
 
-/// Prefix of the names of the facts that hold the defaults of these settings, after [`DATABASE`].
-pub const DEFAULT: &str = "default.";
+                /// All names of this subject.
+                pub const ALL: &[&str] = &[$($constant),+];
+            }
+        )+
+    };
+}
 
-/// Name of the fact that holds the kind of path to the server.
-pub const NETWORK_PATH: &str = "network.path";
+facts! {
+    /// Facts about this program and its arguments. Only the label is in the table of settings.
+    assay {
+        COMMAND "assay.command" "command line";
+        COMMIT "assay.commit" "commit that the program was built from";
+        LABEL "assay.label" "label of the run, as given on the command line";
+        PLAN "assay.plan" "plan of the run, as printed";
+        SEED "assay.seed" "seed of the random numbers";
+        STARTED "assay.started" "instant of the start";
+        TARGET "assay.target" "URL of the main target";
+        VERSION "assay.version" "version of the program";
+        WORKLOAD "assay.workload" "path of the workload file";
+    }
 
-/// Name of the fact that holds the round trip time to the server.
-pub const ROUND_TRIP: &str = "network.round_trip_us";
+    /// Facts about the configuration of the load generator.
+    generator {
+        BEFORE_TRIAL "generator.before_trial_ns"
+            "time between the end of the previous trial of a capacity search and this one, in \
+             nanoseconds";
+        CANARY "generator.canary_ns"
+            "mean time of a request to the null server just before the run, in nanoseconds";
+        INSERTS "generator.inserts."
+            "prefix of the reasons why the rows of a table, whose name follows, were inserted \
+             although the server has a faster method";
+        SPIN "generator.spin" "`yes` if the threads spin instead of sleeping";
+    }
 
-/// Setting that holds the command of an observed program.
-pub const COMMAND: &str = "observe.command";
+    /// Settings that say what was observed.
+    observe {
+        COMMAND "observe.command" "command of the observed program";
+        COMMAND_ENDED "observe.command.ended" "end of the observed program, in words";
+        LOAD_MISSING "observe.load.missing."
+            "prefix of the same while a table, whose name and a dot follow, was filled";
+        MISSING "observe.missing."
+            "prefix of the reasons why a component, whose name follows, could not be observed";
+    }
 
-/// Setting that says how the observed program ended.
-pub const COMMAND_ENDED: &str = "observe.command.ended";
+    /// Facts about the machine.
+    host {
+        ARCHITECTURE "host.architecture" "processor architecture that Assay was built for";
+        CGROUP_CPU_QUOTA "host.cgroup.cpu_quota" "lowest limit of processors of the groups around";
+        CGROUP_MEMORY_LIMIT "host.cgroup.memory_limit_bytes" "lowest limit of memory, in bytes";
+        CGROUP_VERSION "host.cgroup.version" "version of the control groups: `v1`, `v2`";
+        CLOCK_AVAILABLE "host.clock.available" "available clock sources of the kernel";
+        CLOCK_SOURCE "host.clock.source" "clock source in use";
+        CLOCK_TIMER_SLACK "host.clock.timer_slack_ns"
+            "delay that the kernel may add to most waits of this process, in nanoseconds";
+        CPU_ALLOWED "host.cpu.allowed" "list of the processors that this process may use";
+        CPU_DRIVER "host.cpu.driver" "driver of the clock rate";
+        CPU_GOVERNOR "host.cpu.governor" "governor of the clock rate";
+        CPU_LOGICAL "host.cpu.logical" "number of logical processors";
+        CPU_MAX_KHZ "host.cpu.max_khz" "highest nominal clock rate, in kHz";
+        CPU_MICROCODE "host.cpu.microcode" "version of the microcode";
+        CPU_MITIGATIONS "host.cpu.mitigations" "mitigations of processor flaws, summarised";
+        CPU_MODEL "host.cpu.model" "model of the processors";
+        CPU_PHYSICAL "host.cpu.physical" "number of cores";
+        CPU_SMT "host.cpu.smt" "simultaneous multithreading: `on`, `off`";
+        CPU_SOCKETS "host.cpu.sockets" "number of sockets";
+        CPU_TURBO "host.cpu.turbo" "clock rates above the nominal one: `on`, `off`";
+        DISTRIBUTION "host.distribution" "name of the operating system";
+        HUGE_PAGES_RESERVED "host.huge_pages.reserved" "number of reserved huge pages";
+        HUGE_PAGES_SIZE "host.huge_pages.size_bytes" "size of a huge page, in bytes";
+        HUGE_PAGES_TRANSPARENT "host.huge_pages.transparent" "`always`, `madvise` or `never`";
+        KERNEL "host.kernel" "name and version of the kernel";
+        KERNEL_BUILD "host.kernel.build" "build of the kernel";
+        LOAD_1M "host.load.1m" "load average of the last minute";
+        LOAD_5M "host.load.5m" "load average of the last 5 minutes";
+        LOAD_15M "host.load.15m" "load average of the last 15 minutes";
+        MEMORY_AVAILABLE "host.memory.available_bytes" "available memory, in bytes";
+        MEMORY_TOTAL "host.memory.total_bytes" "memory of the machine, in bytes";
+        NUMA_NODES "host.numa.nodes" "number of memory nodes";
+        OPEN_FILES_HARD "host.open_files.hard" "limit to which the soft limit may be raised";
+        OPEN_FILES_SOFT "host.open_files.soft" "limit of the open files of this process";
+        PORTS_EPHEMERAL "host.ports.ephemeral" "local ports of outgoing connections";
+        STORAGE_DEVICE "host.storage.device" "device of the folder that holds the record";
+        STORAGE_FILE_SYSTEM "host.storage.file_system" "file system of this folder";
+        STORAGE_MEDIUM "host.storage.medium" "`solid-state` or `rotating`";
+        STORAGE_OPTIONS "host.storage.options" "options of the mount";
+        STORAGE_SCHEDULER "host.storage.scheduler" "I/O scheduler of the device";
+        SWAP_SWAPPINESS "host.swap.swappiness" "tendency of the kernel to swap";
+        SWAP_TOTAL "host.swap.total_bytes" "size of the swap space, in bytes";
+        SWAP_USED "host.swap.used_bytes" "swap in use, in bytes";
+        TCP_CONGESTION_CONTROL "host.tcp.congestion_control" "congestion control of TCP";
+        TCP_REUSE_WAITING_PORTS "host.tcp.reuse_waiting_ports" "setting `tcp_tw_reuse`";
+        VIRTUALISATION_CONTAINER "host.virtualisation.container" "container around this process";
+        VIRTUALISATION_HYPERVISOR "host.virtualisation.hypervisor" "hypervisor below the system";
+    }
+
+    /// Facts about the path to the servers of a target.
+    network {
+        PATH "network.path" "[kind of path](super::NetworkPath) to each server";
+        ROUND_TRIP "network.round_trip_us" "round trip time to each server, in microseconds";
+    }
+
+    /// Facts about the load generator's own cost.
+    calibration {
+        ASSAY "calibration.assay" "version of the program that measured it";
+        CLOCK_COST "calibration.clock.cost_ns" "time of a clock reading, in nanoseconds";
+        CLOCK_RESOLUTION "calibration.clock.resolution_ns" "step of the clock, in nanoseconds";
+        SQLITE_HAND_OFF "calibration.sqlite.hand_off_us"
+            "time to SQLite's thread and back, in microseconds";
+        TAKEN "calibration.taken" "instant of the calibration";
+        TIMER_MAX "calibration.timer.max_us" "largest lateness of the timer, in microseconds";
+        TIMER_P50 "calibration.timer.p50_us" "median lateness of the timer, in microseconds";
+        TIMER_P99 "calibration.timer.p99_us" "99th percentile of that, in microseconds";
+    }
+
+    /// Facts about a server.
+    database {
+        ACCOUNT "database.account" "reason why the server's own statistics could not be read";
+        BUFFER "database.buffer_bytes" "size of the server's own buffer, in bytes";
+        DEFAULT "database.default." "prefix of the defaults of such settings, whose names follow";
+        REPLICATION_REPLICAS "database.replication.replicas" "MySQL: number of replicas";
+        REPLICATION_ROLE "database.replication.role" "PostgreSQL: `primary` or `standby`";
+        REPLICATION_SOURCES "database.replication.sources"
+            "MySQL: states of the servers that it replicates from";
+        REPLICATION_STANDBYS "database.replication.standbys"
+            "PostgreSQL: state and kind of each standby";
+        REPLICATION_SYNCHRONOUS "database.replication.synchronous"
+            "PostgreSQL: setting `synchronous_standby_names`";
+        SERVER_ID "database.server_id"
+            "hash that identifies the server and its database without revealing its location";
+        SETTING "database.setting."
+            "prefix of the settings that differ from their defaults, whose names follow";
+        SETTINGS "database.settings" "number of these settings";
+        SIZE "database.size_bytes" "size of the database, in bytes";
+        SIZE_PER_BUFFER "database.size_per_buffer" "size of the database in buffers";
+        TABLE "database.table." "prefix of the sizes of a table, whose name follows";
+        TABLES "database.tables" "number of tables whose sizes are reported";
+    }
+}
+
+/// Returns the name of the fact about a setting of a server that differs from its default.
+pub fn database_setting(name: &str) -> String {
+    format!("{}{name}", database::SETTING)
+}
+
+/// Returns the name of the fact that holds the default of a setting of a server.
+pub fn database_default(name: &str) -> String {
+    format!("{}{name}", database::DEFAULT)
+}
+
+/// Returns the names of the facts about the sizes of a table and of its indexes, in bytes.
+pub fn database_table(name: &str) -> [String; 2] {
+    ["bytes", "index_bytes"].map(|size| format!("{}{name}.{size}", database::TABLE))
+}
+
+/// Returns the name of a fact of [`network`] for a target with a name: `network.TARGET.path`.
+pub fn network_of_target(fact: &str, target: &str) -> String {
+    let rest = fact.strip_prefix(NETWORK).unwrap_or(fact);
+    format!("{NETWORK}{target}.{rest}")
+}
+
+/// Returns the name of a fact about the requests of one kind of server, in a calibration.
+pub fn calibration_of_server(server: &str, figure: &str) -> String {
+    format!("{CALIBRATION}{server}.{figure}")
+}
 
 /// Returns true if a setting of a record is a fact of the environment, and not one of the settings
 /// that every server reports.
@@ -80,13 +235,37 @@ pub fn of_database(name: &str) -> Option<&str> {
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
+/// Returns the rest of the name of a fact about a server that begins with a prefix of [`database`],
+/// such as the name of a setting.
+pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
+}
+
+/// Returns true if `name` is a fact, of the main target or of one with a name.
+pub fn is_fact(name: &str, fact: &str) -> bool {
+    let of_network = || name.strip_prefix(NETWORK)?.split_once('.').map(|(_, rest)| rest);
+    match (fact.strip_prefix(DATABASE), fact.strip_prefix(NETWORK)) {
+        _ if name == fact => true,
+        (Some(rest), _) => of_database(name) == Some(rest),
+        (None, Some(rest)) => of_network() == Some(rest),
+        (None, None) => false,
+    }
+}
+
+/// Returns true if a fact is a size of the database or of its tables, or their number.
+pub fn is_data_size(name: &str) -> bool {
+    use database::{SIZE, SIZE_PER_BUFFER, TABLE, TABLES};
+    [SIZE, SIZE_PER_BUFFER, TABLES].into_iter().any(|fact| is_fact(name, fact))
+        || database_rest(name, TABLE).is_some()
+}
+
 /// Returns the value of a fact by its name; `None` if it is unknown or missing.
 pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
     let (_, value) = facts.iter().find(|(known, _)| known == name)?;
     (value != UNKNOWN).then_some(value.as_str())
 }
 
-/// The kind of path between this process and a server: a value of [`NETWORK_PATH`].
+/// The kind of path between this process and a server: a value of [`network::PATH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkPath {
     /// A Unix socket of this machine.
@@ -171,6 +350,59 @@ mod tests {
         check(Some("10.0.0.1"), "10.0.0.1", NetworkPath::SameHost);
         check(Some("10.0.0.1"), "10.0.0.2", NetworkPath::RemoteV4);
         check(None, "2001:db8::1", NetworkPath::RemoteV6);
+    }
+
+    #[test]
+    fn names_are_distinct_and_begin_with_their_subject() {
+        for (prefix, names) in [
+            (ASSAY, assay::ALL),
+            (GENERATOR, generator::ALL),
+            (OBSERVE, observe::ALL),
+            (HOST, host::ALL),
+            (NETWORK, network::ALL),
+            (CALIBRATION, calibration::ALL),
+            (DATABASE, database::ALL),
+        ] {
+            for (index, name) in names.iter().enumerate() {
+                assert!(name.len() > prefix.len() && name.starts_with(prefix), "{name}");
+                assert!(!names[..index].contains(name), "{name} occurs twice");
+            }
+        }
+    }
+
+    #[test]
+    fn names_have_their_target_or_their_table() {
+        assert_eq!(network_of_target(network::PATH, "copy"), "network.copy.path");
+        assert_eq!(database_table("t"), ["database.table.t.bytes", "database.table.t.index_bytes"]);
+        assert_eq!(database_rest("copy.database.setting.fsync", database::SETTING), Some("fsync"));
+        assert_eq!(database_rest("database.settings", database::SETTING), None);
+        assert_eq!(database_rest("fsync", database::SETTING), None);
+    }
+
+    #[test]
+    fn fact_of_any_target_is_recognised() {
+        let check = |name: &str, fact: &str, expected: bool| {
+            assert_eq!(is_fact(name, fact), expected, "{name} {fact}");
+        };
+        check("host.kernel", host::KERNEL, true);
+        check("host.kernel.build", host::KERNEL, false);
+        check("database.size_bytes", database::SIZE, true);
+        check("copy.database.size_bytes", database::SIZE, true);
+        check("copy.database.size_per_buffer", database::SIZE, false);
+        check("network.path", network::PATH, true);
+        check("network.copy.path", network::PATH, true);
+        check("network.copy.round_trip_us", network::PATH, false);
+        check("copy.path", network::PATH, false);
+    }
+
+    #[test]
+    fn sizes_of_data_are_recognised() {
+        for size in ["copy.database.size_per_buffer", "database.tables", "database.table.t.bytes"] {
+            assert!(is_data_size(size), "{size}");
+        }
+        for other in ["database.buffer_bytes", "database.settings", "copy.size_bytes"] {
+            assert!(!is_data_size(other), "{other}");
+        }
     }
 
     #[test]

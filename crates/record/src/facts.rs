@@ -94,10 +94,6 @@ impl AccountKind {
     pub const NODE_MODEL: &str = "node";
 }
 
-/// The prefix of the setting that gives the reason why a table's rows were inserted although the
-/// server has a faster method. The name of the table follows.
-pub const INSERT_REASON_PREFIX: &str = "generator.inserts.";
-
 /// The passage of time in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {

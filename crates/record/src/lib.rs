@@ -45,8 +45,8 @@ pub use delivery::{
 };
 pub use excerpt::{Excerpt, ExcerptKind, MOST_EXCERPT_ROWS};
 pub use facts::{
-    AccountKind, ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace,
-    Reading, RunFacts, Series, TargetText,
+    AccountKind, ClientSample, End, EndKind, Header, JobHeader, Load, Pace, Reading, RunFacts,
+    Series, TargetText,
 };
 pub use grid::{Grid, Interval};
 pub use histogram::Histograms;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use analyze::{Component, Evidence, Summary};
 use base::{Seed, Target, TargetKind, WallTime};
-use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, LABEL, UNKNOWN, known};
+use record::environment::observe::{COMMAND, COMMAND_ENDED};
+use record::environment::{UNKNOWN, assay, known};
 use record::{End, Excerpt, Note, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
@@ -142,21 +143,21 @@ impl RunDetails {
     pub(crate) fn program_facts(&self) -> Vec<(String, String)> {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let facts = [
-            ("command", self.command.clone()),
-            ("commit", commit.to_owned()),
-            ("plan", self.plan.clone()),
-            ("seed", self.seed.0.to_string()),
-            ("started", self.started.to_string()),
-            ("target", self.target.clone()),
-            ("version", self.version.clone()),
-            ("workload", self.workload.clone()),
+            (assay::COMMAND, self.command.clone()),
+            (assay::COMMIT, commit.to_owned()),
+            (assay::PLAN, self.plan.clone()),
+            (assay::SEED, self.seed.0.to_string()),
+            (assay::STARTED, self.started.to_string()),
+            (assay::TARGET, self.target.clone()),
+            (assay::VERSION, self.version.clone()),
+            (assay::WORKLOAD, self.workload.clone()),
         ];
-        facts.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
+        facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Returns the label that the user gave the run.
     pub(crate) fn label(&self) -> Option<&str> {
-        known(&self.settings, LABEL)
+        known(&self.settings, assay::LABEL)
     }
 
     /// Returns the name of the record's file, without its folder.

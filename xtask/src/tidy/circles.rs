@@ -24,7 +24,7 @@ use modules::Modules;
 /// Name of the list, relative to the root.
 const LIST: &str = "xtask/src/tidy/circles.txt";
 
-/// The circles of each crate that has one, each as its files, largest first.
+/// The circles of each crate, each as its files, largest first.
 pub(crate) type Circles = BTreeMap<String, Vec<Vec<String>>>;
 
 /// Sizes of the circles of each crate, in files, largest first.
@@ -44,12 +44,14 @@ pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
 
 /// Returns the number of circles in all crates, and in each crate that has one.
 pub(crate) fn summary(found: &Circles) -> String {
-    let of = |(name, circles): (&String, &Vec<Vec<String>>)| format!("{name} {}", circles.len());
-    let crates: Vec<String> = found.iter().map(of).collect();
-    let all: usize = found.values().map(Vec::len).sum();
-    match all {
-        0 => "no circles between files".to_owned(),
-        _ => format!("{all} circles between files: {}", crates.join(", ")),
+    let with_any = found.iter().filter(|(_, circles)| !circles.is_empty());
+    let listed = with_any.map(|(name, circles)| format!("{name} {}", circles.len()));
+    let listed: Vec<String> = listed.collect();
+    let (all, crates) = (found.values().map(Vec::len).sum::<usize>(), found.len());
+    let total = format!("{all} circles between files in {crates} crates");
+    match listed.as_slice() {
+        [] => total,
+        listed => format!("{total} ({})", listed.join(", ")),
     }
 }
 
@@ -71,7 +73,6 @@ pub(crate) fn circles(sources: &[(String, String)]) -> Circles {
             |circle: Vec<String>| circle.iter().map(|file| format!("{root}{file}")).collect();
         crates.entry(name.to_owned()).or_default().extend(found.into_iter().map(whole));
     }
-    crates.retain(|_, circles| !circles.is_empty());
     crates.values_mut().for_each(|circles| circles.sort_by_key(|circle| Reverse(circle.len())));
     crates
 }

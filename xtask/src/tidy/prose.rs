@@ -104,20 +104,42 @@ fn is_release(heading: &str) -> bool {
 
 /// Returns a complaint for each doc comment that opens with a relative clause.
 fn check_doc_comments(path: &str, text: &str) -> Vec<String> {
-    let mut complaints = Vec::new();
-    let mut is_inside = false;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim_start();
-        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
-        let first = comment.and_then(|text| text.split_whitespace().next()).unwrap_or_default();
-        if !is_inside && RELATIVE.contains(&first) {
-            let instead = "write a noun phrase or a verb";
-            let place = format!("{path}:{}", number + 1);
-            complaints.push(format!("{place}: doc comment opens with `{first}`: {instead}"));
-        }
-        is_inside = comment.is_some();
+    let relative = doc_comments(text).filter(|comment| comment.is_relative());
+    let complaint = |DocComment { line, first }: DocComment<'_>| {
+        let instead = "write a noun phrase or a verb";
+        format!("{path}:{line}: doc comment opens with `{first}`: {instead}")
+    };
+    relative.map(complaint).collect()
+}
+
+/// The beginning of a doc comment.
+pub(super) struct DocComment<'t> {
+    /// Number of its first line, from 1.
+    line: usize,
+    /// Its first word.
+    first: &'t str,
+}
+
+impl DocComment<'_> {
+    /// Returns true if it opens with a relative clause.
+    pub(super) fn is_relative(&self) -> bool {
+        RELATIVE.contains(&self.first)
     }
-    complaints
+}
+
+/// Returns the beginnings of the doc comments of a source file.
+pub(super) fn doc_comments(text: &str) -> impl Iterator<Item = DocComment<'_>> {
+    let comment_of = |line: &'_ str| -> Option<usize> {
+        let text = line.trim_start();
+        (text.starts_with("///") || text.starts_with("//!")).then(|| line.len() - text.len() + 3)
+    };
+    let mut is_inside = false;
+    text.lines().enumerate().filter_map(move |(number, line)| {
+        let begin = comment_of(line);
+        let is_first = !std::mem::replace(&mut is_inside, begin.is_some());
+        let first = line[begin?..].split_whitespace().next().unwrap_or_default();
+        is_first.then_some(DocComment { line: number + 1, first })
+    })
 }
 
 #[cfg(test)]
@@ -183,6 +205,9 @@ mod tests {
             let module = format!("//! {word} it is.\n");
             assert_eq!(check("a.rs", &module), [format!("a.rs:1: {complaint}")]);
         }
+        let text = "//! A module.\n\n/// How it is.\n/// Why.\nfn a() {}\n/// The end.\n";
+        assert_eq!(doc_comments(text).count(), 3);
+        assert_eq!(doc_comments(text).filter(DocComment::is_relative).count(), 1);
         let text =
             "//! A module.\n\n/// The rate.\n/// When it is 0, nothing starts.\n// Why not?\n";
         assert_eq!(check("a.rs", text), [""; 0]);

@@ -111,7 +111,7 @@ fn drift(runs: &[CountedRun<'_>]) -> Option<MachineChange> {
 
 #[cfg(test)]
 mod tests {
-    use record::environment::CANARY;
+    use record::environment::generator::CANARY;
     use workload::question::{Deltas, Quantity, RunMetric};
 
     use super::*;

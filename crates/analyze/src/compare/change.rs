@@ -1,7 +1,5 @@
 //! Changes of a metric, between the scale of the statistics and the scale that a reader sees.
 
-use std::fmt;
-
 use workload::question::Scale;
 
 /// An interval of the change of a metric: as a fraction of the baseline, or as a difference for
@@ -26,17 +24,6 @@ pub enum Incomparable {
     },
     /// A value of 0 or less has no ratio to another.
     NotPositive,
-}
-
-impl fmt::Display for Incomparable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Incomparable::TooFew { has, needs } => {
-                write!(f, "{has} values where {needs} are needed")
-            }
-            Incomparable::NotPositive => f.write_str("a value is 0 and has no ratio to another"),
-        }
-    }
 }
 
 /// Returns a value on the scale of the statistics: its logarithm if ratios are compared.

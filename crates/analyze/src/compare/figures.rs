@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::{AccountId, Nanos};
-use record::environment::CANARY;
+use record::environment::generator::CANARY;
 use record::metric::processes;
 use record::{ComponentKind, Metric, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};

@@ -1,6 +1,7 @@
 //! Checks of this machine.
 
 use base::Nanos;
+use record::environment::{NONE, host};
 
 use super::diagnosis::{Check, CheckOutcome, MissingFact, Problem, SleepCondition};
 use super::surroundings::Surroundings;
@@ -41,7 +42,7 @@ const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
 fn governor(all: &Surroundings) -> CheckOutcome {
-    match all.fact("host.cpu.governor") {
+    match all.fact(host::CPU_GOVERNOR) {
         Some("performance") => CheckOutcome::Fine,
         Some(governor) => CheckOutcome::Found(Problem::Governor { governor: governor.to_owned() }),
         None => CheckOutcome::NotPossible(MissingFact::Governor),
@@ -49,7 +50,7 @@ fn governor(all: &Surroundings) -> CheckOutcome {
 }
 
 fn swap(all: &Surroundings) -> CheckOutcome {
-    match all.number::<u64>("host.swap.used_bytes") {
+    match all.number::<u64>(host::SWAP_USED) {
         None => CheckOutcome::NotPossible(MissingFact::UsedSwap),
         Some(used) if used <= SWAPPED => CheckOutcome::Fine,
         Some(used_bytes) => CheckOutcome::Found(Problem::Swap { used_bytes }),
@@ -57,21 +58,19 @@ fn swap(all: &Surroundings) -> CheckOutcome {
 }
 
 fn open_files(all: &Surroundings) -> CheckOutcome {
-    match all.fact("host.open_files.hard") {
+    match all.fact(host::OPEN_FILES_HARD) {
         None => CheckOutcome::NotPossible(MissingFact::OpenFiles),
         Some("unlimited") => CheckOutcome::Fine,
-        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => {
-            CheckOutcome::Fine
-        }
+        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => CheckOutcome::Fine,
         Some(limit) => CheckOutcome::Found(Problem::OpenFiles { limit: limit.to_owned() }),
     }
 }
 
 fn cpu_quota(all: &Surroundings) -> CheckOutcome {
-    let quota = all.fact("host.cgroup.cpu_quota");
-    let processors = all.number::<f64>("host.cpu.logical");
+    let quota = all.fact(host::CGROUP_CPU_QUOTA);
+    let processors = all.number::<f64>(host::CPU_LOGICAL);
     match (quota, processors) {
-        (Some("none"), _) => CheckOutcome::Fine,
+        (Some(NONE), _) => CheckOutcome::Fine,
         (None, _) => CheckOutcome::NotPossible(MissingFact::ControlGroups),
         (Some(_), None) => CheckOutcome::NotPossible(MissingFact::ProcessorCount),
         (Some(quota), Some(processors)) => match quota.parse::<f64>() {
@@ -84,7 +83,7 @@ fn cpu_quota(all: &Surroundings) -> CheckOutcome {
 }
 
 fn clock_source(all: &Surroundings) -> CheckOutcome {
-    match all.fact("host.clock.source") {
+    match all.fact(host::CLOCK_SOURCE) {
         None => CheckOutcome::NotPossible(MissingFact::ClockSource),
         Some(source) if FAST_CLOCKS.contains(&source) => CheckOutcome::Fine,
         Some(source) => CheckOutcome::Found(Problem::ClockSource { source: source.to_owned() }),
@@ -95,9 +94,9 @@ fn busy_machine(all: &Surroundings) -> CheckOutcome {
     let Some(now) = all.processors else {
         return CheckOutcome::NotPossible(MissingFact::ProcessorUse);
     };
-    let load = all.number::<f64>("host.load.1m");
+    let load = all.number::<f64>(host::LOAD_1M);
     let per_processor =
-        load.zip(all.number("host.cpu.logical")).map(|(load, n): (f64, f64)| load / n);
+        load.zip(all.number(host::CPU_LOGICAL)).map(|(load, n): (f64, f64)| load / n);
     let was_busy = per_processor.is_some_and(|load| load > LOAD_PER_PROCESSOR);
     match now.busy <= BUSY && !was_busy {
         true => CheckOutcome::Fine,
@@ -132,7 +131,7 @@ fn sleep_condition(all: &Surroundings) -> SleepCondition {
         SleepCondition::StolenTime
     } else if is_found(cpu_quota(all)) {
         SleepCondition::CpuQuota
-    } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
+    } else if all.number::<f64>(host::CPU_LOGICAL).is_none_or(|processors| processors < 2.0) {
         SleepCondition::SingleProcessor
     } else if all.processors.is_none() {
         SleepCondition::UseUnknown

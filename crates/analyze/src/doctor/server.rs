@@ -1,6 +1,6 @@
 //! Checks of the server to be measured.
 
-use record::environment::{UNKNOWN, known};
+use record::environment::{UNKNOWN, host, known};
 
 use super::diagnosis::{BufferSetting, Check, CheckOutcome, DurableSetting, MissingFact, Problem};
 use super::surroundings::{Server, Surroundings};
@@ -69,7 +69,7 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> CheckOutcome {
     };
     // The memory of another machine is unknown.
     let memory_bytes = match server.is_here() {
-        Some(true) => known(&all.host, "host.memory.total_bytes").and_then(|n| n.parse().ok()),
+        Some(true) => known(&all.host, host::MEMORY_TOTAL).and_then(|n| n.parse().ok()),
         Some(false) | None => None,
     };
     let is_fair = memory_bytes.is_some_and(|memory: u64| size_bytes >= memory / FAIR_PART);

@@ -1,7 +1,7 @@
 //! The facts that are judged before a run.
 
 use base::Nanos;
-use record::environment::{NETWORK_PATH, NetworkPath, ProcessorShares, known};
+use record::environment::{NetworkPath, ProcessorShares, known, network};
 
 /// Lateness of short sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Surroundings {
 impl Server {
     /// Returns true if the server is on this machine; `None` if that is unknown.
     pub(super) fn is_here(&self) -> Option<bool> {
-        let path = known(&self.network, NETWORK_PATH)?;
+        let path = known(&self.network, network::PATH)?;
         let is_here = |name: &str| NetworkPath::ALL.iter().any(|p| p.name() == name && p.is_here());
         Some(path.split(", ").any(is_here))
     }

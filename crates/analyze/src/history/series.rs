@@ -245,7 +245,7 @@ fn machine(
 #[cfg(test)]
 mod tests {
     use base::{Seed, Stream};
-    use record::environment::CANARY;
+    use record::environment::generator::CANARY;
 
     use super::*;
     use crate::compare::RunVerdict;

@@ -5,6 +5,7 @@
 
 use record::{ObservedComponent, Side};
 
+use super::utilised::UtilisedComponent;
 use crate::finding::CeilingUse;
 use crate::other_programs::OtherPrograms;
 
@@ -23,7 +24,7 @@ pub enum LimiterFinding {
         sees_server: bool,
         /// Components that are full, with their used fraction, although no request was found to
         /// wait for them.
-        full: Vec<(String, f64)>,
+        full: Vec<(UtilisedComponent, f64)>,
     },
     /// Requests that are sent one after another, while nothing is full.
     Concurrency(Concurrency),

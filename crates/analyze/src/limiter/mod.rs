@@ -31,6 +31,7 @@ mod sessions;
 mod signals;
 mod suspect;
 mod usage;
+mod utilised;
 mod waits;
 
 use base::AccountId;
@@ -49,6 +50,7 @@ pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
 pub(crate) use others::{other_programs, sees_database};
 pub use seen::ObservedComponents;
 pub use suspect::Suspect;
+pub use utilised::UtilisedComponent;
 
 /// The limiter of a run.
 #[derive(Clone, Debug, PartialEq)]

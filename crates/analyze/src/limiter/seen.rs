@@ -5,6 +5,7 @@ use record::{ComponentKind, Side};
 
 use super::input::LimiterInput;
 use super::usage::CPU_FULL;
+use super::utilised::UtilisedComponent;
 use crate::other_programs::OtherProgram;
 
 /// Largest number of waits that are listed.
@@ -16,8 +17,8 @@ const WORTH_A_WORD: f64 = 0.05;
 /// Observations of the components, as means over the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObservedComponents {
-    /// Used fraction of each component, 0 to 1, by its name.
-    pub utilisations: Vec<(String, f64)>,
+    /// Used fraction of each component, 0 to 1.
+    pub utilisations: Vec<(UtilisedComponent, f64)>,
     /// Waits of the database's active sessions with the mean number of sessions, the largest first.
     /// `cpu` stands for sessions that run; `unexplained` for sessions that the database shows as
     /// running but that cannot have run.
@@ -41,35 +42,37 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the components that are full although no request was found to wait for them.
-    pub(super) fn full(&self) -> Vec<(String, f64)> {
+    pub(super) fn full(&self) -> Vec<(UtilisedComponent, f64)> {
         self.utilisations().into_iter().filter(|(_, share)| *share >= CPU_FULL).collect()
     }
 
-    fn utilisations(&self) -> Vec<(String, f64)> {
+    fn utilisations(&self) -> Vec<(UtilisedComponent, f64)> {
         let (server, generator) = (Side::Server, Side::Generator);
         let busiest = |side| self.signals.mean(&ComponentKind::Processes(side), processes::BUSIEST);
         let mut all = vec![
-            ("load generator's busiest thread".to_owned(), {
-                self.generator_share().or_else(|| busiest(generator))
-            }),
-            ("processors of the database".to_owned(), self.database_share()),
-            ("database's busiest thread".to_owned(), busiest(server)),
+            (
+                UtilisedComponent::GeneratorThread,
+                self.generator_share().or_else(|| busiest(generator)),
+            ),
+            (UtilisedComponent::DatabaseProcessors, self.database_share()),
+            (UtilisedComponent::DatabaseThread, busiest(server)),
         ];
-        for host in self.signals.components(|component| component.part == ComponentKind::Host) {
-            let rate = |metric| self.signals.rate_of(&host, metric);
+        for component in self.signals.components(|component| component.part == Part::Host) {
+            let rate = |metric| self.signals.rate_of(&component, metric);
             let busy = rate(host::BUSY).zip(rate(host::PROCESSORS).filter(|all| *all > 0.0));
-            let name = host.place.as_deref().unwrap_or("the machine");
-            all.push((format!("processors of {name}"), busy.map(|(busy, all)| busy / all)));
-            all.push((format!("memory pressure of {name}"), rate(host::PRESSURE_MEMORY)));
+            let (host, pressure) = (component.place.clone(), rate(host::PRESSURE_MEMORY));
+            let share = busy.map(|(busy, all)| busy / all);
+            all.push((UtilisedComponent::Processors { host: host.clone() }, share));
+            all.push((UtilisedComponent::MemoryPressure { host }, pressure));
         }
-        let disks =
-            self.signals.components(|component| matches!(component.part, ComponentKind::Disk(_)));
-        let busy = disks
-            .iter()
-            .filter_map(|disk| Some((disk.to_string(), self.signals.rate_of(disk, disk::BUSY)?)));
+        let disks = self.signals.components(|component| matches!(component.part, Part::Disk(_)));
+        let busy = disks.into_iter().filter_map(|disk| {
+            let share = self.signals.rate_of(&disk, disk::BUSY)?;
+            Some((UtilisedComponent::Disk(disk), share))
+        });
         let busiest_disk = busy.max_by(|a, b| a.1.total_cmp(&b.1));
-        all.extend(busiest_disk.map(|(name, busy)| (name, Some(busy))));
-        let known = |(name, share): (String, Option<f64>)| Some((name, share?.clamp(0.0, 1.0)));
-        all.into_iter().filter_map(known).collect()
+        all.extend(busiest_disk.map(|(disk, busy)| (disk, Some(busy))));
+        let known = all.into_iter().filter_map(|(it, share)| Some((it, share?)));
+        known.map(|(it, share)| (it, share.clamp(0.0, 1.0))).collect()
     }
 }

@@ -5,7 +5,8 @@ use analyze::limiting::{
     LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, Unseen, Waits,
 };
 use analyze::{
-    Component, Evidence, EvidenceKind, Place, Route, Surroundings, UsedTarget, summarize,
+    Component, Evidence, EvidenceKind, Place, Route, Surroundings, UsedTarget, UtilisedComponent,
+    summarize,
 };
 use base::Nanos;
 use record::Side;
@@ -433,7 +434,8 @@ fn other_programs_that_take_the_processors_are_named() {
     plant(&mut evidence, "server", "waited", 0.1);
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.component, Component::Unknown);
-    assert!(limiter.seen.utilisations.contains(&("processors of the machine".to_owned(), 0.99)));
+    let processors = UtilisedComponent::Processors { host: None };
+    assert!(limiter.seen.utilisations.contains(&(processors, 0.99)));
     plant(&mut evidence, "server", "waited", 0.5);
     // The programs use less than the limit.
     plant(&mut evidence, "host", "other-programs", 0.6);

@@ -14,7 +14,7 @@ use lab::experiment::{
     run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
-use record::environment::ASSAY;
+use record::environment::assay;
 use report::{
     ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState,
     ExperimentView, JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView, SaturationView,
@@ -284,7 +284,7 @@ fn facts_of_arms(recorded: &RecordedExperiment) -> ArmFacts {
     let facts = counted.map(|(arm, figures)| (arm, figures.facts.as_slice()));
     let mut facts = ArmFacts::of(recorded.names.len(), facts);
     let version = recorded.fact(VERSION).into_iter();
-    version.for_each(|version| facts.add_to_all(&format!("{ASSAY}version"), version));
+    version.for_each(|version| facts.add_to_all(assay::VERSION, version));
     facts
 }
 

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use record::environment::{NONE, UNKNOWN, database};
+
 use super::MysqlConnection;
-use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, recorded_text, settings, tables};
-use crate::server_facts::{NONE, UNKNOWN};
+use crate::facts::{MOST_TABLES, columns, recorded_text, settings, tables};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 
@@ -95,15 +96,16 @@ impl MysqlConnection {
         let [set, sources, replicas, sizes, identity, largest] =
             answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
-        facts.push((format!("{DATABASE}replication.sources"), source_states(sources)));
+        facts.push((database::REPLICATION_SOURCES.to_owned(), source_states(sources)));
         let count = |table: &Table| match table.rows.len() {
             0 => NONE.to_owned(),
             count => count.to_string(),
         };
         let replicas = replicas.map_or_else(|| UNKNOWN.to_owned(), count);
-        facts.push((format!("{DATABASE}replication.replicas"), replicas));
-        facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));
-        facts.extend(columns(&[SERVER_ID], identity));
+        facts.push((database::REPLICATION_REPLICAS.to_owned(), replicas));
+        facts
+            .extend(columns(&[database::SIZE, database::BUFFER, database::SIZE_PER_BUFFER], sizes));
+        facts.extend(columns(&[database::SERVER_ID], identity));
         facts.extend(tables(largest));
         facts
     }

@@ -1,6 +1,8 @@
 //! Server settings that affect performance.
 
-use crate::server_facts::{ServerFacts, UNKNOWN, own_encryption, value, value_or};
+use record::environment::UNKNOWN;
+
+use crate::server_facts::{ServerFacts, own_encryption, value, value_or};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.

@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
+use record::environment::{NONE, UNKNOWN, database, database_default, database_setting};
+
 use super::PostgresConnection;
-use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, settings, tables};
-use crate::server_facts::{NONE, UNKNOWN};
+use crate::facts::{MOST_TABLES, columns, settings, tables};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 
@@ -84,14 +85,19 @@ impl PostgresConnection {
             reply.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
         let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
-        let [name, default] =
-            ["setting", "default"].map(|kind| format!("{DATABASE}{kind}.shared_preload_libraries"));
+        let name = database_setting("shared_preload_libraries");
+        let default = database_default("shared_preload_libraries");
         facts.retain(|(known, _)| *known != name && *known != default);
         facts.extend([(name, library.to_owned()), (default, NONE.to_owned())]);
-        let names = ["replication.role", "replication.synchronous", "replication.standbys"];
+        let names = [
+            database::REPLICATION_ROLE,
+            database::REPLICATION_SYNCHRONOUS,
+            database::REPLICATION_STANDBYS,
+        ];
         facts.extend(columns(&names, replication));
-        facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));
-        facts.extend(columns(&[SERVER_ID], identity));
+        facts
+            .extend(columns(&[database::SIZE, database::BUFFER, database::SIZE_PER_BUFFER], sizes));
+        facts.extend(columns(&[database::SERVER_ID], identity));
         facts.extend(tables(largest));
         facts
     }

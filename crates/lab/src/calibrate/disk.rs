@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use base::{Clock, Monotonic, Nanos};
 use engine::Stop;
 use observe::environment::{Root, read};
+use record::environment::host;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, fstatvfs, openat, unlinkat};
 use rustix::io::Errno;
 
@@ -171,9 +172,9 @@ pub fn calibrate_disk(
         found.map(|(_, value)| value.clone()).unwrap_or_default()
     };
     Ok(DiskFigures {
-        file_system: fact("host.storage.file_system"),
-        device: fact("host.storage.device"),
-        medium: fact("host.storage.medium"),
+        file_system: fact(host::STORAGE_FILE_SYSTEM),
+        device: fact(host::STORAGE_DEVICE),
+        medium: fact(host::STORAGE_MEDIUM),
         folder,
         flushes,
     })

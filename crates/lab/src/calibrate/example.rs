@@ -2,6 +2,7 @@
 
 use analyze::Route;
 use base::Nanos;
+use record::environment::host;
 
 use super::figures::{
     Calibration, Ceiling, ClockFigures, Floor, HandOff, Lateness, Quantiles, RouteFigures,
@@ -27,7 +28,7 @@ pub(super) fn calibration() -> Calibration {
         assay: "0.1.0".to_owned(),
         taken: "2026-11-21T20:15:02Z".to_owned(),
         is_quick: false,
-        machine: Machine::of(&[("host.cpu.model".to_owned(), "A".to_owned())]),
+        machine: Machine::of(&[(host::CPU_MODEL.to_owned(), "A".to_owned())]),
         clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
         timer: Lateness { count: 1_000, quantiles: quantiles(6), max: Nanos(300_001) },
         routes: Route::ALL.map(figures).to_vec(),

@@ -4,26 +4,29 @@
 
 use analyze::{Figures, Route};
 use base::Nanos;
-use record::environment::{CALIBRATION, UNKNOWN, known};
+use record::environment::calibration::{
+    ASSAY, CLOCK_COST, CLOCK_RESOLUTION, SQLITE_HAND_OFF, TAKEN, TIMER_MAX, TIMER_P50, TIMER_P99,
+};
+use record::environment::{UNKNOWN, calibration_of_server, known};
 
 use super::figures::{Calibration, Quantiles};
 
 /// Returns the settings for a run on a machine with this calibration.
 pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String)> {
     let mut facts = Facts { calibration, facts: Vec::new() };
-    facts.say("taken", |c| Some(c.taken.clone()));
-    facts.say("assay", |c| Some(c.assay.clone()));
-    facts.say("clock.cost_ns", |c| Some(format!("{:.1}", c.clock.cost_ns)));
-    facts.say("clock.resolution_ns", |c| Some(c.clock.resolution.0.to_string()));
-    facts.say("timer.p50_us", |c| Some(us(c.timer.quantiles.p50)));
-    facts.say("timer.p99_us", |c| Some(us(c.timer.quantiles.p99)));
-    facts.say("timer.max_us", |c| Some(us(c.timer.max)));
+    facts.say(TAKEN, |c| Some(c.taken.clone()));
+    facts.say(ASSAY, |c| Some(c.assay.clone()));
+    facts.say(CLOCK_COST, |c| Some(format!("{:.1}", c.clock.cost_ns)));
+    facts.say(CLOCK_RESOLUTION, |c| Some(c.clock.resolution.0.to_string()));
+    facts.say(TIMER_P50, |c| Some(us(c.timer.quantiles.p50)));
+    facts.say(TIMER_P99, |c| Some(us(c.timer.quantiles.p99)));
+    facts.say(TIMER_MAX, |c| Some(us(c.timer.max)));
     for route in Route::ALL {
         let response = |quantile: fn(&Quantiles) -> Nanos| {
             move |c: &Calibration| Some(us(quantile(&c.of(route)?.floor.response)))
         };
         let mut say = |name: &str, value: &dyn Fn(&Calibration) -> Option<String>| {
-            facts.say(&name_of(route, name), value);
+            facts.say(&calibration_of_server(route.name(), name), value);
         };
         say("response_p50_us", &response(|q| q.p50));
         say("response_p99_us", &response(|q| q.p99));
@@ -31,7 +34,7 @@ pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String
         say(SERVICE_P50, &|c| Some(us(c.of(route)?.floor.service.p50)));
         say(PER_S, &|c| Some(format!("{:.0}", c.of(route)?.most_per_s())));
     }
-    facts.say("sqlite.hand_off_us", |c| Some(us(c.hand_off.both_ways)));
+    facts.say(SQLITE_HAND_OFF, |c| Some(us(c.hand_off.both_ways)));
     facts.facts
 }
 
@@ -46,12 +49,8 @@ struct Facts<'a> {
 impl Facts<'_> {
     fn say(&mut self, name: &str, value: impl Fn(&Calibration) -> Option<String>) {
         let value = self.calibration.and_then(value).unwrap_or_else(|| UNKNOWN.to_owned());
-        self.facts.push((format!("{CALIBRATION}{name}"), value));
+        self.facts.push((name.to_owned(), value));
     }
-}
-
-fn name_of(route: Route, fact: &str) -> String {
-    format!("{}.{fact}", route.name())
 }
 
 fn us(time: Nanos) -> String {
@@ -61,18 +60,19 @@ fn us(time: Nanos) -> String {
 /// Reads the calibration that a run refers to from the settings of its record; returns `None` if
 /// there was none.
 pub(crate) fn read(settings: &[(String, String)]) -> Option<analyze::Calibration> {
-    known(settings, &format!("{CALIBRATION}taken"))?;
+    known(settings, TAKEN)?;
     let number = |name: &str| {
-        let number = known(settings, &format!("{CALIBRATION}{name}"))?.parse::<f64>().ok()?;
+        let number = known(settings, name)?.parse::<f64>().ok()?;
         (number.is_finite() && number >= 0.0).then_some(number)
     };
     let figures = |route: Route| Figures {
-        service_p50_ns: number(&name_of(route, SERVICE_P50)).map(|us| us * 1e3),
-        per_s: number(&name_of(route, PER_S)),
+        service_p50_ns: number(&calibration_of_server(route.name(), SERVICE_P50))
+            .map(|us| us * 1e3),
+        per_s: number(&calibration_of_server(route.name(), PER_S)),
     };
     Some(analyze::Calibration {
-        clock_cost_ns: number("clock.cost_ns"),
-        clock_resolution_ns: number("clock.resolution_ns"),
+        clock_cost_ns: number(CLOCK_COST),
+        clock_resolution_ns: number(CLOCK_RESOLUTION),
         routes: Route::ALL.map(|route| (route, figures(route))).to_vec(),
     })
 }

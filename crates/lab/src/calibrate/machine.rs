@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use observe::environment::{self, Root};
-use record::environment::{UNKNOWN, known};
+use record::environment::{UNKNOWN, host, known};
 
 /// The facts that identify a machine. A reboot or a container may change some of them, and with
 /// them the time that a request takes.
 const FACTS: [&str; 9] = [
-    "host.architecture",
-    "host.clock.source",
-    "host.cpu.governor",
-    "host.cpu.logical",
-    "host.cpu.mitigations",
-    "host.cpu.model",
-    "host.kernel",
-    "host.virtualisation.container",
-    "host.virtualisation.hypervisor",
+    host::ARCHITECTURE,
+    host::CLOCK_SOURCE,
+    host::CPU_GOVERNOR,
+    host::CPU_LOGICAL,
+    host::CPU_MITIGATIONS,
+    host::CPU_MODEL,
+    host::KERNEL,
+    host::VIRTUALISATION_CONTAINER,
+    host::VIRTUALISATION_HYPERVISOR,
 ];
 
 /// A machine, identified by facts about it; host and user names are not among them.

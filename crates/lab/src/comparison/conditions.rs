@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analyze::compare::RunConditions;
 use archive::{Archive, RecordError};
-use record::environment::{UNKNOWN, of_database};
+use record::environment::{UNKNOWN, database, database_setting, host, is_fact, network};
 use record::{Header, InputFile};
 
 use crate::evidence::spins;
@@ -20,11 +20,11 @@ const DEFAULT: &str = "default";
 
 /// Facts of the machine that decide the figures.
 const DECISIVE: [&str; 5] = [
-    "host.architecture",
-    "host.cpu.model",
-    "host.cpu.logical",
-    "host.cpu.allowed",
-    "host.cgroup.cpu_quota",
+    host::ARCHITECTURE,
+    host::CPU_MODEL,
+    host::CPU_LOGICAL,
+    host::CPU_ALLOWED,
+    host::CGROUP_CPU_QUOTA,
 ];
 
 /// Returns the conditions of a run with these settings and facts.
@@ -40,7 +40,7 @@ pub(super) fn of(
     let lines = plan_lines(&header.plan);
     let (mut data, plan): (Vec<_>, Vec<_>) =
         lines.into_iter().partition(|(name, _)| name.starts_with(ROWS));
-    let is_size = |name: &str| of_database(name) == Some("size_bytes") || name == "database_bytes";
+    let is_size = |name: &str| is_fact(name, database::SIZE) || name == "database_bytes";
     data.extend(chosen(facts, is_size));
     Ok(RunConditions {
         run,
@@ -135,9 +135,9 @@ fn chosen(facts: &[(String, String)], is_chosen: impl Fn(&str) -> bool) -> Vec<(
 /// given has the default of the others.
 fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = chosen(facts, decides_durability);
-    let servers = facts.iter().filter_map(|(name, _)| name.strip_suffix("database.settings"));
-    for server in servers {
-        let names = DURABILITY.map(|setting| format!("{server}database.setting.{setting}"));
+    let targets = facts.iter().filter_map(|(name, _)| name.strip_suffix(database::SETTINGS));
+    for target in targets {
+        let names = DURABILITY.map(|setting| format!("{target}{}", database_setting(setting)));
         let is_default = |name: &String| all.iter().all(|(known, _)| known != name);
         let defaults: Vec<String> = names.into_iter().filter(is_default).collect();
         all.extend(defaults.into_iter().map(|name| (name, DEFAULT.to_owned())));
@@ -146,15 +146,12 @@ fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 fn environment(header: &Header, facts: &[(String, String)]) -> Vec<(String, String)> {
-    let is_network = |name: &str| name.starts_with("network.") && name.ends_with(".path");
     let mut all = vec![
         ("time".to_owned(), header.pace.name().to_owned()),
         ("threads".to_owned(), header.lanes.to_string()),
         ("spin".to_owned(), if spins(facts) { "yes" } else { "no" }.to_owned()),
     ];
-    all.extend(chosen(facts, |name| {
-        DECISIVE.contains(&name) || name == "network.path" || is_network(name)
-    }));
+    all.extend(chosen(facts, |name| DECISIVE.contains(&name) || is_fact(name, network::PATH)));
     all
 }
 

@@ -4,7 +4,7 @@
 //! it changes with the figures of the runs, the machine has changed and not the database.
 
 use base::Nanos;
-use record::environment::CANARY;
+use record::environment::generator::CANARY;
 
 use crate::calibrate::{NullFloor, Problem};
 use crate::run::Order;

@@ -6,10 +6,12 @@
 //! A declared difference is not named. A difference that may follow from one is named with its key.
 
 use base::Target;
-use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, SERVER_ID};
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 use observe::environment::{Kind, Rule, differences};
-use record::INSERT_REASON_PREFIX;
-use record::environment::{HOST, UNKNOWN, known, of_database};
+use record::environment::{
+    DATABASE, HOST, NETWORK, OBSERVE, UNKNOWN, database, generator, is_data_size, is_fact, known,
+    of_database,
+};
 use workload::question::Quantity;
 
 use super::settings::{of_option, plain};
@@ -332,8 +334,8 @@ fn size_of(name: &str, run: &RunFacts<'_>) -> Option<f64> {
 /// Returns the identity of the server that a fact of these runs is about; `None` if it is not known
 /// or they had several. One that is restarted before each run counts as several.
 fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
-    let target = name.strip_suffix(of_database(name)?)?;
-    let identity = format!("{target}{SERVER_ID}");
+    let target = name.strip_suffix(of_database(name)?)?.strip_suffix(DATABASE)?;
+    let identity = format!("{target}{}", database::SERVER_ID);
     let mut all = runs.iter().map(|run| known(run.facts, &identity));
     let first = all.next()?;
     first.filter(|_| all.all(|other| other == first))
@@ -385,15 +387,13 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
 /// Returns the kind of a fact; `None` for facts that do not affect a result, or that name missing
 /// observations.
 fn kind_of(name: &str) -> Option<DifferenceKind> {
-    let is_remark = name.starts_with("observe.") || name.starts_with(INSERT_REASON_PREFIX);
+    let is_remark = name.starts_with(OBSERVE) || name.starts_with(generator::INSERTS);
     if is_remark || Rule::of(name) == Rule::Free {
         return None;
     }
-    let of_server = of_database(name);
-    let is_size = |fact: &str| fact.starts_with("size_") || fact.starts_with("table");
     Some(if decides_durability(name) {
         DifferenceKind::Durability
-    } else if of_server.is_some_and(is_size) {
+    } else if is_data_size(name) {
         DifferenceKind::Data
     } else if is_of_environment(name) {
         DifferenceKind::Environment
@@ -406,10 +406,7 @@ fn kind_of(name: &str) -> Option<DifferenceKind> {
 /// the target.
 fn is_of_environment(name: &str) -> bool {
     let is_made_by = name == "assay" || name == "target";
-    is_made_by
-        || name.starts_with("host.")
-        || name.starts_with("network.")
-        || bare(name) == "server"
+    is_made_by || name.starts_with(HOST) || name.starts_with(NETWORK) || bare(name) == "server"
 }
 
 /// Returns true for a setting that decides whether commits survive.
@@ -463,7 +460,9 @@ fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference
         };
         match bare(&one.name) {
             "durability" => same(&|other| other.kind == DifferenceKind::Durability),
-            "size_per_buffer" => same(&|other| bare(&other.name).starts_with("size")),
+            _ if is_fact(&one.name, database::SIZE_PER_BUFFER) => {
+                same(&|other| bare(&other.name).starts_with("size"))
+            }
             setting if one.name != setting => same(&|other| other.name == setting),
             _ => false,
         }

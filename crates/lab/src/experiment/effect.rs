@@ -5,11 +5,12 @@
 //! that ends TLS it reports about another connection. Settings of a private server are [read
 //! back](super::settings) from it.
 
-use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, DATABASE, SERVER_ID};
-use record::environment::known;
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use record::environment::{database, known};
 use workload::Plan;
 use workload::question::{Arm, Difference};
 
+use super::error::{Found, NotInEffect};
 use super::settings::of_option;
 use crate::run::Order;
 
@@ -63,12 +64,8 @@ pub struct TerminatedTls {
 /// Checks that a run has the plan and the target of its arm.
 ///
 /// # Errors
-/// A difference is not in effect; the text says which.
-pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
-    let not_there = |difference: &Difference, found: &str| {
-        let (key, value) = (difference.key(), difference.value());
-        format!("`{key} = {value}` is not in effect: {found}")
-    };
+/// A difference is not in effect.
+pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), NotInEffect> {
     let is_target = |one: &&Difference| {
         use Difference::{Nodes, Option, Server, Url};
         matches!(one, Url(_) | Option { .. } | Server { .. } | Nodes(_))
@@ -76,8 +73,8 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
     if let Some(wanted) = arm.plan.target.as_ref().filter(|wanted| **wanted != order.target)
         && let Some(difference) = arm.differences.iter().find(is_target)
     {
-        let found = format!("the run uses {}, not {wanted}", order.target);
-        return Err(not_there(difference, &found));
+        let (used, declared) = (order.target.to_string(), wanted.to_string());
+        return Err(NotInEffect::of(difference, Found::OtherTarget { used, declared }));
     }
     let is_plan =
         |one: &&Difference| matches!(one, Difference::Param { .. } | Difference::Key { .. });
@@ -90,21 +87,21 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
     let is_said = |(run, own): &(&str, &str)| run != own && !run.starts_with(';');
     let mut lines = run.lines().zip(own.lines());
     let found = match lines.find(is_said) {
-        Some((run, own)) => format!("the plan of the run has `{run}`, not `{own}`"),
-        None => "the plan of the run has other lines than that of the arm".to_owned(),
+        Some((run, own)) => Found::OtherLine { used: run.to_owned(), declared: own.to_owned() },
+        None => Found::OtherPlan,
     };
-    Err(not_there(difference, &found))
+    Err(NotInEffect::of(difference, found))
 }
 
 /// Checks the differences of an arm against the facts of its run.
 ///
 /// # Errors
-/// A difference is not in effect; the text says which.
-pub(super) fn check_reported(arm: &Arm, facts: &[(String, String)]) -> Result<(), String> {
+/// A difference is not in effect.
+pub(super) fn check_reported(arm: &Arm, facts: &[(String, String)]) -> Result<(), NotInEffect> {
     arm.differences.iter().try_for_each(|one| check_one(one, facts))
 }
 
-fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), String> {
+fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), NotInEffect> {
     let mode = match difference {
         Difference::Option { name, value } if name == TLS => value.as_str(),
         Difference::Url(target) => match target.option(TLS) {
@@ -114,16 +111,16 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
         _ => return Ok(()),
     };
     let found = match (mode, known(facts, CLIENT_TLS_VERSION)) {
-        (_, None) => "it is not known how the connection is encrypted".to_owned(),
+        (_, None) => Found::UnknownEncryption,
         ("off", Some(PLAIN)) => return Ok(()),
         ("off", Some(version)) => {
             let cipher = known(facts, CLIENT_TLS_CIPHER).unwrap_or_default();
-            format!("the client's connection uses {version} with {cipher}")
+            Found::Encrypted { version: version.to_owned(), cipher: cipher.to_owned() }
         }
-        (_, Some(PLAIN)) => "the client's connection is not encrypted".to_owned(),
+        (_, Some(PLAIN)) => Found::NotEncrypted,
         (_, Some(_)) => return Ok(()),
     };
-    Err(format!("`{} = {}` is not in effect: {found}", difference.key(), difference.value()))
+    Err(NotInEffect::of(difference, found))
 }
 
 /// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
@@ -148,7 +145,7 @@ fn is_known_server(facts: &[(String, String)]) -> bool {
 
 /// Returns the identity of the server and the database that a run has reached.
 pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
-    known(facts, &format!("{DATABASE}{SERVER_ID}"))
+    known(facts, database::SERVER_ID)
 }
 
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this
@@ -177,7 +174,7 @@ mod tests {
     }
 
     /// Checks an option against the client's view of its connection, and the server's.
-    fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), String> {
+    fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), NotInEffect> {
         let difference = Difference::Option { name: name.to_owned(), value: value.to_owned() };
         let reported = [
             (CLIENT_TLS_VERSION, client),
@@ -196,10 +193,11 @@ mod tests {
             let unused = check("tls", "require", "none", server).unwrap_err();
             let words = "`option.tls = require` is not in effect: the client's connection is not \
                          encrypted";
-            assert_eq!(unused, words);
+            assert_eq!(unused.to_string(), words);
             let used = check("tls", "off", "TLSv1.2", server).unwrap_err();
-            let words = "the client's connection uses TLSv1.2 with TLS_AES_128_GCM_SHA256";
-            assert!(used.ends_with(words), "{used}");
+            let words = "`option.tls = off` is not in effect: the client's connection uses \
+                         TLSv1.2 with TLS_AES_128_GCM_SHA256";
+            assert_eq!(used.to_string(), words);
         }
         assert_eq!(check("journal", "wal", "none", "empty"), Ok(()));
     }
@@ -208,7 +206,7 @@ mod tests {
     fn unknown_connection_is_not_in_effect() {
         let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
         let unknown = check_one(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
-        assert!(unknown.contains("it is not known how"), "{unknown}");
+        assert_eq!(unknown.found, Found::UnknownEncryption);
     }
 
     #[test]

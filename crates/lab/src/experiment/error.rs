@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use archive::RecordError;
 use base::Class;
 use engine::Failed;
-use workload::question::Arm;
+use testbed::Kind;
+use workload::question::{Arm, Difference};
 
 use crate::calibrate;
 use crate::error::Error;
@@ -55,8 +56,8 @@ pub enum Problem {
         /// Maker and version of the server of the earlier runs, and of this one.
         versions: [String; 2],
     },
-    /// The difference of the arm is not in effect, for this reason: the arm is INVALID.
-    NotInEffect(String),
+    /// The difference of the arm is not in effect: the arm is INVALID.
+    NotInEffect(NotInEffect),
     /// A private server does not start with settings.
     Settings {
         /// The settings that the arm changes: `server.fsync = off`.
@@ -101,6 +102,104 @@ pub enum Problem {
     FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,
+}
+
+/// A declared difference that is not in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotInEffect {
+    /// The key of the difference in the file.
+    pub key: String,
+    /// The declared value.
+    pub value: String,
+    /// The state of the run that contradicts it.
+    pub found: Found,
+}
+
+/// The state of a run that contradicts a declared difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The run uses another target.
+    OtherTarget {
+        /// The target of the run.
+        used: String,
+        /// The target of the arm.
+        declared: String,
+    },
+    /// The plan of the run has another line.
+    OtherLine {
+        /// The line of the run.
+        used: String,
+        /// The line of the arm.
+        declared: String,
+    },
+    /// The plan of the run has more or fewer lines.
+    OtherPlan,
+    /// No fact says how the client's connection is encrypted.
+    UnknownEncryption,
+    /// The client's connection is encrypted.
+    Encrypted {
+        /// The version of TLS.
+        version: String,
+        /// The cipher.
+        cipher: String,
+    },
+    /// The client's connection is not encrypted.
+    NotEncrypted,
+    /// The server uses another value of a setting.
+    OtherSetting {
+        /// The kind of the server.
+        kind: Kind,
+        /// The value in effect.
+        effective: String,
+        /// The origin of the value; `None` for the command line of the server.
+        origin: Option<String>,
+    },
+}
+
+impl NotInEffect {
+    pub(super) fn of(difference: &Difference, found: Found) -> NotInEffect {
+        NotInEffect { key: difference.key(), value: difference.value(), found }
+    }
+}
+
+impl fmt::Display for NotInEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotInEffect { key, value, found } = self;
+        write!(f, "`{key} = {value}` is not in effect: {found}")
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::OtherTarget { used, declared } => {
+                write!(f, "the run uses {used}, not {declared}")
+            }
+            Found::OtherLine { used, declared } => {
+                write!(f, "the plan of the run has `{used}`, not `{declared}`")
+            }
+            Found::OtherPlan => {
+                f.write_str("the plan of the run has other lines than that of the arm")
+            }
+            Found::UnknownEncryption => {
+                f.write_str("it is not known how the connection is encrypted")
+            }
+            Found::Encrypted { version, cipher } => {
+                write!(f, "the client's connection uses {version} with {cipher}")
+            }
+            Found::NotEncrypted => f.write_str("the client's connection is not encrypted"),
+            Found::OtherSetting { kind, effective, origin: None } => {
+                write!(f, "the {} server uses `{effective}` instead", kind.name())
+            }
+            Found::OtherSetting { kind, effective, origin: Some(origin) } => {
+                write!(
+                    f,
+                    "the {} server uses `{effective}`, which comes from: {origin}",
+                    kind.name()
+                )
+            }
+        }
+    }
 }
 
 impl ExperimentError {
@@ -168,7 +267,7 @@ impl fmt::Display for ExperimentError {
                 "after {after}, {found}: the runs would be measured on other data; `restore` must \
                  bring back every row of the load, as `restore = reload` does"
             ),
-            Problem::NotInEffect(reason) => f.write_str(reason),
+            Problem::NotInEffect(error) => error.fmt(f),
             Problem::Settings { settings, problem } if settings.is_empty() => {
                 write!(f, "the server does not start again: {problem}")
             }
@@ -256,5 +355,23 @@ fn changed(key: &str) -> String {
         "plans" => "the workload or its options have changed".to_owned(),
         "command" => "the options of the command line have changed".to_owned(),
         _ => format!("{key} has changed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_that_is_not_in_effect_is_reported_with_its_origin() {
+        let check = |origin: Option<&str>, expected: &str| {
+            let (effective, origin) = ("4MB".to_owned(), origin.map(str::to_owned));
+            let found = Found::OtherSetting { kind: Kind::Postgres, effective, origin };
+            let (key, value) = ("server.work_mem".to_owned(), "64MB".to_owned());
+            let error = NotInEffect { key, value, found }.to_string();
+            assert_eq!(error, format!("`server.work_mem = 64MB` is not in effect: {expected}"));
+        };
+        check(None, "the postgres server uses `4MB` instead");
+        check(Some("user"), "the postgres server uses `4MB`, which comes from: user");
     }
 }

@@ -213,7 +213,7 @@ impl<'a> Execution<'a> {
         if is_lost {
             return Err(ExperimentError::of(arm, Problem::Lost));
         }
-        with_causes.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        with_causes.map_err(|error| ExperimentError::of(arm, Problem::NotInEffect(error)))?;
         let event = ExperimentEvent::RunFinished { number: row.run, figures: &figures };
         self.servers.listener.on_event(&event);
         let counts = row.state == RunState::Counts;

@@ -394,7 +394,7 @@ impl<'a> ExperimentServers<'a> {
         let arm = self.arm_point(id);
         let order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
-        checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        checked.map_err(|error| ExperimentError::of(arm, Problem::NotInEffect(error)))?;
         match load {
             None => Ok(order),
             Some(FixedLoad { vary, value }) => {

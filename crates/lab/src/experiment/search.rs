@@ -13,7 +13,8 @@ use analyze::compare::RunFigures;
 use analyze::summarize;
 use archive::{Archive, ExperimentContent, Phase, RecordError, RunRow, RunState};
 use base::{Nanos, Seed};
-use record::environment::{BEFORE_TRIAL, known};
+use record::environment::generator::BEFORE_TRIAL;
+use record::environment::known;
 use workload::question::{CapacityQuestion, Experiment};
 
 use super::canary::canary_length;

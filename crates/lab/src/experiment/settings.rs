@@ -3,12 +3,10 @@
 //! The server reports the value that a setting got and its source: no spelling of a value (`64MB`,
 //! `65536kB`) has to be understood here.
 
-use std::fmt;
-
 use testbed::Kind;
 use workload::question::{Arm, Difference};
 
-use super::error::Problem;
+use super::error::{Found, NotInEffect, Problem};
 use crate::stage::Stage;
 
 /// Returns the names of the settings that the arms change, as the server writes them.
@@ -63,10 +61,10 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
             return Err(Problem::UnknownSetting(name.to_owned()));
         };
         if !is_in_effect(kind, value, &effective, &origin) {
-            let effective_setting =
-                EffectiveSetting { kind, effective: &effective, origin: &origin };
-            let reason = format!("`server.{name} = {value}` is not in effect: {effective_setting}");
-            return Err(Problem::NotInEffect(reason));
+            let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
+            let found = Found::OtherSetting { kind, effective, origin };
+            let (key, value) = (format!("server.{name}"), value.to_owned());
+            return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
         }
     }
     Ok(())
@@ -112,24 +110,6 @@ fn number(text: &str) -> Option<f64> {
     let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
     let factor = power.map_or(1.0, |power| 1024_f64.powi(power as i32 + 1));
     digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
-}
-
-/// A setting as the server reports it.
-struct EffectiveSetting<'a> {
-    kind: Kind,
-    effective: &'a str,
-    origin: &'a str,
-}
-
-impl fmt::Display for EffectiveSetting<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EffectiveSetting { kind, effective, origin } = self;
-        write!(f, "the {} server uses `{effective}`", kind.name())?;
-        match COMMAND_LINE.contains(origin) {
-            true => f.write_str(" instead"),
-            false => write!(f, ", which comes from: {origin}"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use analyze::capacity::{Step, Trial, TrialRequest, next_step};
 use archive::{Archive, Phase, RunRow, RunState};
 use base::{Clock, Monotonic, Nanos, Stamp};
 use record::EndKind;
-use record::environment::BEFORE_TRIAL;
+use record::environment::generator::BEFORE_TRIAL;
 use workload::question::Arm;
 
 use super::arm_point::ArmPointId;

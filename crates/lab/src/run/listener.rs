@@ -8,11 +8,12 @@ use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 use driver::Count;
 use engine::{Listener, RunEvent};
 use observe::{DatabaseWatch, Scope};
-use record::{INSERT_REASON_PREFIX, Load, Reading};
+use record::environment::{database, generator};
+use record::{Load, Reading};
 use workload::Observe;
 
 use super::order::Order;
-use crate::account::{DATABASE, NO_STATISTICS, metric_of};
+use crate::account::{DATABASE, metric_of};
 use crate::observation::{self, MachineObservers, ObservationSink};
 
 /// The observers that are running: while a table is filled, or from time zero on.
@@ -112,7 +113,7 @@ impl RecordingListener {
                 };
                 self.notes.readings(at, counts.iter().map(reading).collect());
             }
-            Err(why) => self.notes.setting(NO_STATISTICS, why.as_str()),
+            Err(why) => self.notes.setting(database::ACCOUNT, why.as_str()),
         }
     }
 
@@ -139,7 +140,7 @@ impl Listener for RecordingListener {
                 self.begin_watches(*began + *elapsed, &self.observations.of_load(table, *elapsed));
             }
             RunEvent::LoadFallback { table, why } => {
-                self.notes.setting(format!("{INSERT_REASON_PREFIX}{table}"), why.to_string());
+                self.notes.setting(format!("{}{table}", generator::INSERTS), why.to_string());
             }
             RunEvent::Excerpt(excerpt) => self.notes.excerpt(excerpt.clone()),
             RunEvent::LoadEnds => self.end_watches(),

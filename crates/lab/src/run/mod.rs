@@ -17,7 +17,8 @@ use driver::AnyDriver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, Options, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
-use record::environment::LABEL;
+use record::environment::assay::LABEL;
+use record::environment::generator::SPIN;
 use workload::{JobOrPart, Plan, Warmup};
 
 pub use done::{MissingTarget, RunResult};
@@ -25,7 +26,7 @@ pub use order::{ExampleResult, Order};
 
 use crate::calibrate::facts::facts_of;
 use crate::error::Error;
-use crate::evidence::{SPIN, YES};
+use crate::evidence::YES;
 use crate::memory::check_addresses;
 use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;

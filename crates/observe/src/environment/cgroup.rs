@@ -4,7 +4,7 @@
 //! container, `/proc/self/cgroup` may hold the host's path, whose groups are not visible: then
 //! those groups on the way to the root that can be read are used, at least the root.
 
-use record::environment::NONE;
+use record::environment::{NONE, host};
 
 use super::fact::Fact;
 use super::root::Root;
@@ -24,9 +24,9 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let cpu = hierarchy(root, &text, "cpu");
     let memory = hierarchy(root, &text, "memory");
     [
-        ("host.cgroup.version", cpu.as_ref().map(|found| found.version.name().to_owned())),
-        ("host.cgroup.cpu_quota", cpu.and_then(|found| found.least(root, quota))),
-        ("host.cgroup.memory_limit_bytes", memory.and_then(|found| found.least(root, limit))),
+        (host::CGROUP_VERSION, cpu.as_ref().map(|found| found.version.name().to_owned())),
+        (host::CGROUP_CPU_QUOTA, cpu.and_then(|found| found.least(root, quota))),
+        (host::CGROUP_MEMORY_LIMIT, memory.and_then(|found| found.least(root, limit))),
     ]
 }
 

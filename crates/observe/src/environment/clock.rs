@@ -1,5 +1,7 @@
 //! Clock source of the kernel and timer slack of this process.
 
+use record::environment::host;
+
 use super::fact::Fact;
 use super::root::Root;
 
@@ -9,9 +11,9 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
         root.line(&path)
     };
     [
-        ("host.clock.source", source("current")),
-        ("host.clock.available", source("available")),
-        ("host.clock.timer_slack_ns", slack(root)),
+        (host::CLOCK_SOURCE, source("current")),
+        (host::CLOCK_AVAILABLE, source("available")),
+        (host::CLOCK_TIMER_SLACK, slack(root)),
     ]
 }
 

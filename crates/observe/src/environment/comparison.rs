@@ -5,7 +5,8 @@
 //! nothing would be comparable in a container that hides its machine.
 
 use record::environment::{
-    BEFORE_TRIAL, CANARY, DATABASE, LABEL, UNKNOWN, is_environment_fact, known, of_database,
+    CALIBRATION, UNKNOWN, assay, database, database_rest, generator, host, is_environment_fact,
+    is_fact, known, network,
 };
 
 /// Rule by which a fact of two runs is compared.
@@ -45,33 +46,36 @@ pub enum Rule {
 /// * The identity of a server: an experiment uses it to find out whether two arms have reached the
 ///   same one.
 /// * The label: a name for the run.
-pub const RULES: [(&str, Rule); 18] = [
-    ("host.memory.total_bytes", Rule::Times(1.01)),
-    ("host.memory.available_bytes", Rule::Times(2.0)),
-    ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
-    ("host.load.", Rule::Free),
-    ("host.open_files.", Rule::Free),
-    ("host.clock.available", Rule::Free),
-    ("network.round_trip_us", Rule::Times(2.0)),
-    ("calibration.", Rule::Free),
-    (CANARY, Rule::Free),
-    (BEFORE_TRIAL, Rule::Free),
-    ("database.size_bytes", Rule::Times(1.1)),
-    ("database.size_per_buffer", Rule::Times(1.1)),
-    ("database.table.", Rule::Times(1.25)),
-    ("database.settings", Rule::Free),
-    ("database.default.", Rule::Free),
-    ("database.account", Rule::Free),
-    ("database.server_id", Rule::Free),
-    (LABEL, Rule::Free),
+pub const RULES: [(&str, Rule); 21] = [
+    (host::MEMORY_TOTAL, Rule::Times(1.01)),
+    (host::MEMORY_AVAILABLE, Rule::Times(2.0)),
+    (host::SWAP_USED, Rule::Within(64.0 * 1_048_576.0)),
+    (host::LOAD_1M, Rule::Free),
+    (host::LOAD_5M, Rule::Free),
+    (host::LOAD_15M, Rule::Free),
+    (host::OPEN_FILES_SOFT, Rule::Free),
+    (host::OPEN_FILES_HARD, Rule::Free),
+    (host::CLOCK_AVAILABLE, Rule::Free),
+    (network::ROUND_TRIP, Rule::Times(2.0)),
+    (CALIBRATION, Rule::Free),
+    (generator::CANARY, Rule::Free),
+    (generator::BEFORE_TRIAL, Rule::Free),
+    (database::SIZE, Rule::Times(1.1)),
+    (database::SIZE_PER_BUFFER, Rule::Times(1.1)),
+    (database::TABLE, Rule::Times(1.25)),
+    (database::SETTINGS, Rule::Free),
+    (database::DEFAULT, Rule::Free),
+    (database::ACCOUNT, Rule::Free),
+    (database::SERVER_ID, Rule::Free),
+    (assay::LABEL, Rule::Free),
 ];
 
 impl Rule {
     /// Returns the rule of a fact.
     pub fn of(name: &str) -> Rule {
         let is_of = |(rule, _): &&(&str, Rule)| match rule.ends_with('.') {
-            true => name.starts_with(rule) || is_of_named_server(name, rule),
-            false => name == *rule || is_of_named_target(name, rule),
+            true => name.starts_with(rule) || database_rest(name, rule).is_some(),
+            false => is_fact(name, rule),
         };
         RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
     }
@@ -96,25 +100,6 @@ impl Rule {
             Rule::Times(factor) => all(&|low, high| high <= low * factor),
         }
     }
-}
-
-/// Returns true if a fact falls under a rule about the network, for a target with a name:
-/// `network.TARGET.path`.
-fn is_of_named_target(name: &str, rule: &str) -> bool {
-    if is_of_named_server(name, rule) && !rule.ends_with('.') {
-        return of_database(name) == rule.strip_prefix(DATABASE);
-    }
-    let Some(("network", last)) = rule.split_once('.') else { return false };
-    name.strip_prefix("network.")
-        .and_then(|rest| rest.split_once('.'))
-        .is_some_and(|(_, found)| found == last)
-}
-
-/// Returns true if a fact falls under a rule about servers, or begins with a rule that ends with a
-/// dot, for a target with a name: `TARGET.database.size_bytes`.
-fn is_of_named_server(name: &str, rule: &str) -> bool {
-    let rule = rule.strip_prefix(DATABASE);
-    rule.zip(of_database(name)).is_some_and(|(rule, fact)| fact.starts_with(rule))
 }
 
 /// Parses two numbers, in ascending order.
@@ -178,8 +163,8 @@ fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
 
 /// Returns the value of a fact that is absent.
 fn absent(facts: &[(String, String)], name: &str) -> &'static str {
-    let Some((server, _)) = name.split_once("database.setting.") else { return UNKNOWN };
-    match known(facts, &format!("{server}database.settings")) {
+    let Some((target, _)) = name.split_once(database::SETTING) else { return UNKNOWN };
+    match known(facts, &format!("{target}{}", database::SETTINGS)) {
         Some(_) => DEFAULT,
         None => UNKNOWN,
     }

@@ -1,5 +1,7 @@
 //! The operating system: its kernel, its distribution, and the limits of open files.
 
+use record::environment::host;
+
 use super::fact::Fact;
 use super::root::Root;
 
@@ -7,12 +9,12 @@ pub(super) fn facts(root: &Root) -> [Fact; 6] {
     let limits = root.text("proc/self/limits").unwrap_or_default();
     let [soft, hard] = open_files(&limits);
     [
-        ("host.kernel", kernel(root)),
-        ("host.kernel.build", root.line("proc/sys/kernel/version")),
-        ("host.distribution", distribution(root)),
-        ("host.architecture", Some(std::env::consts::ARCH.to_owned())),
-        ("host.open_files.soft", soft),
-        ("host.open_files.hard", hard),
+        (host::KERNEL, kernel(root)),
+        (host::KERNEL_BUILD, root.line("proc/sys/kernel/version")),
+        (host::DISTRIBUTION, distribution(root)),
+        (host::ARCHITECTURE, Some(std::env::consts::ARCH.to_owned())),
+        (host::OPEN_FILES_SOFT, soft),
+        (host::OPEN_FILES_HARD, hard),
     ]
 }
 

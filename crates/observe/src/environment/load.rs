@@ -1,12 +1,14 @@
 //! Load averages of the machine.
 
+use record::environment::host;
+
 use super::fact::Fact;
 use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let line = root.line("proc/loadavg").unwrap_or_default();
     let mut words = line.split(' ');
-    ["host.load.1m", "host.load.5m", "host.load.15m"].map(|name| (name, average(words.next())))
+    [host::LOAD_1M, host::LOAD_5M, host::LOAD_15M].map(|name| (name, average(words.next())))
 }
 
 /// Parses the average number of tasks that were running or ready to run.

@@ -1,5 +1,7 @@
 //! Memory, swap in use, and huge pages.
 
+use record::environment::host;
+
 use super::fact::Fact;
 use super::root::Root;
 
@@ -11,14 +13,14 @@ pub(super) fn facts(root: &Root) -> [Fact; 8] {
     let huge_pages = "sys/kernel/mm/transparent_hugepage/enabled";
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     [
-        ("host.memory.total_bytes", number(info.bytes("MemTotal"))),
-        ("host.memory.available_bytes", number(info.bytes("MemAvailable"))),
-        ("host.swap.total_bytes", number(swap)),
-        ("host.swap.used_bytes", number(used)),
-        ("host.swap.swappiness", number(root.number("proc/sys/vm/swappiness"))),
-        ("host.huge_pages.transparent", root.line(huge_pages).as_deref().and_then(chosen)),
-        ("host.huge_pages.reserved", number(info.number("HugePages_Total"))),
-        ("host.huge_pages.size_bytes", number(info.bytes("Hugepagesize"))),
+        (host::MEMORY_TOTAL, number(info.bytes("MemTotal"))),
+        (host::MEMORY_AVAILABLE, number(info.bytes("MemAvailable"))),
+        (host::SWAP_TOTAL, number(swap)),
+        (host::SWAP_USED, number(used)),
+        (host::SWAP_SWAPPINESS, number(root.number("proc/sys/vm/swappiness"))),
+        (host::HUGE_PAGES_TRANSPARENT, root.line(huge_pages).as_deref().and_then(chosen)),
+        (host::HUGE_PAGES_RESERVED, number(info.number("HugePages_Total"))),
+        (host::HUGE_PAGES_SIZE, number(info.bytes("Hugepagesize"))),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Mitigations of processor flaws in the kernel: they make system calls slower, and with them each
 //! request over a socket.
 
-use record::environment::NONE;
+use record::environment::{NONE, host};
 
 use super::fact::Fact;
 use super::root::Root;
@@ -10,7 +10,7 @@ use super::root::Root;
 const FLAWS: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub(super) fn facts(root: &Root) -> [Fact; 1] {
-    [("host.cpu.mitigations", summary(root))]
+    [(host::CPU_MITIGATIONS, summary(root))]
 }
 
 /// Returns a summary such as `7 mitigated, 2 vulnerable (mds, retbleed)`; flaws that the processor

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 use base::{Clock, Endpoint, HostPort, Monotonic, Nanos, Target, TargetKind};
-use record::environment::{NETWORK_PATH, NONE, NetworkPath, ROUND_TRIP, UNKNOWN};
+use record::environment::{NONE, NetworkPath, UNKNOWN, host, network};
 
 use super::fact::Fact;
 use super::root::Root;
@@ -29,9 +29,9 @@ const MOST_SERVERS: usize = 16;
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let sysctl = |name: &str| root.line(&format!("proc/sys/net/{name}"));
     [
-        ("host.ports.ephemeral", sysctl("ipv4/ip_local_port_range").as_deref().and_then(ports)),
-        ("host.tcp.congestion_control", sysctl("ipv4/tcp_congestion_control")),
-        ("host.tcp.reuse_waiting_ports", sysctl("ipv4/tcp_tw_reuse")),
+        (host::PORTS_EPHEMERAL, sysctl("ipv4/ip_local_port_range").as_deref().and_then(ports)),
+        (host::TCP_CONGESTION_CONTROL, sysctl("ipv4/tcp_congestion_control")),
+        (host::TCP_REUSE_WAITING_PORTS, sysctl("ipv4/tcp_tw_reuse")),
     ]
 }
 
@@ -44,8 +44,8 @@ fn ports(line: &str) -> Option<String> {
     }
 }
 
-/// Reads the path to a target: [`NETWORK_PATH`] and [`ROUND_TRIP`], with a value for each of its
-/// servers in the URL's order. Empty for a target that is not a server of its own.
+/// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`], with a value for each
+/// of its servers in the URL's order. Empty for a target that is not a server of its own.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -60,8 +60,8 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
     let list =
         |value: fn(&MeasuredPath) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
     vec![
-        (NETWORK_PATH.to_owned(), list(|way| way.path.name().to_owned())),
-        (ROUND_TRIP.to_owned(), list(MeasuredPath::round_trip)),
+        (network::PATH.to_owned(), list(|way| way.path.name().to_owned())),
+        (network::ROUND_TRIP.to_owned(), list(MeasuredPath::round_trip)),
     ]
 }
 
@@ -165,7 +165,7 @@ mod tests {
     fn facts_of(url: &str) -> [String; 2] {
         let facts = read(&Target::parse(url).unwrap());
         let names: Vec<&str> = facts.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, [NETWORK_PATH, ROUND_TRIP], "{url}");
+        assert_eq!(names, [network::PATH, network::ROUND_TRIP], "{url}");
         [facts[0].1.clone(), facts[1].1.clone()]
     }
 

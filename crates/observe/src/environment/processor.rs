@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use record::environment::host;
+
 use super::fact::Fact;
 use super::root::Root;
 
@@ -35,20 +37,20 @@ pub(super) fn facts(root: &Root) -> [Fact; 12] {
     };
     [
         (
-            "host.cpu.model",
+            host::CPU_MODEL,
             ["model name", "cpu model", "Model"].iter().find_map(|key| info.get(key)),
         ),
-        ("host.cpu.logical", logical(root).map(|count| count.to_string())),
-        ("host.cpu.physical", count(topology("core_cpus_list"))),
-        ("host.cpu.sockets", count(topology("physical_package_id"))),
-        ("host.cpu.allowed", allowed(root)),
-        ("host.cpu.smt", switch(root, "smt/active", ["0", "1"])),
-        ("host.cpu.governor", policy("scaling_governor")),
-        ("host.cpu.driver", policy("scaling_driver")),
-        ("host.cpu.max_khz", policy("cpuinfo_max_freq")),
-        ("host.cpu.turbo", turbo(root)),
-        ("host.cpu.microcode", info.get("microcode")),
-        ("host.numa.nodes", counted(root, "sys/devices/system/node/online")),
+        (host::CPU_LOGICAL, logical(root).map(|count| count.to_string())),
+        (host::CPU_PHYSICAL, count(topology("core_cpus_list"))),
+        (host::CPU_SOCKETS, count(topology("physical_package_id"))),
+        (host::CPU_ALLOWED, allowed(root)),
+        (host::CPU_SMT, switch(root, "smt/active", ["0", "1"])),
+        (host::CPU_GOVERNOR, policy("scaling_governor")),
+        (host::CPU_DRIVER, policy("scaling_driver")),
+        (host::CPU_MAX_KHZ, policy("cpuinfo_max_freq")),
+        (host::CPU_TURBO, turbo(root)),
+        (host::CPU_MICROCODE, info.get("microcode")),
+        (host::NUMA_NODES, counted(root, "sys/devices/system/node/online")),
     ]
 }
 

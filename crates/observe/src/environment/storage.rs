@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use base::without_passwords;
+use record::environment::host;
 
 use super::fact::Fact;
 use super::memory::chosen;
@@ -17,12 +18,12 @@ pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
     let of = |part: fn(&Mount) -> String| mount.as_ref().map(part);
     let queue = |name: &str| mount.as_ref().and_then(|mount| queue(root, &mount.number, name));
     [
-        ("host.storage.file_system", of(|mount| mount.file_system.clone())),
+        (host::STORAGE_FILE_SYSTEM, of(|mount| mount.file_system.clone())),
         // A FUSE file system may be mounted from an address with a password.
-        ("host.storage.device", of(|mount| without_passwords(&mount.device))),
-        ("host.storage.options", of(|mount| mount.options.clone())),
-        ("host.storage.medium", queue("rotational").as_deref().and_then(medium)),
-        ("host.storage.scheduler", queue("scheduler").as_deref().and_then(chosen)),
+        (host::STORAGE_DEVICE, of(|mount| without_passwords(&mount.device))),
+        (host::STORAGE_OPTIONS, of(|mount| mount.options.clone())),
+        (host::STORAGE_MEDIUM, queue("rotational").as_deref().and_then(medium)),
+        (host::STORAGE_SCHEDULER, queue("scheduler").as_deref().and_then(chosen)),
     ]
 }
 

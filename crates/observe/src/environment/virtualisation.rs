@@ -1,6 +1,6 @@
 //! Hypervisor and container in which this process runs.
 
-use record::environment::NONE;
+use record::environment::{NONE, host};
 
 use super::fact::Fact;
 use super::processor::first_processor;
@@ -8,8 +8,8 @@ use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 2] {
     [
-        ("host.virtualisation.hypervisor", hypervisor(root)),
-        ("host.virtualisation.container", container(root)),
+        (host::VIRTUALISATION_HYPERVISOR, hypervisor(root)),
+        (host::VIRTUALISATION_CONTAINER, container(root)),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! The settings of every system of a bundle, as a table.
 
+use record::environment::host;
+
 use crate::html::csv;
 use crate::page::subject_of;
 
@@ -77,7 +79,7 @@ pub(super) fn versions(runs: &[BundledRun]) -> Vec<(String, String)> {
 fn is_version(name: &str) -> bool {
     let of_server = |name: &str| name == "server";
     of_server(name)
-        || matches!(name, "host.kernel" | "host.distribution")
+        || matches!(name, host::KERNEL | host::DISTRIBUTION)
         // The setting of a named target.
         || name.split_once('.').is_some_and(|(_, setting)| of_server(setting))
 }

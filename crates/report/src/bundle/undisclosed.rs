@@ -2,7 +2,8 @@
 
 use base::units::grouped;
 use base::{HIDDEN, passwords_in};
-use record::environment::{HIDDEN_SETTING, MISSING, UNKNOWN};
+use record::environment::observe::MISSING;
+use record::environment::{HIDDEN_SETTING, UNKNOWN};
 
 use super::readme::{BundleView, cell};
 use super::settings::BundledRun;

@@ -28,7 +28,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     if let Some(reason) = job.missing() {
         return words.empty(reason);
     }
-    let evidence = &run.view.evidence.jobs[job.place];
+    let evidence = &run.view.evidence.jobs[job.account.index()];
     let mut marks = Vec::new();
     let mut legend = Vec::new();
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);

@@ -30,7 +30,7 @@ const SIGNIFICANT: f64 = 5.0;
 
 /// Returns the histogram of a job.
 pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
-    let times = run.view.evidence.jobs[job.place].histogram(Kind::Response);
+    let times = run.view.evidence.jobs[job.account.index()].histogram(Kind::Response);
     let bars = times.map(bars).unwrap_or_default();
     let words = Words {
         name: job.figure_name("histogram"),

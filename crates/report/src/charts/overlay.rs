@@ -100,7 +100,8 @@ impl JobOfBothRuns<'_> {
             return words.empty(reason);
         }
         let series = [0, 1].map(|place| {
-            let evidence = &self.runs[place].run.view.evidence.jobs[self.jobs[place].place];
+            let account = self.jobs[place].account;
+            let evidence = &self.runs[place].run.view.evidence.jobs[account.index()];
             evidence.histogram(Kind::Response).map(curve::curve).unwrap_or_default()
         });
         let ends = curve::ends_of_times(series.iter().flatten());

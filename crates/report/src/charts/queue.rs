@@ -57,7 +57,7 @@ fn band(ink: Ink, extents: Vec<Extent>) -> Mark {
 fn in_progress(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
     let evidence = &run.view.evidence;
     let mut open = 0i64;
-    let steps = evidence.jobs[job.place].range(0..evidence.steps.len()).enumerate();
+    let steps = evidence.jobs[job.account.index()].range(0..evidence.steps.len()).enumerate();
     let point = |(number, step): (usize, analyze::Step)| {
         let came = step.counts.arrivals as i64 - step.counts.balance.rejected() as i64;
         open += came - (step.ends.completed + step.ends.errors) as i64;
@@ -68,7 +68,7 @@ fn in_progress(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
 
 fn connections(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
     let evidence = &run.view.evidence;
-    let steps = evidence.jobs[job.place].range(0..evidence.steps.len()).enumerate();
+    let steps = evidence.jobs[job.account.index()].range(0..evidence.steps.len()).enumerate();
     let point = |(number, step): (usize, analyze::Step)| Point {
         x: evidence.steps.start(number + 1).as_secs_f64(),
         y: step.connections.map_or(f64::NAN, |connections| connections as f64),

@@ -1,6 +1,7 @@
 //! The subject of figures: a run and its jobs, with the times of each, and the words of a figure.
 
 use analyze::{JobSummary, TimeColumn, TimeCourse};
+use base::AccountId;
 use record::Kind;
 
 use crate::figure::{Axis, Figure, LegendEntry, Mark, Unit};
@@ -21,16 +22,17 @@ pub(super) struct Run<'a> {
 
 /// A job or part with its times.
 pub(super) struct Job<'a> {
-    /// Its index among the accounts.
-    pub(super) place: usize,
+    /// Its account.
+    pub(super) account: AccountId,
     pub(super) summary: &'a JobSummary,
     pub(super) course: &'a TimeCourse,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job<'a>> + use<'a> {
-        let jobs = self.view.summary.jobs.iter().zip(self.courses).enumerate();
-        jobs.map(|(place, (summary, course))| Job { place, summary, course })
+        let jobs = self.view.summary.jobs.iter().zip(self.courses);
+        let jobs = self.view.evidence.accounts().zip(jobs);
+        jobs.map(|(account, (summary, course))| Job { account, summary, course })
     }
 
     /// Returns the axis of the whole run.

@@ -66,7 +66,7 @@ pub(super) fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
         to.saturating_sub(from).as_secs_f64()
     };
     let per_s = |steps: Range<usize>| {
-        evidence.jobs[job.place].ends(steps.clone()).completed as f64 / length(steps)
+        evidence.jobs[job.account.index()].ends(steps.clone()).completed as f64 / length(steps)
     };
     let columns = &job.course.columns;
     let points = columns.iter().map(|it| Point { x: middle(it), y: per_s(it.steps.clone()) });
@@ -82,7 +82,7 @@ pub(super) fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
 }
 
 fn offered(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
-    let evidence = &run.view.evidence.jobs[job.place];
+    let evidence = &run.view.evidence.jobs[job.account.index()];
     let point = |column: &TimeColumn| {
         let arrivals = evidence.counts(column.steps.clone()).arrivals as f64;
         let length = column.to.saturating_sub(column.from).as_secs_f64();

@@ -1,8 +1,8 @@
 //! Sentences about the changes of metrics.
 
 use analyze::compare::{
-    BetOutcome, ChangeInterval, Compared, Conclusion, MetricChange, Missing, NotCompared,
-    SampleSize, SampleValues,
+    BetOutcome, ChangeInterval, Compared, Conclusion, Incomparable, MetricChange, Missing,
+    NotCompared, SampleSize, SampleValues,
 };
 use base::units::grouped;
 use workload::question::{Bet, RunMetric, Scale};
@@ -92,7 +92,12 @@ fn more(pairs: Option<u32>, aim: &str) -> String {
 /// Returns the reason why a metric is not compared.
 pub(super) fn not_compared(reason: NotCompared) -> String {
     match reason {
-        NotCompared::Incomparable(reason) => reason.to_string(),
+        NotCompared::Incomparable(Incomparable::TooFew { has, needs }) => {
+            format!("{has} values where {needs} are needed")
+        }
+        NotCompared::Incomparable(Incomparable::NotPositive) => {
+            "a value is 0 and has no ratio to another".to_owned()
+        }
         NotCompared::OtherData => "the arms have other data, which is not declared".to_owned(),
         NotCompared::OtherDurability => {
             "the durability of commits differs between the arms, which is not declared".to_owned()
@@ -228,6 +233,15 @@ mod tests {
         assert_eq!(values(&compared, &metric, value), ["316 rows/s", "319 rows/s"]);
         let failed = RunMetric::parse("failed(read)").unwrap();
         assert_eq!(values(&compared, &failed, value), ["55,000 %", "48,500 %"]);
+    }
+
+    #[test]
+    fn incomparable_values_are_explained() {
+        let check = |reason, expected: &str| {
+            assert_eq!(not_compared(NotCompared::Incomparable(reason)), expected);
+        };
+        check(Incomparable::TooFew { has: 3, needs: 4 }, "3 values where 4 are needed");
+        check(Incomparable::NotPositive, "a value is 0 and has no ratio to another");
     }
 
     #[test]

@@ -40,6 +40,24 @@ pub(crate) struct Badge {
     pub(crate) tone: Tone,
 }
 
+/// The caption of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Caption<'t> {
+    /// Name of the table, and of the file with its rows.
+    pub(super) name: &'t str,
+    /// Remark after the name, if there is one.
+    pub(super) remark: Option<&'t str>,
+}
+
+impl Caption<'_> {
+    fn text(&self) -> String {
+        match self.remark {
+            Some(remark) => format!("{}: {remark}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
 impl Document {
     /// Begins a document with this title and these sections, of which the first holds the answer.
     pub(crate) fn new(title: &str, sections: &[Section]) -> Document {
@@ -214,6 +232,16 @@ impl Document {
 
     /// Writes rows of texts below titles, as they are; nothing if there are none.
     pub(crate) fn rows(&mut self, caption: &str, columns: &[(&str, Align)], rows: &[Vec<String>]) {
+        self.rows_with(Caption { name: caption, remark: None }, columns, rows, shown);
+    }
+
+    /// Writes rows of texts below a caption with a remark.
+    pub(super) fn rows_with_remark(
+        &mut self,
+        caption: Caption<'_>,
+        columns: &[(&str, Align)],
+        rows: &[Vec<String>],
+    ) {
         self.rows_with(caption, columns, rows, shown);
     }
 
@@ -224,12 +252,12 @@ impl Document {
         columns: &[(&str, Align)],
         rows: &[Vec<String>],
     ) {
-        self.rows_with(caption, columns, rows, prose);
+        self.rows_with(Caption { name: caption, remark: None }, columns, rows, prose);
     }
 
     fn rows_with(
         &mut self,
-        caption: &str,
+        caption: Caption<'_>,
         columns: &[(&str, Align)],
         rows: &[Vec<String>],
         painted: fn(&str) -> String,
@@ -239,10 +267,8 @@ impl Document {
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let file = csv_of_page(&titles, rows);
-        // The text after a colon is a remark, and not part of the name.
-        let name = caption.split_once(": ").map_or(caption, |(name, _)| name);
-        let file = link("CSV", name, "text/csv;charset=utf-8", &file);
-        let caption = shown(caption);
+        let file = link("CSV", caption.name, "text/csv;charset=utf-8", &file);
+        let caption = shown(&caption.text());
         let _ = writeln!(
             self.out,
             "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
@@ -362,6 +388,21 @@ mod tests {
         let mut page = Document::new("?", &[section]);
         page.section("answer", |out| out.rows("Runs", &[("run", Align::Left)], &rows));
         page.into_text("")
+    }
+
+    #[test]
+    fn remark_is_not_part_of_the_name_of_a_file() {
+        let section = Section { id: "answer", title: "Answer" };
+        let mut page = Document::new("?", &[section]);
+        page.section("answer", |out| {
+            let (columns, rows) = ([("run", Align::Left)], [vec!["1".to_owned()]]);
+            out.rows_with_remark(Caption { name: "A", remark: Some("b") }, &columns, &rows);
+            out.rows("C: d", &columns, &rows);
+        });
+        let page = page.into_text("");
+        assert!(page.contains("<caption>A: b <a"), "{page}");
+        assert!(page.contains(&link("CSV", "A", "text/csv;charset=utf-8", "run\r\n1\r\n")));
+        assert!(page.contains(&link("CSV", "C: d", "text/csv;charset=utf-8", "run\r\n1\r\n")));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The sections of excerpts: statements with examples, and the loaded tables.
 
-use super::document::{Document, Section};
+use super::document::{Caption, Document, Section};
 use crate::page::{Align, ExcerptSection, ExcerptTable, Remark};
 
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
@@ -35,6 +35,9 @@ fn excerpt(out: &mut Document, table: &ExcerptTable) {
     let titles: Vec<(&str, Align)> = titles.collect();
     match table.rows.is_empty() {
         true => out.paragraph(&table.heading()),
-        false => out.rows(&table.caption, &titles, &table.rows),
+        false => {
+            let caption = Caption { name: &table.name, remark: table.remark.as_deref() };
+            out.rows_with_remark(caption, &titles, &table.rows);
+        }
     }
 }

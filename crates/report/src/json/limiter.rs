@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::finite::finite;
 use crate::page::{LimiterSection, SuspectRow, UnseenSource};
+use crate::words::utilised;
 
 #[derive(Serialize)]
 pub(super) struct LimiterOf {
@@ -83,8 +84,8 @@ impl SuspectOf {
 impl SeenOf {
     pub(super) fn of(seen: &ObservedComponents) -> SeenOf {
         SeenOf {
-            utilisations: named(&seen.utilisations),
-            waits: named(&seen.waits),
+            utilisations: named(seen.utilisations.iter().map(|(it, share)| (utilised(it), *share))),
+            waits: named(seen.waits.iter().cloned()),
             programs: seen.programs.iter().map(ProgramOf::of).collect(),
         }
     }
@@ -110,8 +111,6 @@ pub(super) fn numbers(evidence: &[EvidenceNumber]) -> Vec<Number> {
     evidence.iter().map(number).collect()
 }
 
-fn named(means: &[(String, f64)]) -> Vec<Number> {
-    let number =
-        |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
-    means.iter().map(number).collect()
+fn named(means: impl Iterator<Item = (String, f64)>) -> Vec<Number> {
+    means.map(|(name, value)| Number { name, value: finite(value) }).collect()
 }

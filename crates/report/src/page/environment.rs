@@ -1,6 +1,6 @@
 //! The surroundings of a run: every setting and fact of its record, grouped by subject.
 
-use record::environment::HOST;
+use record::environment::{HOST, host};
 
 use super::fact_group::{FactGroup, grouped};
 use super::facts::{FactTable, tables};
@@ -56,11 +56,11 @@ const SIMULATED: &str = "simulated";
 /// Returns the measured system in words: the server, and the machine of the load generator. `value`
 /// returns a setting by its name. `None` if the record has none of them.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let processors = value("host.cpu.logical").map(|number| match number.as_str() {
+    let processors = value(host::CPU_LOGICAL).map(|number| match number.as_str() {
         "1" => "1 processor".to_owned(),
         number => format!("{number} processors"),
     });
-    let machine = [processors, value("host.cpu.model"), value("host.distribution")];
+    let machine = [processors, value(host::CPU_MODEL), value(host::DISTRIBUTION)];
     let machine: Vec<String> = machine.into_iter().flatten().collect();
     let machine = (!machine.is_empty()).then(|| format!("generator on {}", machine.join(", ")));
     let server = value("server").map(|server| match server.as_str() {

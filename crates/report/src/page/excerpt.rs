@@ -9,8 +9,10 @@ use super::remark::Line;
 /// A table of texts below a caption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExcerptTable {
-    /// Its caption.
-    pub caption: String,
+    /// Its name.
+    pub name: String,
+    /// Remark after the name in its caption, if there is one.
+    pub remark: Option<String>,
     /// Kind of the excerpt.
     pub kind: ExcerptKind,
     /// Titles of the columns.
@@ -79,19 +81,17 @@ impl ExcerptTable {
             cells.resize(titles.len(), String::new());
             cells
         };
-        let caption = match kind {
+        let name = match kind {
             ExcerptKind::Columns => format!("Columns of {subject}"),
             ExcerptKind::Indexes => format!("Indexes of {subject}"),
             ExcerptKind::Rows => format!("First rows of {subject}"),
             ExcerptKind::Unreadable => format!("{subject} could not be read"),
             ExcerptKind::Results => format!("Results of {subject}"),
-            ExcerptKind::Examples => match remarks.get(subject.as_str()) {
-                Some(remark) => format!("Examples of {subject}: {remark}"),
-                None => format!("Examples of {subject}"),
-            },
+            ExcerptKind::Examples => format!("Examples of {subject}"),
         };
-        let rows = rows.iter().map(row).collect();
-        ExcerptTable { caption, kind: *kind, titles: titles.clone(), rows }
+        let remark = remarks.get(subject.as_str()).filter(|_| *kind == ExcerptKind::Examples);
+        let (remark, titles) = (remark.cloned(), titles.clone());
+        ExcerptTable { name, remark, kind: *kind, titles, rows: rows.iter().map(row).collect() }
     }
 
     /// Returns the examples with a column for their results, if there are any.
@@ -104,12 +104,12 @@ impl ExcerptTable {
         self
     }
 
-    /// Returns the caption, which says whether there are rows.
+    /// Returns name and remark, and says if there are no rows.
     pub(crate) fn heading(&self) -> String {
-        match self.rows.is_empty() {
-            true => format!("{}: none", self.caption),
-            false => self.caption.clone(),
-        }
+        let remark = self.remark.as_deref();
+        let none = self.rows.is_empty().then_some("none");
+        let parts = [Some(self.name.as_str()), remark, none].into_iter().flatten();
+        parts.collect::<Vec<_>>().join(": ")
     }
 
     /// Returns the rows as lines: each statement on a line of its own, any other row on one line.
@@ -190,10 +190,10 @@ mod tests {
             ],
             &answers,
         );
-        assert_eq!(section.statements[0].caption, "Examples of t: 1 row");
+        assert_eq!(section.statements[0].heading(), "Examples of t: 1 row");
         let rows: Vec<&ExcerptTable> = section.data.iter().collect();
         assert_eq!(rows.len(), 1, "a table without indexes has no list of them");
-        assert_eq!(rows[0].caption, "First rows of t");
+        assert_eq!(rows[0].name, "First rows of t");
         assert_eq!(rows[0].rows, [["x", "NULL"], ["short", ""]]);
         assert_eq!(rows[0].heading(), "First rows of t");
         let empty = ExcerptSection::of(&[excerpt(ExcerptKind::Rows, &[])], &answers);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::environment::{CALIBRATION, DATABASE, DEFAULT, SETTING, UNKNOWN, of_database};
+use record::environment::{CALIBRATION, DATABASE, UNKNOWN, assay, database, database_rest};
 
 use super::fact_group::{FactGroup, grouped};
 use super::table::{Align, Cell, Table};
@@ -57,7 +57,7 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
         let again = differing.get(target).is_some_and(|it| it.contains(&(setting, value)));
         let is_listed = of_setting(name)
             .is_some_and(|(target, setting)| default_of(facts, target, setting) != Some(value));
-        !is_listed && !is_default(name) && name != "assay.plan" && !again
+        !is_listed && !is_default(name) && name != assay::PLAN && !again
     };
     let others = facts.iter().filter(is_other).cloned().collect();
     (differing, others)
@@ -66,7 +66,7 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
 /// Returns the target and the name of a setting that differs from the default.
 fn of_setting(name: &str) -> Option<(&str, &str)> {
     let target = target_of(name);
-    Some((target, of_database(name)?.strip_prefix(SETTING)?))
+    Some((target, database_rest(name, database::SETTING)?))
 }
 
 /// Returns the target of a fact about a server; the main one has no name.
@@ -84,15 +84,14 @@ fn default_of<'f>(
     setting: &str,
 ) -> Option<&'f String> {
     let is_it = |(name, _): &&(String, String)| {
-        let found = of_database(name).and_then(|fact| fact.strip_prefix(DEFAULT));
-        found == Some(setting) && target_of(name) == target
+        database_rest(name, database::DEFAULT) == Some(setting) && target_of(name) == target
     };
     facts.iter().find(is_it).map(|(_, value)| value)
 }
 
 /// Returns true if a fact is the default of a setting.
 pub(crate) fn is_default(name: &str) -> bool {
-    of_database(name).is_some_and(|fact| fact.starts_with(DEFAULT))
+    database_rest(name, database::DEFAULT).is_some()
 }
 
 /// Returns the settings of a target, with their defaults if the server reported any.

@@ -168,7 +168,8 @@ pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
 /// other programs, each in a note if there are any.
 pub(super) fn observations(seen: &ObservedComponents) -> impl Iterator<Item = Remark> {
     let utilisations = seen.utilisations.iter();
-    let utilisations = utilisations.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
+    let utilisations = utilisations
+        .map(|(component, share)| format!("{} {:.0} %", words::utilised(component), share * 100.0));
     let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {sessions:.1}"));
     let programs = seen.programs.iter().map(|program| match &program.host {
         Some(host) => format!("{} on {host}", words::other_program(program)),

@@ -3,8 +3,8 @@
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::shell_word;
 use base::units::grouped;
-use record::environment::{LABEL, is_environment_fact, known};
-use record::{Event, EventKind, INSERT_REASON_PREFIX, Note};
+use record::environment::{assay, generator, is_environment_fact, known};
+use record::{Event, EventKind, Note};
 use workload::{NamedTarget, Warmup};
 
 use super::quantity::Quantity;
@@ -320,7 +320,7 @@ fn settings(settings: &[&(String, String)]) -> String {
 
 /// Returns all settings except the label and the reasons of loads, which are written next to these.
 fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
-    let is_beside = |name: &str| name == LABEL || name.starts_with(INSERT_REASON_PREFIX);
+    let is_beside = |name: &str| name == assay::LABEL || name.starts_with(generator::INSERTS);
     about.settings.iter().filter(move |(name, _)| !is_beside(name))
 }
 

@@ -4,6 +4,7 @@ use analyze::{
     Change, Effect, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, Quantile,
     SideEffects,
 };
+use base::AccountId;
 
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
@@ -87,15 +88,18 @@ fn in_words(effect: &Effect) -> String {
 pub(super) fn sections(side_effects: &[SideEffects]) -> Vec<SideEffectSection> {
     let is_told = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
     let of_one = |it: &SideEffects| {
-        (0..it.phases[0].jobs.len()).map(|place| section(it, place)).collect::<Vec<_>>()
+        let others = it.phases[0].jobs.iter().map(|figures| figures.account);
+        others.map(|other| section(it, other)).collect::<Vec<_>>()
     };
     side_effects.iter().filter(is_told).flat_map(of_one).collect()
 }
 
 /// Returns the side effects of a job on one other.
-fn section(side_effects: &SideEffects, place: usize) -> SideEffectSection {
+fn section(side_effects: &SideEffects, other: AccountId) -> SideEffectSection {
+    let of_other = |figures: &&PhaseFigures| figures.account == other;
+    let phases = side_effects.phases.iter();
     let phases: Vec<(&PhaseSummary, &PhaseFigures)> =
-        side_effects.phases.iter().map(|phase| (phase, &phase.jobs[place])).collect();
+        phases.filter_map(|phase| Some((phase, phase.jobs.iter().find(of_other)?))).collect();
     let name = &phases[0].1.name;
     let claims = claims(side_effects, &phases);
     let mut estimates = phases.iter().flat_map(|(_, figures)| estimates(figures));

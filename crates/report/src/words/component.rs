@@ -1,6 +1,21 @@
 //! Words for the components that may limit a result.
 
-use analyze::Component;
+use analyze::{Component, UtilisedComponent};
+
+/// Returns the name of a component with an observed utilisation.
+pub(crate) fn utilised(component: &UtilisedComponent) -> String {
+    let machine = |host: &Option<String>| host.clone().unwrap_or("the machine".to_owned());
+    match component {
+        UtilisedComponent::GeneratorThread => "load generator's busiest thread".to_owned(),
+        UtilisedComponent::DatabaseProcessors => "processors of the database".to_owned(),
+        UtilisedComponent::DatabaseThread => "database's busiest thread".to_owned(),
+        UtilisedComponent::Processors { host } => format!("processors of {}", machine(host)),
+        UtilisedComponent::MemoryPressure { host } => {
+            format!("memory pressure of {}", machine(host))
+        }
+        UtilisedComponent::Disk(disk) => disk.to_string(),
+    }
+}
 
 /// Returns the limiter as the beginning of a sentence.
 pub(crate) fn lead(component: Component) -> &'static str {

@@ -1,5 +1,6 @@
 //! Sentences about the findings of the limiter.
 
+use analyze::UtilisedComponent;
 use analyze::limiting::{
     BackgroundWork, Concurrency, ConnectionLimit, EmbeddedWait, FullThread, GeneratorLimit,
     Inconclusive, LimiterFinding, MemoryLimit, NetworkLimit, Pause, ProcessorLimit, ProgramLimit,
@@ -8,6 +9,7 @@ use analyze::limiting::{
 use record::Side;
 
 use super::check::ceiling_use;
+use super::component::utilised;
 use super::digits::{number, percent};
 use super::programs::other_programs;
 use crate::number::processors as processors_in_words;
@@ -61,13 +63,16 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
 }
 
 /// Lists full components, such as "the processors of the machine are full (97 %)".
-fn full_components(full: &[(String, f64)]) -> String {
-    let listed = full.iter().map(|(name, share)| format!("{name} ({})", percent(*share)));
+fn full_components(full: &[(UtilisedComponent, f64)]) -> String {
+    let listed = full.iter();
+    let listed = listed.map(|(it, share)| format!("{} ({})", utilised(it), percent(*share)));
     let listed: Vec<String> = listed.collect();
-    let verb = if matches!(listed.as_slice(), [one] if !one.starts_with("processors")) {
-        "is"
-    } else {
-        "are"
+    let verb = match full {
+        [(UtilisedComponent::Processors { .. } | UtilisedComponent::DatabaseProcessors, _)] => {
+            "are"
+        }
+        [_] => "is",
+        _ => "are",
     };
     format!("{} {verb} full", listed.join(" and "))
 }

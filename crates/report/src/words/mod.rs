@@ -18,7 +18,7 @@ mod tests;
 mod unseen;
 
 pub(crate) use check::sentence_of;
-pub(crate) use component::{lead, relief, relief_of_load, relief_of_program};
+pub(crate) use component::{lead, relief, relief_of_load, relief_of_program, utilised};
 pub(crate) use empty_success::{remedy_of_warning, warning};
 pub(crate) use limiter::because;
 pub(crate) use programs::other_program;

@@ -9,7 +9,8 @@ use super::checker::Checker;
 use super::dialect;
 use crate::keys::{self, Key, SectionKind};
 use crate::missing;
-use crate::read::Entry;
+use crate::read::{Entry, File};
+use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
 
 /// The lines of a section whose keys are known there.
@@ -58,6 +59,20 @@ impl<'f> Fields<'f> {
     }
 }
 
+/// The lines of a section, and the facts by which their keys are found.
+pub(super) struct SectionLines<'f, 't> {
+    /// The file of the section.
+    pub(super) file: &'f File<'f>,
+    /// The lines.
+    pub(super) entries: &'f [Entry<'f>],
+    /// The kind of the section.
+    pub(super) owner: SectionKind,
+    /// The dialect of its target.
+    pub(super) dialect: Dialect,
+    /// The place of the section in messages: `in job [read]`.
+    pub(super) location_text: &'t str,
+}
+
 impl<'f> Checker<'f> {
     /// Returns the known keys of a section of the main target, as [`fields_in`](Self::fields_in).
     pub(super) fn fields(
@@ -79,16 +94,27 @@ impl<'f> Checker<'f> {
         owner: SectionKind,
         location_text: &str,
     ) -> Fields<'f> {
+        let file = self.file;
+        let lines =
+            SectionLines { file, entries, owner, dialect: dialect_of_target, location_text };
+        lines.fields(&mut self.sink)
+    }
+}
+
+impl<'f> SectionLines<'f, '_> {
+    /// Returns the known keys, and reports unknown, misplaced and repeated ones to `sink`.
+    pub(super) fn fields(&self, sink: &mut Sink) -> Fields<'f> {
+        let SectionLines { owner, location_text, .. } = *self;
         let mut found: Vec<(&'static Key, &'f Entry<'f>)> = Vec::new();
         let mut first: HashMap<(&'static str, Option<Dialect>), &'f Entry<'f>> = HashMap::new();
-        for entry in entries {
+        for entry in self.entries {
             let (name, dialect) = dialect::split(entry.key().text());
             let Some(key) = keys::find(owner, name) else {
-                self.sink.error(|| unknown_key(entry, owner, location_text));
+                sink.error(|| unknown_key(entry, owner, location_text));
                 continue;
             };
             if dialect.is_some() && !key.by_dialect {
-                self.sink.error(|| match owner == SectionKind::Global {
+                sink.error(|| match owner == SectionKind::Global {
                     true => holds_for_all(entry, name),
                     false => unexpected_dialect(entry),
                 });
@@ -96,30 +122,28 @@ impl<'f> Checker<'f> {
             }
             let earlier = *first.entry((key.name, dialect)).or_insert(entry);
             if !key.repeatable && !std::ptr::eq(earlier, entry) {
-                self.repeated(entry, earlier, location_text);
-            } else if dialect.is_none_or(|dialect| dialect == dialect_of_target) {
+                sink.error(|| self.repeated(entry, earlier));
+            } else if dialect.is_none_or(|dialect| dialect == self.dialect) {
                 found.push((key, entry));
             }
         }
         let special =
-            |key: &Key| !key.repeatable && first.contains_key(&(key.name, Some(dialect_of_target)));
+            |key: &Key| !key.repeatable && first.contains_key(&(key.name, Some(self.dialect)));
         let is_plain = |entry: &Entry<'_>| dialect::split(entry.key().text()).1.is_none();
         found.retain(|(key, entry)| !(special(key) && is_plain(entry)));
         Fields { found }
     }
 
-    fn repeated(&mut self, entry: &Entry<'_>, earlier: &Entry<'_>, location_text: &str) {
-        let file = self.file;
-        self.sink.error(|| {
-            let start = earlier.key().span().unwrap_or_default().start;
-            let (name, line) = (quoted(entry.key().text()), file.line_number(start));
-            let first = match earlier.key().text() == entry.key().text() {
-                true => "the first".to_owned(),
-                false => format!("its other name {}", quoted(earlier.key().text())),
-            };
-            let message = format!("{name} is repeated {location_text}; {first} is in line {line}");
-            entry.key().error(message).help("remove one of the two")
-        });
+    fn repeated(&self, entry: &Entry<'_>, earlier: &Entry<'_>) -> Diagnostic {
+        let start = earlier.key().span().unwrap_or_default().start;
+        let (name, line) = (quoted(entry.key().text()), self.file.line_number(start));
+        let first = match earlier.key().text() == entry.key().text() {
+            true => "the first".to_owned(),
+            false => format!("its other name {}", quoted(earlier.key().text())),
+        };
+        let place = self.location_text;
+        let message = format!("{name} is repeated {place}; {first} is in line {line}");
+        entry.key().error(message).help("remove one of the two")
     }
 }
 

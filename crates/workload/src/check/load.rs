@@ -3,14 +3,16 @@
 use base::Dialect;
 
 use super::checker::Checker;
-use super::fields::Fields;
+use super::fields::{Fields, SectionLines};
 use super::kind::Kind;
 use super::name::is_identifier;
+use super::value::{count_between, resolve};
 use crate::expr::{Compiled, Expr, compile, parse_all};
 use crate::generate::Points;
 use crate::keys::SectionKind;
 use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 use crate::read::{Excerpt, Section};
+use crate::sink::Sink;
 use crate::value::Type;
 use crate::wording::quoted;
 
@@ -40,26 +42,29 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
-    /// Returns the number of points for polygons. Errors in a table are reported where the table is
-    /// checked.
-    pub(super) fn count_polygon_points(
-        &mut self,
-        sections: &[(Kind<'f>, &'f Section<'f>)],
-    ) -> Points {
+    /// Returns the number of points for polygons.
+    pub(super) fn count_polygon_points(&self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
         let mut found = Points::NoTable;
-        let sink = std::mem::take(&mut self.sink);
         for (kind, section) in sections {
             if matches!(kind, Kind::Load(_)) && has_points(section) {
-                let fields = self.fields(&section.entries, SectionKind::Load, "");
-                let rows = self.count(&fields, "rows", MOST_ROWS).unwrap_or(0);
                 found = match found {
-                    Points::NoTable => Points::Rows(rows),
+                    Points::NoTable => Points::Rows(self.rows(section).unwrap_or(0)),
                     Points::Rows(_) | Points::Several => Points::Several,
                 };
             }
         }
-        self.sink = sink;
         found
+    }
+
+    /// Returns the number of rows of a table; `None` if it is wrong, which is reported where the
+    /// table is checked.
+    fn rows(&self, section: &'f Section<'f>) -> Option<u64> {
+        let (file, dialect, owner) = (self.file, self.dialect, SectionKind::Load);
+        let entries = section.entries.as_slice();
+        let lines = SectionLines { file, entries, owner, dialect, location_text: "" };
+        let entry = lines.fields(&mut Sink::default()).one("rows")?;
+        let resolved = resolve(entry.value(), self.fixed_scope("`rows`")).ok()?;
+        count_between(resolved.excerpt().text(), "rows", MOST_ROWS).ok()
     }
 
     fn load_of_fields(&mut self, fields: &Fields<'f>, section: &Section<'_>, table: &str) -> Load {

@@ -251,21 +251,9 @@ impl<'f> Checker<'f> {
         &mut self,
         fields: &Fields<'f>,
         name: &str,
-        (lowest, highest): (u64, u64),
+        bounds: (u64, u64),
     ) -> Option<u64> {
-        self.read(fields, name, |text| {
-            let number = parse_count(text)?;
-            if number < lowest {
-                let reason = format!("is too few: `{name}` is at least {lowest}");
-                return Err(ValueError::with_remedy(reason));
-            }
-            if number > highest {
-                let highest = base::units::grouped(highest);
-                let reason = format!("is too many: `{name}` is at most {highest}");
-                return Err(ValueError::with_remedy(reason));
-            }
-            Ok(number)
-        })
+        self.read(fields, name, |text| count_between(text, name, bounds))
     }
 
     /// Parses an integer between two bounds that fits into 32 bits.
@@ -306,6 +294,28 @@ impl<'f> Checker<'f> {
         }
         values.get(place?).copied()
     }
+}
+
+/// Parses the integer of a key between two bounds.
+///
+/// # Errors
+/// The text is not such a number.
+pub(super) fn count_between(
+    text: &str,
+    name: &str,
+    (lowest, highest): (u64, u64),
+) -> Result<u64, ValueError> {
+    let number = parse_count(text)?;
+    if number < lowest {
+        let reason = format!("is too few: `{name}` is at least {lowest}");
+        return Err(ValueError::with_remedy(reason));
+    }
+    if number > highest {
+        let highest = base::units::grouped(highest);
+        let reason = format!("is too many: `{name}` is at most {highest}");
+        return Err(ValueError::with_remedy(reason));
+    }
+    Ok(number)
 }
 
 fn no_value(entry: &Entry<'_>) -> Diagnostic {

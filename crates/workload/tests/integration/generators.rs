@@ -123,6 +123,15 @@ fn polygons_are_sized_for_the_only_table_with_points() {
 }
 
 #[test]
+fn errors_of_a_table_with_points_are_reported_once() {
+    let file = "[load a]\nrows = x\nlines = 7\ncolumns = at: point()\n\
+                [job]\nquery = select ${polygon(5, points=100)}\n";
+    let (_, found) = workload::plan(file, &Overrides::default());
+    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+}
+
+#[test]
 fn polygon_without_a_table_of_points_names_the_remedy() {
     let refused = |tables: &str, why: &str| {
         let file = format!("{tables}[job]\nquery = select ${{polygon(5)}}\n");

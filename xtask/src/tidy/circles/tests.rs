@@ -120,10 +120,11 @@ fn programs_of_a_crate_have_roots_of_their_own() {
 #[test]
 fn summary_counts_the_circles_of_each_crate() {
     let circle = vec!["x.rs".to_owned(), "y.rs".to_owned()];
-    assert_eq!(summary(&Circles::new()), "no circles between files");
+    let none = Circles::from(["a", "b"].map(|name| (name.to_owned(), Vec::new())));
+    assert_eq!(summary(&none), "0 circles between files in 2 crates");
     let two =
         Circles::from([("a".to_owned(), vec![circle.clone()]), ("b".to_owned(), vec![circle])]);
-    assert_eq!(summary(&two), "2 circles between files: a 1, b 1");
+    assert_eq!(summary(&two), "2 circles between files in 2 crates (a 1, b 1)");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use analyze::limiting::{
     NetworkLimit as N, Pause, ProcessorLimit as P, ProgramLimit as R, Requesters, Saturation,
     Sockets, Unseen, WaitingSessions, Waits as W,
 };
-use analyze::{OtherProgram, OtherPrograms};
-use record::{ObservedComponent, Side};
+use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
+use record::{ObservedComponent, ComponentKind, Side};
 
 use super::is_complete;
 use crate::words::{because, reason, source};
@@ -101,10 +101,10 @@ type ExpectedSentence = (F, &'static str);
 
 fn of_runs() -> Vec<ExpectedSentence> {
     let full = |why, sees_server| F::NothingFull { why, sees_server, full: Vec::new() };
-    let full_beside = |names: &[&str]| F::NothingFull {
+    let only_full = |component| F::NothingFull {
         why: Saturation::Program,
         sees_server: true,
-        full: names.iter().map(|name| ((*name).to_owned(), 0.97)).collect(),
+        full: vec![(component, 0.97)],
     };
     let asks = |asking, clients| {
         let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
@@ -131,12 +131,14 @@ fn of_runs() -> Vec<ExpectedSentence> {
             "another program chose its own load, and no observed component is saturated",
         ),
         (
-            full_beside(&["processors of the machine"]),
+            only_full(UtilisedComponent::Processors { host: None }),
             "another program chose its own load, and of what was observed only processors of the \
              machine (97 %) are full: requests were not found to wait for it",
         ),
         (
-            full_beside(&["disk vda"]),
+            only_full(UtilisedComponent::Disk(ObservedComponent::here(ComponentKind::Disk(
+                "vda".to_owned(),
+            )))),
             "another program chose its own load, and of what was observed only disk vda (97 %) \
              is full: requests were not found to wait for it",
         ),
