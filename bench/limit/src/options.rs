@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use limit::arguments::{Failure, CliOption, Known};
+use limit::arguments::{CliOption, Failure, Known};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ use crate::{inputs, trust};
 
 /// A parsed experiment file.
 pub(crate) struct ExperimentFile {
+    /// Its text.
+    pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
     /// Access to the files below its folder.
@@ -48,7 +50,7 @@ pub(crate) fn read(
         Complaint::about(&source, &found).print();
     }
     let WorkloadFolder { files, read } = beside;
-    let file = ExperimentFile { path, files, parts: read.into_inner(), experiment };
+    let file = ExperimentFile { source, path, files, parts: read.into_inner(), experiment };
     if let Some(arm) = file.experiment.arms.first() {
         trust::warn_of_secret_settings(args, &arm.plan);
     }

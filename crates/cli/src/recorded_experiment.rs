@@ -155,10 +155,8 @@ impl RecordedExperiment {
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
             None => self.results.undeclared(baseline, arm, &keys),
-            Some(sweep) => {
-                let keys = [keys, vec![sweep.vary.clone()]].concat();
-                self.results.undeclared_of_sweep(sweep, baseline, arm, &keys)
-            }
+            // At a point, all arms have the same value of what the sweep varies.
+            Some(sweep) => self.results.undeclared_of_sweep(sweep, baseline, arm, &keys),
         }
     }
 }

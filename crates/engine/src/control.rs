@@ -5,7 +5,7 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, within};
 use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
-use crate::error::{Failed, Location, stalled};
+use crate::error::{Failed, Location, stalled, unanswered};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
 use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts};
@@ -75,9 +75,9 @@ impl<D: Driver> Control<'_, D> {
                 leave(connection, answers).await;
                 Ok(prepared)
             }
-            Err(failed) => {
-                connection.close().await;
-                Err(failed)
+            Err(error) => {
+                leave(connection, answers_after(&error.failed)).await;
+                Err(error)
             }
         }
     }
@@ -197,7 +197,7 @@ impl<D: Driver> Control<'_, D> {
                 Ok(())
             }
             Some(Err(failed)) => {
-                connection.close().await;
+                leave(connection, answers_after(&failed)).await;
                 Err(failed)
             }
             // The lanes notice for themselves that the run is over.
@@ -224,7 +224,13 @@ impl<D: Driver> Control<'_, D> {
             }
             self.context.listener.on_event(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
-            let result = connection.query_text(&sql).await;
+            let limit = self.plan().setup_timeout;
+            let Some(result) = within(self.rt, limit, connection.query_text(&sql)).await else {
+                let error = unanswered(limit);
+                let words = format!("{}: table {} is not counted", error.message(), load.table);
+                let error = Error::new(error.class(), error.code(), words);
+                return Err(Failed::from_control_error(place, error));
+            };
             let refused = |reason: String, help: String| {
                 let place = place.clone();
                 Failed::Unsupported { place, reason, help }
@@ -377,13 +383,17 @@ impl<D: Driver> Control<'_, D> {
             }
             self.context.listener.on_event(&RunEvent::Setup { done: index, of: statements.len() });
             let statement = &statements[index];
-            let answer = connection.query_text(&statement.text);
+            let limit = self.plan().setup_timeout;
+            let answer = within(self.rt, limit, connection.query_text(&statement.text));
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
                 return Ok(StatementProgress::StoppedWithin);
             };
-            answer.map_err(|error| {
-                Failed::from_control_error(Location::of_fixed(section, index, statement), error)
-            })?;
+            let place = Location::of_fixed(section, index, statement);
+            match answer {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(Failed::from_control_error(place, error)),
+                None => return Err(Failed::Statement { place, error: unanswered(limit) }),
+            }
         }
         match self.context.stop.is_asked() {
             true => Ok(StatementProgress::StoppedBetween),
@@ -424,6 +434,23 @@ async fn leave(connection: impl Connection, answers: AnswerState) {
     match answers {
         AnswerState::Complete => connection.close().await,
         AnswerState::Outstanding => connection.abandon(),
+    }
+}
+
+/// Returns the state of a connection's answers after a failure.
+fn answers_after(failed: &Failed) -> AnswerState {
+    let error = match failed {
+        Failed::Statement { error, .. } => error,
+        Failed::Unreachable(unreachable) => &unreachable.error,
+        Failed::Unsupported { .. }
+        | Failed::File { .. }
+        | Failed::System(_)
+        | Failed::Deadlock(_)
+        | Failed::Panicked(_) => return AnswerState::Complete,
+    };
+    match error.class() == Class::Timeout {
+        true => AnswerState::Outstanding,
+        false => AnswerState::Complete,
     }
 }
 

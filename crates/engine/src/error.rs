@@ -149,6 +149,12 @@ pub(crate) fn stalled(limit: Nanos, what: &str) -> Error {
     Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
 
+/// Returns the error of a database that did not answer a statement outside of the jobs in time.
+pub(crate) fn unanswered(limit: Nanos) -> Error {
+    let words = format!("nothing was answered within `setup-timeout = {limit}`");
+    Error::new(Class::Timeout, Code::TIMEOUT, words)
+}
+
 /// Returns the message for a panic, given its words.
 pub fn internal_error(words: &str) -> String {
     format!("internal error, a mistake in assay: {words}")

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use archive::{OpLogError, RecordError};
+use base::Class;
 use engine::Failed;
 
 use crate::memory::TooFewAddresses;
@@ -24,6 +25,21 @@ pub enum Error {
     Memory(TooFewAddresses),
     /// The run failed before anything was measured.
     Failed(Failed),
+}
+
+impl Error {
+    /// Returns true if the database did not answer a statement in time.
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Error::Failed(Failed::Statement { error, .. }) => error.class() == Class::Timeout,
+            Error::Failed(_)
+            | Error::Target(_)
+            | Error::Record(_)
+            | Error::OpLog(_)
+            | Error::Files(_)
+            | Error::Memory(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for Error {

@@ -113,6 +113,7 @@ impl Plan {
         out.key("seed", self.seed.0);
         out.key("drain", self.drain);
         out.key("stall-timeout", self.stall_timeout);
+        out.key("setup-timeout", self.setup_timeout);
         out.key("probe", self.probe);
         out.optional("connections", self.connections);
         out.key("max-connections", self.max_connections);

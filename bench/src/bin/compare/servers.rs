@@ -209,11 +209,7 @@ impl Server {
 
     fn parse(given: &str, option: &str) -> Result<Server, Failure> {
         let parsed = given.rsplit_once(':').and_then(|(host, port)| {
-            Some(Server {
-                host: host.to_owned(),
-                port: port.parse().ok()?,
-                source: Source::Given,
-            })
+            Some(Server { host: host.to_owned(), port: port.parse().ok()?, source: Source::Given })
         });
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
     }

@@ -61,7 +61,9 @@ fn open_files(all: &Surroundings) -> CheckOutcome {
     match all.fact(host::OPEN_FILES_HARD) {
         None => CheckOutcome::NotPossible(MissingFact::OpenFiles),
         Some("unlimited") => CheckOutcome::Fine,
-        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => CheckOutcome::Fine,
+        Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => {
+            CheckOutcome::Fine
+        }
         Some(limit) => CheckOutcome::Found(Problem::OpenFiles { limit: limit.to_owned() }),
     }
 }

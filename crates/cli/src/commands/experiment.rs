@@ -6,7 +6,7 @@ use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::RunFigures;
 use archive::{Phase, RecordErrorKind, RunState};
 use base::units::grouped;
-use base::{Class, Nanos, Seed, WallTime, shell_word};
+use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM, Problem,
@@ -21,13 +21,13 @@ use report::{
     SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
-use workload::question::{Arm, Restore, SaturateQuestion, Saturated};
+use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturated};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer::TextForm;
 use crate::commands::experiment_progress::Progress;
 use crate::commands::remedy::SkipsLoads;
-use crate::commands::{answer, calibrate, false_alarms, order};
+use crate::commands::{answer, calibrate, false_alarms, order, remedy};
 use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
@@ -511,6 +511,8 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
         Problem::Statement { error, .. } if error.class() == Class::Timeout => {
             Some(Exit::Unreachable)
         }
+        Problem::Unsettled { .. } => Some(Exit::Unreachable),
+        Problem::Run(error) if error.is_unanswered() => Some(Exit::Unreachable),
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
         }
@@ -545,7 +547,12 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
         }
         _ => {}
     }
-    let complaint = of_run(error, file).unwrap_or_else(|| Complaint::of(error));
+    let of_line = of_run(error, file).or_else(|| of_statement(error, file));
+    let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
+    let complaint = match &*error.problem {
+        Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(remedy::SETUP_TIMEOUT)),
+        _ => complaint,
+    };
     if !record.exists() {
         return complaint;
     }
@@ -567,6 +574,23 @@ fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
     let workload = file.workload_of(arm.plan.clone());
     Some(order::complaint(&workload, cause, SkipsLoads::No))
+}
+
+/// Returns the complaint about a statement around the runs of an arm, which points to its line.
+fn of_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
+    let Problem::Statement { key, number, error: cause } = &*error.problem else { return None };
+    let name = error.arm.as_ref()?;
+    let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
+    let statement = HookStatement { arm: &arm.name, key, number: *number };
+    let span = statement.span_in(&file.source.text)?;
+    let limit = match *key {
+        "after" => "stall-timeout",
+        _ => remedy::SETUP_TIMEOUT,
+    };
+    let is_late = cause.class() == Class::Timeout;
+    let help = is_late.then(|| remedy::of_unanswered(limit));
+    let diagnostic = Diagnostic::error(span, error.to_string()).label(cause.to_string());
+    Some(Complaint::about(&file.source, &[Diagnostic { help, ..diagnostic }]))
 }
 
 /// The source of the orders of an experiment's runs.

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime, shell_word};
 use engine::{Failed, Location, Options, Prepare, Rules, Stop};
-use lab::{Error, Order, RecordPlace};
+use lab::{Error, Order, RecordPlace, RunResult};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
 use crate::commands::remedy::{self, Refused, SkipsLoads};
 use crate::complain::Complaint;
+use crate::exit::Exit;
 use crate::workload_file::{WorkloadFile, file_name};
 
 /// Returns the order of a workload file.
@@ -140,6 +141,29 @@ pub(crate) fn command(
         option(name, value.clone());
     }
     words.join(" ")
+}
+
+/// Returns a run that began. Prints why a database did not answer a statement in time, and returns
+/// the exit status then.
+///
+/// # Errors
+/// The run failed to start for another reason.
+pub(crate) fn begun(
+    done: Result<RunResult, Error>,
+    file: &WorkloadFile,
+    skips_loads: SkipsLoads,
+) -> Result<Result<RunResult, Exit>, Complaint> {
+    match done {
+        Ok(done) => Ok(Ok(done)),
+        Err(error) => {
+            let complaint = complaint(file, &error, skips_loads);
+            if !error.is_unanswered() {
+                return Err(complaint);
+            }
+            complaint.print();
+            Ok(Err(Exit::Unreachable))
+        }
+    }
 }
 
 /// Returns the complaint about a run that failed to start, without secrets that the database

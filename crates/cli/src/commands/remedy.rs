@@ -21,10 +21,25 @@ pub(crate) enum SkipsLoads {
     No,
 }
 
+/// The key of the longest time of a statement before the jobs.
+pub(crate) const SETUP_TIMEOUT: &str = "setup-timeout";
+
+/// Returns the remedy for a statement that was not answered in time; `limit` is the key of the
+/// longest time.
+pub(crate) fn of_unanswered(limit: &str) -> String {
+    format!(
+        "end what blocks the statement, such as a lock of another session; if it only takes long, \
+         write a longer `{limit}` above the first section of the workload, and begin anew"
+    )
+}
+
 /// Returns a remedy, if one is known.
 pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
     let Refused { place, class, code, words, skips_loads } = refused;
     let is_load = place.statement.is_none();
+    if class == Class::Timeout && place.section == "setup" {
+        return Some(of_unanswered(SETUP_TIMEOUT));
+    }
     let remedy = if words.contains("already exists") && place.section == "setup" {
         match skips_loads {
             SkipsLoads::Yes => {
@@ -145,6 +160,7 @@ mod tests {
             (remedy("setup", statement, "42P07", "relation \"t\" already exists"), "--loaded"),
             (remedy("load t", Class::Constraint, "23505", "UNIQUE"), "on-duplicate"),
             (remedy("setup", Class::Conflict, "SQLITE_BUSY", "database is locked"), "lock"),
+            (remedy("setup", Class::Timeout, "timeout", "nothing was"), "longer `setup-timeout`"),
         ] {
             assert!(given.contains(words), "{given}");
         }

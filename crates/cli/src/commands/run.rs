@@ -103,8 +103,10 @@ fn run_file(
     });
     display.finish();
     viewers.take_leave();
-    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
-    conclude(done, &args.answer, TextForm::of(args.full))
+    match order::begun(done, &file, SkipsLoads::Yes)? {
+        Ok(done) => conclude(done, &args.answer, TextForm::of(args.full)),
+        Err(exit) => Ok(exit),
+    }
 }
 
 /// Prints the answer of a run that has ended, and the errors on the way.

@@ -170,6 +170,29 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
     }
 }
 
+/// A server that declines TLS is refused by the client; here the jobs ask another server than the
+/// one whose URL asks for TLS.
+#[test]
+fn tls_that_no_connection_uses_makes_its_arm_invalid() {
+    let jobs =
+        SQLITE.replace("[read]\n", "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n");
+    let place = place(
+        &format!("url = postgres://ann@127.0.0.1:1/shop\n{jobs}"),
+        "[arm plain]\n[arm tls]\noption.tls = require\n",
+    );
+    let document = run(&place, &["--json"]).expect(3).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(
+        (&document["verdict"], &document["state"]),
+        (&"INVALID".into(), &"not-in-effect".into())
+    );
+    let reason = "[arm tls]: `option.tls = require` is not in effect: it is not known how the \
+                  connection is encrypted";
+    assert_eq!(document["invalid_arm"], reason);
+    let report = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(report.said().contains(reason), "{}", report.stdout);
+}
+
 #[test]
 fn option_that_nothing_confirms_is_named_as_not_read_back() {
     let server = testbed::shared(Kind::Postgres);

@@ -2,6 +2,7 @@
 //! declared one.
 
 use serde_json::json;
+use testbed::Kind;
 
 use crate::example::assert_keeps_to;
 use crate::experiment_records::set;
@@ -144,5 +145,77 @@ fn arms_with_several_differences_are_warned_of_in_every_answer() {
                 std::fs::remove_file(place.at(file)).unwrap();
             }
         }
+    }
+}
+
+/// At a point, all arms have the same value of the setting that the sweep varies.
+#[test]
+fn setting_that_a_sweep_varies_excuses_no_difference() {
+    for (varied, name, values) in [
+        ("shared_buffers", "work_mem", ["4MB", "64MB"]),
+        ("shared_buffers", "fsync", ["on", "off"]),
+        ("fsync", "durability", ["synchronous_commit=on", "synchronous_commit=off"]),
+    ] {
+        let place = Place::new();
+        place.write("write.ini", format!("url = sim:mm1?service=1ms\n{UPDATE}"));
+        let sweep = "[question]\nask = ?\nworkload = write.ini\n[sweep]\n\
+                     vary = option.service: 1ms, 2ms\nrepeats = 3\n\
+                     [arm main]\n[arm change]\nconcurrency(write) = 3\n";
+        place.write("e.ini", sweep);
+        place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
+        // A simulated server has no settings.
+        let vary = format!(
+            "update experiment set value = replace(value, 'vary = option.service', \
+             'vary = server.{varied}') where key = 'experiment'"
+        );
+        let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+        assert_eq!(record.execute(&vary, []).unwrap(), 1);
+        drop(record);
+        differ(&place, name, values);
+        let document = place.assay(&["report", "r.assay", "--json"]).json();
+        assert_eq!(document["verdict"], "SUSPECT", "{varied} {name}");
+        let found = document["undeclared_differences"].as_array().unwrap();
+        let names: Vec<_> = found.iter().map(|one| (&one["name"], &one["cause"])).collect();
+        assert_eq!(names, [(&json!(name), &json!(null))], "{varied}");
+    }
+}
+
+/// Two databases of one server, as of a pull request, one of which was tuned by hand.
+#[test]
+fn settings_in_which_two_databases_really_differ_are_found() {
+    let server = testbed::shared(Kind::Postgres);
+    let databases = "create database near owner assay; create database far owner assay; \
+                     alter database far set work_mem = '64MB'; \
+                     alter database far set synchronous_commit = off";
+    server.sql(databases).unwrap();
+    let (login, port) = (server.password().expose(), server.port());
+    let arm = |name: &str| {
+        format!("[arm {name}]\nurl = postgres://assay:{login}@127.0.0.1:{port}/{name}\n")
+    };
+    let place = Place::new();
+    let write = "duration = 200ms\n[setup]\nquery = create table t (a integer)\n[write]\n\
+                 query = insert into t values (1)\nconcurrency = 1\nthink = 5ms\n\
+                 [teardown]\nquery = drop table t\n";
+    place.write("write.ini", write);
+    let question = "[question]\nask = ?\nworkload = write.ini\nrounds = 6\n";
+    place.write("e.ini", format!("{question}{}{}", arm("near"), arm("far")));
+    let ran = place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]).expect(3);
+    let said = ran.said();
+    for words in [
+        "durability, synchronous_commit is `on` in near, `off` in far",
+        "setting, work_mem is `4MB` in near, `64MB` in far",
+    ] {
+        assert!(said.contains(&format!("undeclared difference: {words}")), "{words}: {said}");
+    }
+    let is_lost = said.contains("No answer: the load generator or the machine failed");
+    let is_refused = "Throughput(write) is not compared: the durability of commits differs";
+    assert!(is_lost || said.starts_with(is_refused), "{said}");
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let found = document["undeclared_differences"].as_array().unwrap();
+    for (kind, name) in [("durability", "synchronous_commit"), ("setting", "work_mem")] {
+        let is_it = |one: &&serde_json::Value| one["name"] == name && one["kind"] == kind;
+        let one = found.iter().find(is_it).unwrap_or_else(|| panic!("{found:?}"));
+        assert_eq!((&one["arm"], &one["cause"]), (&json!("far"), &json!(null)));
     }
 }

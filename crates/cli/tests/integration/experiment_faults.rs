@@ -118,8 +118,10 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         let arms = ARMS.replace("[arm without]", &format!("{}[arm without]", lines.0));
         let place = place(LITE, &format!("{arms}{}", lines.1));
         let ran = place.assay(&RUN).expect(2);
-        let statement = format!("the database rejects statement 2 of `{key}`: ");
-        assert_says(&ran, &["[arm with", &statement, "nonsense"]);
+        let statement = format!("the database rejects statement 2 of `{key}`\n");
+        let text = std::fs::read_to_string(place.at("e.ini")).unwrap();
+        let line = text.lines().position(|line| line.ends_with("nonsense")).unwrap() + 1;
+        assert_says(&ran, &["[arm with", &statement, &format!("e.ini:{line}:"), "syntax error"]);
         assert!(!ran.stderr.contains("[setup]"), "{}", ran.stderr);
         // The teardown ran, and the earlier measurements are kept.
         assert_eq!(tables(&place), tables_left, "{key}");

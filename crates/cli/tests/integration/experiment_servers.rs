@@ -251,17 +251,20 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs an experiment whose second arm has a statement that sleeps; `begun` is called when it does.
-/// The server has ended the statement when this returns.
-fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) -> CommandResult {
+/// Runs an experiment with a statement that sleeps; `begun` is called when it does. The server has
+/// ended the statement when this returns.
+fn with_a_hanging_statement(
+    place: &Place,
+    experiment: &str,
+    begun: impl Fn(&Running),
+) -> CommandResult {
     let _turn = turn();
-    let statement = format!("{key} = select pg_sleep(1000)");
-    place.write("e.ini", ARMS.replace("concurrency(add) = 4", &statement));
+    place.write("e.ini", experiment);
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let mut run = start(place, &url, Some(password), OUT);
-    let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(1000)' \
-                    and state = 'active'";
+    let sleeping = "select count(*) from pg_stat_activity where query like 'select pg_sleep(%' \
+                    and wait_event = 'PgSleep' and state = 'active'";
     run.says("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
     while !is_sleeping() {
@@ -274,12 +277,27 @@ fn with_a_hanging_statement(place: &Place, key: &str, begun: impl Fn(&Running)) 
     ran
 }
 
+/// Returns an experiment whose second arm has a statement that sleeps.
+fn hanging(key: &str) -> String {
+    ARMS.replace("concurrency(add) = 4", &format!("{key} = select pg_sleep(1000)"))
+}
+
+/// Checks the words on stderr, whose line breaks and frames depend on their length.
+#[track_caller]
+fn assert_says(ran: &CommandResult, words: &[&str]) {
+    let said = ran.stderr.split(|c: char| c == '|' || c.is_whitespace());
+    let said = said.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    for words in words {
+        assert!(said.contains(words), "`{words}` is not in: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     for key in ["before", "after"] {
         let place = place();
         let interrupt = |run: &Running| run.signal(Signal::SIGINT);
-        let ran = with_a_hanging_statement(&place, key, interrupt).expect(130);
+        let ran = with_a_hanging_statement(&place, &hanging(key), interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
         // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
@@ -292,46 +310,116 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
 fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("stall-timeout = 2s\n{WORKLOAD}"));
-    let ran = with_a_hanging_statement(&place, "after", |_| {}).expect(4);
-    for words in [
-        "[arm four]: there is no answer to statement 1 of `after`: nothing was answered within \
-         `stall-timeout = 2s`",
-        "--resume r.assay if the statement of `after` works then",
-    ] {
-        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(words), "{}", ran.stderr);
-    }
+    let ran = with_a_hanging_statement(&place, &hanging("after"), |_| {}).expect(4);
+    assert_says(
+        &ran,
+        &[
+            "[arm four]: there is no answer to statement 1 of `after` --> e.ini:8:",
+            "nothing was answered within `stall-timeout = 2s`",
+            "write a longer `stall-timeout`",
+            "--resume r.assay if the statement of `after` works then",
+        ],
+    );
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
 }
 
-/// A vacuum waits for another session's lock, which the requests of the runs do not.
+/// A restore that hangs before the first run leaves no record.
 #[test]
-fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
-    let _turn = turn();
+fn restore_that_hangs_ends_the_experiment_in_time() {
     let place = place();
+    place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
+    let restore = "restore = delete from t where id >= 1000";
+    let arms = ARMS.replace(restore, "restore = select 1\nrestore = select pg_sleep(1000)");
+    let ran = with_a_hanging_statement(&place, &arms, |_| {}).expect(4);
+    assert_says(
+        &ran,
+        &[
+            "there is no answer to statement 2 of `restore` --> e.ini:6:",
+            "nothing was answered within `setup-timeout = 2s`",
+            "write a longer `setup-timeout` above the first section of the workload",
+        ],
+    );
+    assert!(!place.at("r.assay").exists(), "{}", ran.stderr);
+}
+
+/// The third statement of its arm hangs, and none after it.
+#[test]
+fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
+    let place = place();
+    let short = WORKLOAD.replace("duration = 1s", "duration = 200ms");
+    place.write("w.ini", format!("setup-timeout = 2s\n{short}"));
+    let server = testbed::shared(Kind::Postgres);
+    server.sql("create sequence calls; grant usage on calls to public").unwrap();
+    let before = "before = select pg_sleep(case nextval('calls') when 3 then 1000 else 0 end)";
+    let arms = ARMS.replace("concurrency(add) = 4", before);
+    let ran = with_a_hanging_statement(&place, &arms, |_| {}).expect(4);
+    assert_says(
+        &ran,
+        &[
+            "[arm four]: there is no answer to statement 1 of `before` --> e.ini:8:",
+            "nothing was answered within `setup-timeout = 2s`",
+            "--resume r.assay if the statement of `before` works then",
+        ],
+    );
+    assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 2);
+    let _turn = turn();
+    let (url, password) = (server.url().to_string(), server.password().expose());
+    let mut run = start(&place, &url, Some(password), RESUME);
+    run.says(&format!("run {}: ", last_run(&place) + 2));
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+}
+
+/// Runs an experiment whose vacuum after its first run waits for another session's lock, which the
+/// requests of the runs do not; `begun` is called when it does.
+fn with_a_waiting_vacuum(place: &Place, begun: impl Fn(&Running)) -> CommandResult {
+    let _turn = turn();
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let locking = "begin; lock table t in share update exclusive mode; select pg_sleep(1000)";
     let waiting = "select count(*) from pg_stat_activity where query like 'vacuum%' \
                    and wait_event_type = 'Lock'";
     let is_waiting = || server.sql(waiting).unwrap() == "1\n";
-    let mut run = start(&place, &url, Some(password), OUT);
+    let mut run = start(place, &url, Some(password), OUT);
     run.says("run 1 of");
-    let ran = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         scope.spawn(|| server.sql(locking).unwrap_err());
         while !is_waiting() {
             assert!(run.is_running());
             std::thread::yield_now();
         }
-        run.signal(Signal::SIGINT);
+        begun(&run);
         goes("the vacuum", is_waiting);
         // The table could not be dropped.
         let end = "select pg_terminate_backend(pid) from pg_stat_activity \
                    where query like 'select pg_sleep(1000)%'";
         server.sql(end).unwrap();
-        run.ends().expect(130)
-    });
+        run.ends()
+    })
+}
+
+#[test]
+fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
+    let place = place();
+    let ran = with_a_waiting_vacuum(&place, |run| run.signal(Signal::SIGINT)).expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(last_run(&place), 1);
+}
+
+#[test]
+fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
+    let place = place();
+    place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
+    let ran = with_a_waiting_vacuum(&place, |_| {}).expect(4);
+    assert_says(
+        &ran,
+        &[
+            "there is no answer to `vacuum analyze` after `restore`: nothing was answered within \
+             `setup-timeout = 2s`",
+            "write a longer `setup-timeout`",
+            "continue with --resume r.assay",
+        ],
+    );
     assert_eq!(last_run(&place), 1);
 }
 

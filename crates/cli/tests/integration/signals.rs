@@ -135,6 +135,28 @@ fn an_interrupt_ends_even_a_setup_that_never_returns() {
 }
 
 #[test]
+fn setup_that_never_returns_ends_in_time() {
+    let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                   select count(*) from n";
+    let file = format!(
+        "setup-timeout = 500ms\n[setup]\nquery = {endless}\n[load t]\nrows = 1\n\
+                        columns = id: row()\n[read]\nquery = select 1\n"
+    );
+    let place = Place::with(&file);
+    for command in ["run", "load"] {
+        let ran = place.assay(&[command, "w.ini", "--url", "sqlite:t.db"]).expect(4);
+        for words in [
+            "there is no answer to statement 1 of [setup]",
+            "w.ini:3:",
+            "nothing was answered within `setup-timeout = 500ms`",
+            "write a longer `setup-timeout`",
+        ] {
+            assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
 fn temporary_database_is_removed_after_an_immediate_end() {
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";

@@ -187,6 +187,24 @@ fn first_interrupt_ends_a_stalled_load() {
 }
 
 #[test]
+fn unanswered_setup_is_given_up_at_its_limit() {
+    for (limit, line) in [("2h", ""), ("30s", "setup-timeout = 30s\n")] {
+        let file = format!(
+            "duration = 1s\n{line}[setup]\nquery = create it\nquery = index silent\n\
+             [a]\nquery = select 1\n"
+        );
+        let stop = Stop::default();
+        let failed = run_against_silence(&file, &stop, Arc::new(NoListener)).unwrap_err();
+        assert_eq!(failed.to_string(), "there is no answer to statement 2 of [setup]");
+        let Failed::Statement { error, .. } = failed else { panic!("{failed}") };
+        assert_eq!(
+            error.message(),
+            format!("nothing was answered within `setup-timeout = {limit}`")
+        );
+    }
+}
+
+#[test]
 fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
     let listener = Arc::new(Interrupting::default());
     let file = "duration = 1s\ndrain = 0s\n[a]\nquery = select 1\n[teardown]\n\

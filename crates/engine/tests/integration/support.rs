@@ -60,6 +60,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         seed: Seed(seed),
         drain: Nanos::from_secs(10),
         stall_timeout: Plan::STALL_TIMEOUT,
+        setup_timeout: Plan::SETUP_TIMEOUT,
         probe: Nanos::from_secs(10),
         connections: None,
         max_connections: 1_000,

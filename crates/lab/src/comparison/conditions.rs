@@ -11,9 +11,9 @@ use record::{Header, InputFile};
 use crate::evidence::spins;
 use crate::experiment::{DURABILITY, decides_durability};
 
-/// Keys of the plan that may differ between comparable runs: where they ran, and with which random
-/// numbers.
-const FREE_KEYS: [&str; 2] = ["url", "seed"];
+/// Keys of the plan that may differ between comparable runs: where they ran, with which random
+/// numbers, and the longest time of a statement that is not measured.
+const FREE_KEYS: [&str; 3] = ["url", "seed", "setup-timeout"];
 
 /// Value of a setting that a server was not given.
 const DEFAULT: &str = "default";
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn plan_without_target_and_seed_has_a_name_for_each_line() {
-        let plan = "url = sim:mm1\nduration = 10s\nseed = 4\n\n[params]\nn = 5\n\n\
+        let plan = "url = sim:mm1\nduration = 10s\nseed = 4\nsetup-timeout = 2h\n\n\
+                    [params]\nn = 5\n\n\
                     [target b]\nurl = sim:mm1\n\n[load t]\nrows = 100\ncolumns = id: row()\n\n\
                     [read]\n; closed\nquery = select 1\nquery = select 2\nquery = select 3\n";
         let expected = [

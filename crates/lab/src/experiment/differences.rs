@@ -619,6 +619,17 @@ mod tests {
         assert_eq!(journals, [""; 0]);
     }
 
+    /// The URL of the arm says nothing of the option that the workload's URL has.
+    #[test]
+    fn option_that_the_url_of_an_arm_leaves_out_is_undeclared() {
+        let keys = declared_keys(&[("url".to_owned(), "sqlite:b.db".to_owned())]);
+        assert_eq!(keys, ["url"]);
+        let with = |mode| [("server", "SQLite 3.50.2"), ("synchronous", mode)];
+        let found = of_targets(&with("off"), &with("full"));
+        assert_eq!(reported(&found), ["durability synchronous: off, full"]);
+        assert!(found[0].is_suspect() && found[0].decides(Quantity::Throughput, true));
+    }
+
     #[test]
     fn volatile_facts_are_ignored() {
         for (name, a, b) in [

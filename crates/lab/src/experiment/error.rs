@@ -30,14 +30,23 @@ pub enum Problem {
     Servers(OpenError),
     /// A run failed before anything was measured.
     Run(Error),
-    /// The database rejected a statement of `before`, `after` or `restore`, or did not answer one
-    /// of `after` in time.
+    /// The database rejected a statement of `before`, `after` or `restore`, or did not answer it in
+    /// time.
     Statement {
         /// The key.
         key: &'static str,
         /// The number of the statement under this key, from 1.
         number: usize,
         /// The database's error.
+        error: driver::Error,
+    },
+    /// The database did not answer a statement in time that lets it settle.
+    Unsettled {
+        /// The statement.
+        statement: String,
+        /// The action after which the server was to settle.
+        after: &'static str,
+        /// The error, with the limit.
         error: driver::Error,
     },
     /// The target does not answer, for this reason.
@@ -218,6 +227,24 @@ impl ExperimentError {
         ExperimentError { problem: Box::new(problem), ..self }
     }
 
+    /// Returns the error of a statement that should let a server settle after an action; `None` if
+    /// the statement was answered.
+    pub(super) fn of_settling(
+        self,
+        statement: String,
+        after: &'static str,
+    ) -> Option<ExperimentError> {
+        match *self.problem {
+            Problem::Run(Error::Failed(Failed::Statement { error, .. }))
+                if error.class() == Class::Timeout =>
+            {
+                let problem = Box::new(Problem::Unsettled { statement, after, error });
+                Some(ExperimentError { problem, ..self })
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the error of a count of rows after an action.
     pub(super) fn of_rows(self, after: &'static str) -> ExperimentError {
         let ExperimentError { arm, problem } = self;
@@ -257,6 +284,9 @@ impl fmt::Display for ExperimentError {
             Problem::Statement { key, number, .. } => {
                 write!(f, "the database rejects statement {number} of `{key}`")
             }
+            Problem::Unsettled { statement, after, .. } => {
+                write!(f, "there is no answer to `{statement}` after {after}")
+            }
             Problem::Unreachable(reason) => write!(f, "the target does not answer: {reason}"),
             Problem::Lost => f.write_str("the target was lost during a run"),
             Problem::OtherServer { versions: [before, now] } => {
@@ -268,12 +298,7 @@ impl fmt::Display for ExperimentError {
                  bring back every row of the load, as `restore = reload` does"
             ),
             Problem::NotInEffect(error) => error.fmt(f),
-            Problem::Settings { settings, problem } if settings.is_empty() => {
-                write!(f, "the server does not start again: {problem}")
-            }
-            Problem::Settings { settings, problem } => {
-                write!(f, "the server does not start with {settings}: {problem}")
-            }
+            Problem::Settings { settings, problem } => f.write_str(&not_started(settings, problem)),
             Problem::UnknownSetting(name) => {
                 write!(f, "`server.{name}` cannot be read back: the server has no such setting")
             }
@@ -323,7 +348,7 @@ impl std::error::Error for ExperimentError {
             Problem::Run(error) => error.source(),
             Problem::Record(error) => error.source(),
             Problem::Own(_, error) => error.source(),
-            Problem::Statement { error, .. } => Some(error),
+            Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)
             | Problem::Lost
             | Problem::OtherServer { .. }
@@ -344,6 +369,14 @@ impl std::error::Error for ExperimentError {
             | Problem::FileMissing(_)
             | Problem::FilesChanged => None,
         }
+    }
+}
+
+/// Returns words for a server that does not start with the settings of an arm.
+fn not_started(settings: &str, problem: &testbed::Problem) -> String {
+    match settings.is_empty() {
+        true => format!("the server does not start again: {problem}"),
+        false => format!("the server does not start with {settings}: {problem}"),
     }
 }
 

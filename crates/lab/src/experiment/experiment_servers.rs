@@ -200,8 +200,12 @@ impl<'a> ExperimentServers<'a> {
         }
         let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(plan, dialect) {
+            let text = statement.text.clone();
+            let ran = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
             // A user without the right to it has a server that settles later.
-            let _ = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
+            if let Some(error) = ran.err().and_then(|error| error.of_settling(text, after)) {
+                return Err(error);
+            }
         }
         self.verify_rows(id, after)
     }

@@ -81,6 +81,7 @@ impl<'f> Checker<'f> {
             seed: self.seed,
             drain: global.drain,
             stall_timeout: global.stall_timeout,
+            setup_timeout: global.setup_timeout,
             probe: global.probe,
             connections: global.connections,
             max_connections: global.max_connections,

@@ -20,6 +20,7 @@ pub(super) struct Global {
     pub(super) warmup: Warmup,
     pub(super) drain: Nanos,
     pub(super) stall_timeout: Nanos,
+    pub(super) setup_timeout: Nanos,
     pub(super) probe: Nanos,
     pub(super) connections: Option<u32>,
     pub(super) max_connections: u32,
@@ -63,6 +64,9 @@ impl<'f> Checker<'f> {
             stall_timeout: self
                 .either(&lines, span("stall-timeout"))
                 .unwrap_or(Plan::STALL_TIMEOUT),
+            setup_timeout: self
+                .either(&lines, span("setup-timeout"))
+                .unwrap_or(Plan::SETUP_TIMEOUT),
             probe: self.either(&lines, span("probe")).unwrap_or(Nanos::from_secs(10)),
             connections,
             max_connections,

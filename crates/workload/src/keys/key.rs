@@ -187,6 +187,26 @@ pub struct Key {
     pub is_pattern: bool,
 }
 
+/// A key above the first section. The lines of these hold for every database.
+pub(super) const GLOBAL: Key = Key {
+    name: "",
+    alias: None,
+    place: KeyGroup::Global,
+    form: Form::Text,
+    default: "none",
+    doc: "",
+    example: "",
+    repeatable: false,
+    by_dialect: false,
+    makes_job: false,
+    sets_pacing: false,
+    allowed_in_part: true,
+    allowed_with_mix: true,
+    allowed_with_command: true,
+    allowed_with_log: true,
+    is_pattern: false,
+};
+
 impl Key {
     /// Returns its name, and its second name if it has one.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {

@@ -1,27 +1,7 @@
 //! The table of keys.
 
 use super::form::Form;
-use super::key::{Key, KeyGroup};
-
-/// A key above the first section. The lines of these hold for every database.
-const GLOBAL: Key = Key {
-    name: "",
-    alias: None,
-    place: KeyGroup::Global,
-    form: Form::Text,
-    default: "none",
-    doc: "",
-    example: "",
-    repeatable: false,
-    by_dialect: false,
-    makes_job: false,
-    sets_pacing: false,
-    allowed_in_part: true,
-    allowed_with_mix: true,
-    allowed_with_command: true,
-    allowed_with_log: true,
-    is_pattern: false,
-};
+use super::key::{GLOBAL, Key, KeyGroup};
 
 /// A key of a section.
 const SECTION: Key = Key { by_dialect: true, ..GLOBAL };
@@ -84,6 +64,14 @@ pub static ALL: &[Key] = &[
         default: "2m",
         doc: "longest stall of a load, results file or statement of [teardown] before it ends",
         example: "stall-timeout = 10m",
+        ..GLOBAL
+    },
+    Key {
+        name: "setup-timeout",
+        form: Form::Duration,
+        default: "2h",
+        doc: "longest time of a statement of [setup], or of `restore` or `before` of an experiment",
+        example: "setup-timeout = 10m",
         ..GLOBAL
     },
     Key {

@@ -33,6 +33,9 @@ pub struct Plan {
     /// Longest stall of a load or of a results file, and longest wait for an answer to a statement
     /// of `[teardown]`.
     pub stall_timeout: Nanos,
+    /// Longest wait for an answer to a statement of `[setup]`, to one that an experiment executes
+    /// before its runs, or to a count of rows.
+    pub setup_timeout: Nanos,
     /// Length of one row in the table of quantiles over time.
     pub probe: Nanos,
     /// Number of connections that an open job opens before it starts. `None`: by Little's law at 20
@@ -68,6 +71,10 @@ pub struct Param {
 impl Plan {
     /// The default of [`stall_timeout`](Plan::stall_timeout).
     pub const STALL_TIMEOUT: Nanos = Nanos::from_secs(120);
+
+    /// The default of [`setup_timeout`](Plan::setup_timeout): the index of a large table may take
+    /// more than an hour.
+    pub const SETUP_TIMEOUT: Nanos = Nanos::from_secs(7_200);
 
     /// Returns the plan that its printed text describes: without positions in the file and without
     /// secrets.

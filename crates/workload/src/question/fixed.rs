@@ -5,9 +5,15 @@ use base::{Diagnostic, Severity, Span};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::plan::FixedStatement;
-use crate::read::{File, Section, line_outside};
+use crate::read::{File, Section, line_outside, parse};
 use crate::sink::Sink;
 use crate::wording::quoted;
+
+/// The key of statements before each run that bring the data back.
+const RESTORE: &str = "restore";
+
+/// The section of this key.
+const QUESTION: &str = "question";
 
 /// The workload to whose parameters statements refer.
 #[derive(Clone, Copy)]
@@ -42,4 +48,53 @@ pub(super) fn statements(
         sink.error_once(Diagnostic { option: foreign, span, ..one });
     }
     plan.map_or_else(Vec::new, |plan| plan.setup)
+}
+
+/// A statement around the runs of an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookStatement<'a> {
+    /// The name of the arm.
+    pub arm: &'a str,
+    /// The key: `restore`, `before` or `after`.
+    pub key: &'a str,
+    /// The number of the statement under this key, from 1.
+    pub number: usize,
+}
+
+impl HookStatement<'_> {
+    /// Returns the position of its line in the text of an experiment file.
+    pub fn span_in(&self, text: &str) -> Option<Span> {
+        let (file, _) = parse(text);
+        let owner = match self.key {
+            RESTORE => QUESTION.to_owned(),
+            _ => format!("arm {}", self.arm),
+        };
+        let section = file.sections.iter().find(|section| section.name == owner)?;
+        let mut lines = section.entries.iter().filter(|entry| entry.key().text() == self.key);
+        lines.nth(self.number.checked_sub(1)?)?.whole().span()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_of_a_statement_is_found_by_its_arm_and_number() {
+        let text = "[question]\nrestore = delete from t\nrestore = select 1\n[arm a]\n\
+                    before = select 2\n[arm b]\nbefore = select 3\nafter = select 4\n\
+                    before = select 5\n";
+        let line = |arm, key, number| {
+            let span = HookStatement { arm, key, number }.span_in(text)?;
+            text.get(span.start..span.end)
+        };
+        assert_eq!(line("a", "restore", 2), Some("restore = select 1"));
+        assert_eq!(line("a", "before", 1), Some("before = select 2"));
+        assert_eq!(line("b", "before", 2), Some("before = select 5"));
+        assert_eq!(line("b", "after", 1), Some("after = select 4"));
+        assert_eq!(
+            [line("b", "after", 2), line("c", "after", 1), line("b", "after", 0)],
+            [None; 3]
+        );
+    }
 }

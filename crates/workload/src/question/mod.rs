@@ -39,6 +39,7 @@ pub use check::{experiment_in, is_experiment};
 pub use delta::Deltas;
 pub use difference::Difference;
 pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
+pub use fixed::HookStatement;
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };

@@ -8,7 +8,7 @@ use analyze::limiting::{
     Sockets, Unseen, WaitingSessions, Waits as W,
 };
 use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
-use record::{ObservedComponent, ComponentKind, Side};
+use record::{ComponentKind, ObservedComponent, Side};
 
 use super::is_complete;
 use crate::words::{because, reason, source};
