@@ -1,9 +1,9 @@
 //! Names of the settings and facts that a record holds about the surroundings of a run.
 //!
 //! A fact is a name, such as `host.cpu.governor`, and a value. The names are constants by subject
-//! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) share them with all
-//! readers, so a misspelt name does not compile; `xtask tidy` finds names that are spelt elsewhere.
-//! Names with a variable part are made by functions.
+//! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) share them with
+//! all readers, so a misspelt name does not compile; `xtask tidy` finds names that are spelt
+//! elsewhere. Names with a variable part are made by functions.
 //!
 //! Facts of a target with a name have it in theirs: `TARGET.database.size_bytes`,
 //! `network.TARGET.path`. [`is_fact`] recognises them.

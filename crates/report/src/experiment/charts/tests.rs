@@ -98,7 +98,8 @@ fn caption_says_where_all_that_is_offered_is_completed() {
     let figures = drawn(&sweep);
     assert_eq!(
         figures[0].caption,
-        "read completes all 8,000/s that are offered at 4 to 8; less at 2; the load exceeds the capacity at 1."
+        "read completes all 8,000/s that are offered at 4 to 8; less at 2; the load exceeds the \
+         capacity at 1."
     );
     assert_eq!(
         figures[1].caption,
