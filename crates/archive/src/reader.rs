@@ -161,6 +161,11 @@ impl Archive {
     pub(crate) fn open_checked(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
         let opened = open(path, run)?;
         check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
+        Archive::sealed(path, opened)
+    }
+
+    /// Reads the facts of a record whose pages are checked, and checks its seal.
+    pub(crate) fn sealed(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
         let archive = Archive::unchecked(path, opened)?;
         if archive.end.is_some() {
             let seal = v1::Seal::read(&archive.connection);
