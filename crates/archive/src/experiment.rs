@@ -10,7 +10,8 @@ use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
-use crate::open::open_experiment;
+use crate::open::{open, open_experiment};
+use crate::reader::Archive;
 use crate::reviewer_note::read_reviewer_notes;
 use crate::v2::{Figure, LookRow, RunRow, RunState};
 use crate::{v1, v2};
@@ -56,6 +57,15 @@ impl ExperimentContent {
         let opened = open_experiment(path)?;
         content(&opened.connection)
             .map_err(|failure| failure.into_read_error(path, "the tables of the experiment"))
+    }
+
+    /// Opens a run of the record at `path`, from which this was read. The pages of the whole record
+    /// were checked then, and are not checked again for each run.
+    ///
+    /// # Errors
+    /// As [`Archive::open_run`].
+    pub fn open_run(&self, path: &Path, run: u32) -> Result<Archive, RecordError> {
+        Archive::sealed(path, open(path, Some(run))?)
     }
 
     /// Returns the error that the record contains an inconsistency, for callers that interpret its
@@ -276,7 +286,6 @@ mod tests {
     use super::*;
     use crate::error::RecordErrorKind;
     use crate::export;
-    use crate::reader::Archive;
     use crate::support::{Place, header};
     use crate::writer::{IntervalData, Writer};
 
@@ -324,7 +333,11 @@ mod tests {
         let content = ExperimentContent::read(&record).unwrap();
         assert_eq!(content.runs, [row(1), row(2)]);
         assert_eq!(content.fact("ask"), Some("what?"));
+        for (number, (_, settings)) in (1..).zip(&expected) {
+            assert_eq!(&content.open_run(&record, number).unwrap().settings().unwrap(), settings);
+        }
         let kind = |opened: Result<Archive, RecordError>| opened.err().unwrap().kind().clone();
+        assert_eq!(kind(content.open_run(&record, 3)), RecordErrorKind::NoRun(3));
         assert_eq!(kind(Archive::open_run(&record, 3)), RecordErrorKind::NoRun(3));
         assert_eq!(kind(Archive::open(&record)), RecordErrorKind::Experiment);
     }

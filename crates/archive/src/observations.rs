@@ -60,14 +60,14 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations at an instant of the run.
+    /// Adds observations at an instant of the run. A value that is not finite is missing.
     pub(crate) fn add(
         &mut self,
         to: &Connection,
         at: Nanos,
         readings: &[Reading],
     ) -> Result<(), RowError> {
-        for Reading { series, value } in readings {
+        for Reading { series, value } in finite(readings) {
             let (number, kind) = self.number(to, series)?;
             self.of_run.add(number, kind, (at, *value), &mut self.rows);
             self.rows.drain(..).try_for_each(|row| write(to, number, row))?;
@@ -75,7 +75,7 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations at a time since the beginning of the load of a table.
+    /// Adds observations at a time since the beginning of the load of a table, in the same way.
     pub(crate) fn add_of_load(
         &mut self,
         to: &Connection,
@@ -83,7 +83,7 @@ impl Observations {
         at: Nanos,
         readings: &[Reading],
     ) -> Result<(), RowError> {
-        for Reading { series, value } in readings {
+        for Reading { series, value } in finite(readings) {
             let (number, kind) = self.number(to, series)?;
             let open = self.of_loads.entry(table.to_owned());
             let open = open.or_insert_with(|| Thinning::new(SampleBins::new(Nanos::ZERO, None)));
@@ -116,6 +116,11 @@ impl Observations {
         self.series.push((series.clone(), kind));
         Ok((number, kind))
     }
+}
+
+/// Returns the readings that a column can hold: SQLite has no NaN, and no sum holds an infinity.
+fn finite(readings: &[Reading]) -> impl Iterator<Item = &Reading> {
+    readings.iter().filter(|reading| reading.value.is_finite())
 }
 
 fn write(to: &Connection, series: i64, row: ThinnedRow) -> Result<(), RowError> {

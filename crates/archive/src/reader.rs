@@ -161,6 +161,11 @@ impl Archive {
     pub(crate) fn open_checked(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
         let opened = open(path, run)?;
         check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
+        Archive::sealed(path, opened)
+    }
+
+    /// Reads the facts of a record whose pages are checked, and checks its seal.
+    pub(crate) fn sealed(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
         let archive = Archive::unchecked(path, opened)?;
         if archive.end.is_some() {
             let seal = v1::Seal::read(&archive.connection);
@@ -384,7 +389,7 @@ impl Archive {
     }
 
     /// Returns the observations during the run, sorted by component and metric; empty in virtual
-    /// time.
+    /// time. A value that is not finite is missing.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -392,12 +397,14 @@ impl Archive {
         let has_ranges = !self.is_missing(v1::SAMPLE_RANGE)?;
         let readings = |(place, series): (i64, Series)| {
             let select = v1::SampleRow::SELECT;
-            let points = self.rows("sample", select, [place], v1::SampleRow::read)?;
+            let mut points = self.rows("sample", select, [place], v1::SampleRow::read)?;
+            points.retain(|(_, value)| value.is_finite());
             let select = v1::SampleRangeRow::SELECT;
-            let ranges = match has_ranges {
+            let mut ranges = match has_ranges {
                 true => self.rows("sample_range", select, [place], v1::SampleRangeRow::read)?,
                 false => Vec::new(),
             };
+            ranges.retain(|range| range.least.is_finite() && range.most.is_finite());
             Ok(SeriesReadings { series, points, ranges })
         };
         let read: Result<Vec<_>, _> = self.known_series()?.into_iter().map(readings).collect();
@@ -520,7 +527,9 @@ impl Archive {
         let mut points: BTreeMap<i64, Vec<(Nanos, f64)>> = BTreeMap::new();
         self.each("load_sample", select, [table], |row| {
             let (place, at, value) = v1::LoadSampleRow::read(row)?;
-            points.entry(place).or_default().push((at, value));
+            if value.is_finite() {
+                points.entry(place).or_default().push((at, value));
+            }
             Ok(())
         })?;
         let readings = |(place, series): &(i64, Series)| {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
 use analyze::saturate::NextSaturationStep;
-use archive::{Archive, ExperimentContent, RecordError};
+use archive::{ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
     UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
@@ -169,7 +169,7 @@ fn show_examples(
 ) -> Result<(), RecordError> {
     let is_example =
         |excerpt: &Excerpt| matches!(excerpt.kind, ExcerptKind::Examples | ExcerptKind::Results);
-    let of_run = Archive::open_run(path, plan.run)?.excerpts()?;
+    let of_run = content.open_run(path, plan.run)?.excerpts()?;
     content.excerpts.retain(|excerpt| !is_example(excerpt));
     content.excerpts.extend(of_run.into_iter().filter(is_example));
     Ok(())

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::units::grouped;
 use base::{AccountId, Class, Code, Nanos, Stamp};
 use record::{EventKind, Failure, Ledger, Outcome, Outlet, RequestEnd};
 use workload::PartId;
@@ -274,7 +275,7 @@ impl Gate {
             return;
         }
         if !std::mem::replace(&mut self.was_full, true) {
-            let text = format!("{} requests wait", self.settings.limit);
+            let text = format!("{} requests wait", grouped(self.settings.limit as u64));
             ledger.event(now, Some(self.settings.job), EventKind::QueueFull, text);
         }
         ledger.settle(due.request, RequestEnd::without_sending(Outcome::Rejected, now));

@@ -32,7 +32,22 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// Formats a rate: `3,002/s`, `76.3/s`, `0.01/s`.
 pub(crate) fn rate(per_s: f64) -> String {
-    format!("{}/s", trimmed(&significant(per_s)))
+    format!("{}/s", plain(per_s))
+}
+
+/// Formats a number that is often whole: `16`, `12.5`, `1,835`.
+pub(crate) fn plain(number: f64) -> String {
+    trimmed(&significant(number)).to_owned()
+}
+
+/// Formats a number with this many decimals: `3,590.0`.
+pub(crate) fn fixed(number: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", number.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    // What is not finite has no digits.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    let sign = if number < 0.0 { "−" } else { "" };
+    format!("{sign}{whole}{rest}")
 }
 
 /// Formats a fraction as a percentage: `16.2 %`, `0.008 %`.
@@ -188,6 +203,20 @@ mod tests {
         assert_eq!(significant(f64::INFINITY), "∞");
         assert_eq!(significant(f64::NAN), "unknown");
         assert_eq!(significant(0.0), "0.00");
+    }
+
+    #[test]
+    fn digits_before_the_point_are_grouped() {
+        for (number, decimals, text) in [
+            (3_590.04, 1, "3,590.0"),
+            (999.96, 1, "1,000.0"),
+            (-1_234_567.5, 0, "−1,234,568"),
+            (0.25, 2, "0.25"),
+            (f64::INFINITY, 1, "inf"),
+        ] {
+            assert_eq!(fixed(number, decimals), text);
+        }
+        assert_eq!([16.0, 12.5, 1_835.4].map(plain), ["16", "12.5", "1,835"]);
     }
 
     #[test]

@@ -52,7 +52,10 @@ impl LimiterInput<'_, '_> {
         let mut all = vec![
             (
                 UtilisedComponent::GeneratorThread,
-                self.generator_share().or_else(|| busiest(generator)),
+                // A thread that spins is always busy, which says nothing.
+                self.generator_share()
+                    .or_else(|| busiest(generator))
+                    .filter(|_| !self.findings.evidence.spins),
             ),
             (UtilisedComponent::DatabaseProcessors, self.database_share()),
             (UtilisedComponent::DatabaseThread, busiest(server)),

@@ -91,6 +91,29 @@ fn samples_beyond_two_hours_are_merged() {
 }
 
 #[test]
+fn readings_that_are_not_finite_are_missing_and_do_not_end_the_record() {
+    let place = Place::new("not-finite");
+    let recorder = Recorder::create(&place.record(), &header(10)).unwrap();
+    let notes = recorder.notes();
+    for (second, value) in [(1, 1.0), (2, f64::NAN), (3, f64::INFINITY), (4, 4.0)] {
+        let reading = || vec![Reading::of("host", "run-queue", "tasks", value)];
+        notes.readings(at(second), reading());
+        notes.load_readings("t", at(second), reading());
+    }
+    recorder.finish(end(10)).unwrap();
+    let series = Archive::open(&place.record()).unwrap().series().unwrap();
+    assert_eq!(of(&series, "run-queue").points, [(at(1), 1.0), (at(4), 4.0)]);
+    // Those of a record that another program changed are missing, too.
+    let changed = Connection::open(place.record()).unwrap();
+    for table in ["sample", "load_sample"] {
+        changed.execute(&format!("update {table} set value = 9e999 where value = 4"), []).unwrap();
+    }
+    changed.close().unwrap();
+    let series = Archive::open(&place.record()).unwrap().series().unwrap();
+    assert_eq!(of(&series, "run-queue").points, [(at(1), 1.0)]);
+}
+
+#[test]
 fn same_samples_of_a_long_run_make_the_same_rows() {
     let dumps = ["one", "other"].map(|name| {
         let place = Place::new(name);

@@ -246,7 +246,7 @@ fn read_as(
     memory::keep();
     let (archive, view) = archive::open_and_read(path, run, |archive| {
         let evidence = match run {
-            Some(run) => lab::experiment::evidence_of_run(path, run)?,
+            Some(run) => lab::experiment::evidence_of_run(archive, run)?,
             None => lab::evidence_of_run(archive, end)?,
         };
         let about = RunDetails { run, ..RunDetails::of(archive.facts()?) };

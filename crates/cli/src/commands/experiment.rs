@@ -433,8 +433,8 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
         Nanos(each.0.saturating_mul(runs.into()))
     };
     let number = match fewest == most {
-        true => format!("{most} runs"),
-        false => format!("{fewest} to {most} runs"),
+        true => format!("{} runs", grouped(most.into())),
+        false => format!("{} to {} runs", grouped(fewest.into()), grouped(most.into())),
     };
     let [before_fewest, before_most] = steps.unwrap_or_default();
     let ends = [fewest.saturating_add(before_fewest), most.saturating_add(before_most)];

@@ -34,7 +34,7 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
         "- slow (option.service = 1.2ms): 8 runs\n",
         "- bet on slow: throughput -5% .. -25%: held\n",
         "- SLO of slow: read p99 < 1s: met in 8 of 8 runs\n",
-        "- limiter of fast: ",
+        "- fast, slow: The limiter is unknown: ",
         "Question: What does a slower disk cost?\nRepeat: `assay run slower.ini --virtual`",
         "<details><summary>Metrics (intervals of 95 %)</summary>\n\n\
          | metric | arm | baseline | value | change |",

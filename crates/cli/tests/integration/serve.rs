@@ -168,6 +168,16 @@ fn list_names_records_and_files_that_are_none() {
         assert_eq!(row.contains("href=\"report/"), is_record, "{row}");
     }
     served.get("report/killed.assay").expect(200, &["Killed, or still running,"]);
+    for (file, words) in [
+        ("cut.assay", "is damaged"),
+        ("newer.assay", "version 99"),
+        ("text.assay", "a file of another kind"),
+        ("empty.assay", "an empty file"),
+    ] {
+        served.get(&format!("report/{file}")).expect(409, &[file, words]);
+        let both = format!("overlay?a=good.assay&b={file}");
+        served.get(&both).expect(409, &[file, words]);
+    }
     assert!(list.row("good.assay").contains("v1.7"), "{}", list.row("good.assay"));
     assert!(!list.body.contains("notes.txt") && !list.body.contains("<b>"), "{}", list.body);
     let found = served.get("?q=SLOWER+valid").expect(200, &["1 of 8 files with the words"]);

@@ -32,20 +32,21 @@ pub(super) fn figures_of_round(
     record: &Path,
     runs: &[&RunRow],
 ) -> Result<Vec<RunFigures>, RecordError> {
-    let read = figures_and_plans_of_round(record, runs)?;
+    let read = figures_and_plans_of_round(runs, |run| Archive::open_run(record, run))?;
     Ok(read.into_iter().map(|(figures, _)| figures).collect())
 }
 
-/// Returns the figures of the runs of one round with their plans as text, in the order of the runs.
+/// Returns the figures of the runs of one round with their plans as text, in the order of the runs,
+/// which `open` opens.
 ///
 /// # Errors
 /// The record of a run is damaged.
 pub(super) fn figures_and_plans_of_round(
-    record: &Path,
     runs: &[&RunRow],
+    open: impl Fn(u32) -> Result<Archive, RecordError>,
 ) -> Result<Vec<(RunFigures, String)>, RecordError> {
     let read = |row: &&RunRow| {
-        let archive = Archive::open_run(record, row.run)?;
+        let archive = open(row.run)?;
         let evidence = evidence(&archive)?;
         Ok((archive, evidence))
     };
@@ -61,26 +62,28 @@ pub(super) fn figures_and_plans_of_round(
     read.into_iter().map(of_run).collect()
 }
 
-/// Reads the evidence of a run of an experiment, with the warm-up of its round.
+/// Reads the evidence of a run of an experiment from its open record, with the warm-up of its
+/// round.
 ///
 /// # Errors
-/// There is no such run, or the record is damaged.
-pub fn evidence_of_run(record: &Path, run: u32) -> Result<Evidence, RecordError> {
-    let archive = Archive::open_run(record, run)?;
-    let own = evidence(&archive)?;
+/// The record is damaged.
+pub fn evidence_of_run(archive: &Archive, run: u32) -> Result<Evidence, RecordError> {
+    let own = evidence(archive)?;
     if own.plan.warmup != Warmup::Auto {
         return Ok(own);
     }
-    let runs = ExperimentContent::read(record)?.runs;
+    let record = archive.path();
+    let content = ExperimentContent::read(record)?;
+    let runs = &content.runs;
     let row = runs.iter().find(|row| row.run == run);
     let mut cuts = vec![own.steps.warmup()];
     for other in runs
         .iter()
         .filter(|other| other.run != run && row.is_some_and(|row| is_same_round(row, other)))
     {
-        cuts.push(evidence(&Archive::open_run(record, other.run)?)?.steps.warmup());
+        cuts.push(evidence(&content.open_run(record, other.run)?)?.steps.warmup());
     }
-    evidence_after(&archive, None, shared_warm_up(cuts))
+    evidence_after(archive, None, shared_warm_up(cuts))
 }
 
 /// Returns the time from time zero to the start of a run's window, if its plan leaves the end of
@@ -89,7 +92,7 @@ pub fn evidence_of_run(record: &Path, run: u32) -> Result<Evidence, RecordError>
 /// # Errors
 /// There is no such run, or the record is damaged.
 pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordError> {
-    let evidence = evidence_of_run(record, run)?;
+    let evidence = evidence_of_run(&Archive::open_run(record, run)?, run)?;
     Ok((evidence.plan.warmup == Warmup::Auto).then(|| evidence.steps.warmup()))
 }
 

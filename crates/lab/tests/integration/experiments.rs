@@ -261,7 +261,8 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
     for round in results.runs.chunk_by(|one, other| one.row.round == other.row.round) {
         let latest = round.iter().map(|run| own(run.row.run)).max().unwrap();
         for run in round {
-            let evidence = evidence_of_run(&record, run.row.run).unwrap();
+            let archive = Archive::open_run(&record, run.row.run).unwrap();
+            let evidence = evidence_of_run(&archive, run.row.run).unwrap();
             assert_eq!(evidence.steps.warmup(), latest);
             moved += u32::from(own(run.row.run) < latest);
             let p99 = RunMetric::of(Quantity::Response(TimeStatistic::P99), "read");

@@ -85,7 +85,7 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
             continue;
         }
         let grown = pair[1].1 - pair[0].1;
-        let is_known = grown >= 0.0;
+        let is_known = grown >= 0.0 && grown.is_finite();
         if is_known {
             growth += grown;
             time += to - from;

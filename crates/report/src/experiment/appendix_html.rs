@@ -1,9 +1,10 @@
 //! The part of an experiment's page that follows its answer.
 
 use super::appendix::{Appendix, FactTables};
+use super::lines;
 use super::view::ExperimentView;
 use crate::html::Document;
-use crate::page::Align;
+use crate::page::{Align, Line};
 
 /// Writes the checks that objected, by arm.
 pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
@@ -13,6 +14,9 @@ pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appen
     let counts = counts.map(|title| (title, Align::Right));
     let columns = [&[("check", Align::Left)][..], &counts].concat();
     out.rows("Checks of all runs", &columns, &view.check_rows());
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let limiters = compared.map(|arm| Line::new("limiter", lines::limiters(&view.arms, arm)));
+    out.lines(&limiters.collect::<Vec<Line>>());
 }
 
 /// Writes the facts about some subjects.

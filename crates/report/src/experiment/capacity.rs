@@ -38,9 +38,6 @@ pub struct TrialView {
     pub limiter: Component,
 }
 
-/// Names of the numbers that say why no larger value holds.
-const REASONS: [&str; 3] = ["binding", "boundary", "limiter"];
-
 impl CapacityView {
     /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
     /// backlogs on purpose, so only those that confirmed the value are judged. INVALID if nothing
@@ -327,10 +324,13 @@ impl CapacityView {
         ]
     }
 
-    /// Returns the numbers that say why no larger value holds.
+    /// Returns the numbers that say why no larger value holds, but for the limiter, whose evidence
+    /// says more, and for the only condition, which the answer names.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let is_reason = |(name, _): &(&str, String)| REASONS.contains(name);
-        self.numbers().into_iter().filter(is_reason)
+        let binding = self.found.as_ref().and_then(|found| found.binding);
+        let is_known = self.order.conditions.len() == 1 && binding.is_some();
+        let is_reason = move |name: &str| name == "boundary" || (name == "binding" && !is_known);
+        self.numbers().into_iter().filter(move |(name, _)| is_reason(name))
     }
 
     /// Returns the estimate with its interval.
@@ -357,7 +357,7 @@ impl CapacityView {
     }
 
     /// Returns the numbers of trials by their outcomes, and the time that they took.
-    pub(super) fn counts(&self) -> String {
+    pub(super) fn outcomes(&self) -> String {
         let of = |name: &str| {
             let number = self.trials.iter().filter(|it| it.outcome.name() == name).count();
             (number > 0).then(|| format!("{number} {name}"))
@@ -365,10 +365,17 @@ impl CapacityView {
         let outcomes: Vec<String> =
             ["pass", "fail", "undecided", "invalid"].into_iter().filter_map(of).collect();
         let took = self.trials.iter().map(|it| it.trial.took.as_secs_f64()).sum();
-        let mut text = number::count(self.trials.len() as u64, "trial");
-        if !outcomes.is_empty() {
-            text = format!("{text}: {}; {} in all", outcomes.join(", "), number::seconds(took));
+        let text = number::count(self.trials.len() as u64, "trial");
+        match outcomes.is_empty() {
+            true => text,
+            false => format!("{text}: {}; {} in all", outcomes.join(", "), number::seconds(took)),
         }
+    }
+
+    /// Returns the outcomes of the trials with the names of the checks that object, for answers
+    /// without a line for each of these checks.
+    pub(super) fn counts(&self) -> String {
+        let text = self.outcomes();
         let mut checks: Vec<&str> = self.objections().map(CheckKind::name).collect();
         checks.sort_unstable();
         checks.dedup();

@@ -1,5 +1,7 @@
 //! The report of an experiment as HTML.
 
+use std::iter::{once, repeat};
+
 use analyze::Status;
 use analyze::compare::{ArmComparison, PairOrder};
 use base::shell_word;
@@ -13,7 +15,7 @@ use super::charts::{experiment_figures, figure_with_evidence};
 use super::saturation::SaturationView;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{appendix_html, lines, sentence, sweep, sweep_html};
+use super::{appendix_html, lines, sentence, short, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
@@ -111,13 +113,10 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     }
     out.badge(badge(view.verdict()), &view.reason());
     view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
-    let arm = |arm: &ArmView| Line::new(arm.name.as_str(), lines::counts(arm));
     let measured = measured_on(|name| view.facts.distinct(name));
     out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
-    out.lines(&match &view.capacity {
-        Some(search) => vec![Line::new("trials", search.counts())],
-        None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
-    });
+    let label = if view.capacity.is_some() { "trials" } else { "runs" };
+    out.lines(&labelled(label, short::counts(view)).collect::<Vec<Line>>());
     let objecting = view.objecting().into_iter();
     let objecting = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
     out.lines(&objecting.collect::<Vec<Line>>());
@@ -130,28 +129,28 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     out.list(&view.differences.iter().map(differs).collect::<Vec<String>>());
     out.list(&lines::machine(view));
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let bets = compared.clone().flat_map(|arm| {
+    let bets = compared.flat_map(|arm| {
         let name = &view.arms[arm.arm].name;
-        lines::bets(arm).map(move |bet| Line::new("bet", format!("{name}: {bet}")))
+        lines::bets(arm).map(move |bet| format!("{name}: {bet}"))
     });
-    let limiters = compared.map(|arm| {
-        let differ = arm.limiters[0] != arm.limiters[1];
-        let warning =
-            if differ { format!(". {}", lines::DIFFERENT_LIMITERS) } else { String::new() };
-        Line::new("limiter", format!("{}{warning}", lines::limiters(&view.arms, arm)))
-    });
-    let binding = view.capacity.iter().flat_map(CapacityView::reasons);
-    let binding = binding.map(|(name, value)| Line::new(name, value));
-    let names: Vec<&str> = view.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let at_points = view.sweep.iter().flat_map(|it| sweep::limiters_of_arms(it, &names));
-    let limiters = limiters.chain(at_points.map(|line| Line::new("limiter", line)));
-    let evidence = lines::limiter_evidence(view).into_iter().map(|line| Line::new("", line));
-    let limiters = limiters.chain(evidence);
-    let limiters = binding.chain(limiters);
-    let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
-    let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
-    let notes = view.notes.iter().map(|it| Line::new("note", note::sentence(it)));
-    out.lines(&bets.chain(limiters).chain(slos).chain(alarms).chain(notes).collect::<Vec<Line>>());
+    let reasons = view.capacity.iter().flat_map(CapacityView::reasons);
+    let reasons = reasons.map(|(name, value)| Line::new(name, value));
+    let differ = lines::has_different_limiters(view).then(|| lines::DIFFERENT_LIMITERS.to_owned());
+    let limiters = labelled("limiter", lines::limiters_once(view).into_iter().chain(differ));
+    let slos = labelled("SLO", lines::slos(view));
+    let alarms = labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
+    let notes = labelled("note", view.notes.iter().map(note::sentence));
+    let lines = labelled("bet", bets).chain(reasons).chain(limiters).chain(slos);
+    out.lines(&lines.chain(alarms).chain(notes).collect::<Vec<Line>>());
+}
+
+/// Returns lines of which the first has the label.
+fn labelled<'l>(
+    label: &'l str,
+    texts: impl IntoIterator<Item = String> + 'l,
+) -> impl Iterator<Item = Line> + 'l {
+    let labels = once(label).chain(repeat(""));
+    labels.zip(texts).map(|(label, text)| Line::new(label, text))
 }
 
 /// Returns the number of runs that a verdict is about, and the meaning of VALID.
@@ -297,6 +296,7 @@ mod tests {
     use analyze::Component;
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
+    use super::super::view::ArmLimiter;
     use super::*;
 
     #[test]
@@ -310,6 +310,45 @@ mod tests {
         };
         assert_eq!(warned([cpu, lock], false), [true, false]);
         assert_eq!(warned([cpu, cpu], true), [false, true]);
+    }
+
+    #[test]
+    fn first_screen_names_each_limiter_and_number_of_runs_once() {
+        let mut view = with_limiters([Component::DatabaseCpu; 2]);
+        for arm in &mut view.arms {
+            arm.validity.runs = 6;
+            let because = "its processes used 2 of 2 processors".to_owned();
+            let (component, runs) = (Component::DatabaseCpu, 6);
+            arm.limiter = Some(ArmLimiter { component, because, runs, of: runs });
+        }
+        let page = experiment_html(&view);
+        let (answer, rest) = page.split_once("<section id=\"question\"").expect("two sections");
+        assert_eq!(answer.matches("plain, tls: The processors of the database").count(), 1);
+        assert_eq!(answer.matches("plain, tls: 6 runs each").count(), 1, "{answer}");
+        assert!(!answer.contains("database-cpu"), "{answer}");
+        assert!(rest.contains("plain: database-cpu; tls: database-cpu"), "{rest}");
+    }
+
+    #[test]
+    fn texts_of_files_are_not_markup_of_the_page_of_an_experiment() {
+        let mut view = with_limiters([Component::DatabaseCpu; 2]);
+        let odd = "<script>\"'&\u{202e}\u{7}";
+        let long = format!("{odd}{}", "x".repeat(300));
+        (view.ask, view.workload, view.label) = (long.clone(), Some(odd.into()), Some(odd.into()));
+        (view.command, view.record) = (long.clone(), format!("{odd}.assay"));
+        for arm in &mut view.arms {
+            arm.name = long.clone();
+            arm.differences = vec![(odd.to_owned(), odd.to_owned())];
+            arm.effect.not_read_back = vec![odd.to_owned()];
+        }
+        view.runs = vec![run_of(0, Vec::new()), run_of(1, Vec::new())];
+        let page = experiment_html(&view);
+        assert_eq!(page.matches("<script>").count(), 1, "the script of the page alone");
+        let controls = ['\u{202e}', '\u{7}'];
+        assert_eq!(page.find(controls), None);
+        let whole = format!("&lt;script&gt;&quot;&#39;&amp;[U+202E][U+0007]{}", "x".repeat(300));
+        assert!(page.contains(&format!("<h1><bdi>{whole}</bdi></h1>")), "{page}");
+        assert!(page.matches(&whole).count() > 5, "each text is shown");
     }
 
     #[test]

@@ -345,6 +345,25 @@ pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
     shared.iter().map(|(names, evidence)| format!("{}: {evidence}", names.join(", "))).collect()
 }
 
+/// Returns the limiters with their evidence or, from a record without evidence, their names alone.
+pub(super) fn limiters_once(view: &ExperimentView) -> Vec<String> {
+    let evidence = limiter_evidence(view);
+    if !evidence.is_empty() {
+        return evidence;
+    }
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let of_arms = compared.map(|arm| limiters(&view.arms, arm));
+    let names = view.names();
+    let at_points = view.sweep.iter().flat_map(|it| sweep::limiters_of_arms(it, &names));
+    of_arms.chain(at_points).collect()
+}
+
+/// Returns true if the arms of a comparison have different limiters.
+pub(super) fn has_different_limiters(view: &ExperimentView) -> bool {
+    let mut compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    compared.any(|arm| arm.limiters[0] != arm.limiters[1])
+}
+
 /// Warning about arms with different limiters.
 pub(super) const DIFFERENT_LIMITERS: &str =
     "The arms have different limiters: the change is not the cost of one thing";

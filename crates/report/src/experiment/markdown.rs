@@ -101,14 +101,9 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&bets), 4);
     let slos = lines::slos(view).into_iter().map(|slo| format!("SLO of {slo}"));
     out.list(&all_escaped(&slos.collect::<Vec<String>>()), 3);
-    let limiter = |arm: &ArmComparison| {
-        let differ = arm.limiters[0] != arm.limiters[1];
-        let warning = if differ { lines::DIFFERENT_LIMITERS } else { "" };
-        format!("limiter of {}. {warning}", lines::limiters(&view.arms, arm))
-    };
-    let limiters: Vec<String> = arms.iter().map(limiter).collect();
-    out.list(&all_escaped(&limiters), 2);
-    out.list(&all_escaped(&lines::limiter_evidence(view)), 2);
+    out.list(&all_escaped(&lines::limiters_once(view)), 2);
+    let differ = lines::has_different_limiters(view).then(|| lines::DIFFERENT_LIMITERS.to_owned());
+    out.list(&all_escaped(differ.as_slice()), 1);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
     let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note of {note}"));
@@ -162,7 +157,7 @@ mod tests {
     fn arms_with_different_limiters_are_warned_of() {
         let [cpu, lock] = [Component::DatabaseCpu, Component::DatabaseLocks];
         let differ = experiment_markdown(&with_limiters([cpu, lock]));
-        let line = "- limiter of plain: database-cpu; tls: database-locks. The arms have different \
+        let line = "- plain: database-cpu; tls: database-locks\n- The arms have different \
                     limiters: the change is not the cost of one thing\n";
         assert!(differ.contains(line), "{differ}");
         let same = experiment_markdown(&with_limiters([cpu, cpu]));

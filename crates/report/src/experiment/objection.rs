@@ -3,6 +3,8 @@
 use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfinished};
 use record::EndKind;
 
+use crate::number::count;
+
 /// Maximum number of differences of a kind that are named.
 const MOST: usize = 3;
 
@@ -24,7 +26,7 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
         ),
         Problem::Invalid { runs, checks } => {
             let checks: Vec<&str> = checks.iter().map(|check| check.name()).collect();
-            let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+            let runs = count((*runs).into(), "run");
             format!("{runs} of {group} INVALID ({})", checks.join(", "))
         }
         Problem::Differs { kind, run, reference, differences } => {

@@ -7,6 +7,8 @@ use analyze::compare::{
 use base::units::grouped;
 use workload::question::{Bet, RunMetric, Scale};
 
+use crate::number::{count, fixed};
+
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
 /// interleaved pairs)`.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
@@ -58,8 +60,9 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
 /// Returns the number of runs: `12 interleaved pairs`, `5 and 6 runs, not interleaved`.
 pub(super) fn runs(size: SampleSize) -> String {
     match size {
-        SampleSize::Pairs(pairs) => format!("{pairs} interleaved pairs"),
-        SampleSize::Groups([baseline, arm]) => {
+        SampleSize::Pairs(pairs) => format!("{} interleaved pairs", grouped(pairs.into())),
+        SampleSize::Groups(runs) => {
+            let [baseline, arm] = runs.map(|runs| grouped(runs.into()));
             format!("{baseline} and {arm} runs, not interleaved")
         }
     }
@@ -83,8 +86,7 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
 /// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
 fn more(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
-        Some(1) => format!("about 1 more pair would {aim}"),
-        Some(pairs) => format!("about {pairs} more pairs would {aim}"),
+        Some(pairs) => format!("about {} would {aim}", count(pairs.into(), "more pair")),
         None => format!("no realistic number of pairs would {aim}"),
     }
 }
@@ -150,11 +152,7 @@ pub(super) fn percent(size: f64, scale: Scale) -> String {
         size if size >= 0.0995 => 2,
         _ => 3,
     };
-    match percent.abs() >= 999.5 && percent.is_finite() {
-        // Only sizes are this large: a sign is written before them.
-        true => format!("{}{}", grouped(percent.abs().round() as u64), unit(scale)),
-        false => format!("{percent:.digits$}{}", unit(scale)),
-    }
+    format!("{}{}", fixed(percent, digits), unit(scale))
 }
 
 /// Returns the unit of a change: metrics that can be 0 are compared by difference.
@@ -247,6 +245,9 @@ mod tests {
     #[test]
     fn large_changes_are_grouped_and_sizes_have_their_unit() {
         assert_eq!(signed(20.67, Scale::Ratio), "+2,067 %");
+        assert_eq!(more(Some(1_750), "decide"), "about 1,750 more pairs would decide");
+        assert_eq!(more(Some(1), "decide"), "about 1 more pair would decide");
+        assert_eq!(runs(SampleSize::Groups([1_200, 8])), "1,200 and 8 runs, not interleaved");
         assert_eq!(value(175_046_656.0, "bytes"), "175 MB");
     }
 

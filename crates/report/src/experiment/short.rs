@@ -154,10 +154,11 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     [("not best", excluded), ("USL", usl), ("model", model)]
 }
 
-/// Returns the numbers of runs of the arms, once for arms with the same plain number.
-fn counts(view: &ExperimentView) -> Vec<String> {
+/// Returns the numbers of runs of the arms, once for arms with the same plain number; of a search,
+/// those of its trials by their outcomes.
+pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
-        return vec![search.counts()];
+        return vec![search.outcomes()];
     }
     let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
     for arm in &view.arms {
@@ -203,15 +204,10 @@ fn doubts(view: &ExperimentView) -> Vec<String> {
 }
 
 fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
-    let compared = || view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let mut sentences = lines::limiter_evidence(view);
-    if sentences.is_empty() {
-        sentences.extend(compared().map(|arm| lines::limiters(&view.arms, arm)));
-    }
-    let sentences = limited(sentences, most).into_iter();
+    let sentences = limited(lines::limiters_once(view), most).into_iter();
     let mut remarks: Vec<Remark> =
         sentences.map(|text| Remark::sentence(Tone::Plain, text, "")).collect();
-    if compared().any(|arm| arm.limiters[0] != arm.limiters[1]) {
+    if lines::has_different_limiters(view) {
         remarks.push(Remark::sentence(Tone::Doubtful, lines::DIFFERENT_LIMITERS, ""));
     }
     remarks

@@ -1,6 +1,7 @@
 //! The tables of a short answer of an experiment: the rows that are nearest to the answer.
 
 use analyze::curve::ArmCurve;
+use base::units::grouped;
 
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
@@ -17,6 +18,9 @@ const MOST_METRICS: usize = 8;
 
 /// Maximum number of characters of the name of an arm that is the title of a column.
 const LONGEST_TITLE: usize = 16;
+
+/// The titles of a table of metrics beside the names of its arms.
+const TITLES: [&str; 3] = ["metric", "change", "interval"];
 
 /// Maximum number of trials of a search.
 const MOST_TRIALS: usize = 8;
@@ -43,7 +47,17 @@ pub(super) fn tables(view: &ExperimentView, most: usize) -> Vec<ShortTable> {
 
 /// Returns the words for a part of all rows, as the end of a heading; empty for all of them.
 fn part(shown: usize, all: usize) -> String {
-    if shown < all { format!(", {shown} of {all}") } else { String::new() }
+    if shown < all {
+        format!(", {} of {}", grouped(shown as u64), grouped(all as u64))
+    } else {
+        String::new()
+    }
+}
+
+/// Returns true if the name of an arm can be the title of its column: it is short, and no other
+/// column has it.
+fn is_title(name: &str) -> bool {
+    name.chars().count() <= LONGEST_TITLE && !TITLES.contains(&name)
 }
 
 /// Returns the metrics of all arms, the declared ones first.
@@ -52,16 +66,16 @@ fn metrics(view: &ExperimentView, most: usize) -> ShortTable {
     let names = |of: usize| view.arms[of].name.clone();
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let has_arms = arms.len() > 1;
-    let is_short = |name: &String| name.chars().count() <= LONGEST_TITLE;
     let [baseline, value] = match arms {
         [only] => Some([names(only.baseline), names(only.arm)]),
         _ => None,
     }
-    .filter(|names| names.iter().all(is_short))
+    .filter(|names| names.iter().all(|name| is_title(name)))
     .unwrap_or_else(|| ["baseline", "value"].map(str::to_owned));
-    let mut titles = vec![("metric".to_owned(), Align::Left)];
+    let [metric, change, interval] = TITLES.map(str::to_owned);
+    let mut titles = vec![(metric, Align::Left)];
     titles.extend(has_arms.then(|| ("arm".to_owned(), Align::Left)));
-    let numbers = [baseline, value, "change".to_owned(), "interval".to_owned()];
+    let numbers = [baseline, value, change, interval];
     titles.extend(numbers.map(|title| (title, Align::Right)));
     titles.push((String::new(), Align::Left));
     let mut table = Table::new(titles).with_optional_columns(&["interval"]);
@@ -103,7 +117,9 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
         table.row([run, value, phase, outcome, trial.measured(&search.order)].map(Cell::from));
     }
     let heading = match (shown.len(), search.trials.len()) {
-        (part, all) if part < all => format!("{part} of {all} trials, nearest to the answer"),
+        (part, all) if part < all => {
+            format!("{part} of {} trials, nearest to the answer", grouped(all as u64))
+        }
         _ => "Trials".to_owned(),
     };
     ShortTable { heading, table, notes: Vec::new() }

@@ -133,6 +133,19 @@ mod tests {
     }
 
     #[test]
+    fn arm_with_the_name_of_a_column_keeps_its_own_column_on_a_narrow_page() {
+        let mut view = ExperimentView { comparison: Some(comparison(-0.1)), ..experiment() };
+        view.arms[1].name = "interval".to_owned();
+        let shown = experiment_text(&view, &Style { color: false, width: 50 });
+        let row = |first: &str| {
+            let line = shown.lines().find(|line| line.trim_start().starts_with(first));
+            line.expect(&shown).split_whitespace().map(str::to_owned).collect::<Vec<String>>()
+        };
+        assert_eq!(row("metric "), ["metric", "baseline", "value", "change"], "{shown}");
+        assert_eq!(row("throughput(")[1..3], ["100/s", "90/s"], "{shown}");
+    }
+
+    #[test]
     fn doubts_and_remarks_are_in_the_short_answer() {
         let [lag, drift] =
             [CheckKind::SendLag, CheckKind::Drift].map(|kind| (kind, Status::Suspect));

@@ -135,7 +135,7 @@ fn arms(out: &mut AnswerText, view: &ExperimentView) {
 fn validity(out: &mut AnswerText, view: &ExperimentView) {
     let _ = writeln!(out, "\n{}: {}", view.verdict().verdict(), view.reason());
     match &view.capacity {
-        Some(search) => out.sentence(2, &search.counts()),
+        Some(search) => out.sentence(2, &search.outcomes()),
         None => {
             for arm in &view.arms {
                 out.sentence(2, &format!("{}: {}", arm.name, lines::counts(arm)));

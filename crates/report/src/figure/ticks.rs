@@ -1,10 +1,9 @@
 //! Ticks: round numbers with short labels of one precision.
 
 use base::Nanos;
-use base::units::grouped;
 
 use super::unit::Unit;
-use crate::number::{percent, rate, span, trimmed};
+use crate::number::{fixed, percent, plain, span, trimmed};
 
 /// A place on an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,17 +80,15 @@ fn size(unit: Unit, highest: f64) -> (f64, &'static str) {
 
 /// Formats a number with these decimals; changes have signs.
 fn decimal(unit: Unit, value: f64, decimals: usize) -> String {
-    let digits = format!("{:.decimals$}", value.abs());
-    let is_zero = digits.chars().all(|digit| digit == '0' || digit == '.');
+    let digits = fixed(value.abs(), decimals);
+    let is_zero = digits.chars().all(|digit| ['0', '.'].contains(&digit));
     let sign = match (is_zero, value < 0.0, unit) {
         (true, ..) => "",
         (false, true, _) => "−",
         (false, false, Unit::Change) => "+",
         (false, false, Unit::Number | Unit::Time | Unit::Share) => "",
     };
-    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
-    format!("{sign}{whole}{rest}")
+    format!("{sign}{digits}")
 }
 
 /// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
@@ -135,7 +132,7 @@ fn factors(decades: f64, stride: i32) -> &'static [(f64, bool)] {
 /// Formats the value of one tick on its own, without regard to the other ticks.
 pub(super) fn short(unit: Unit, value: f64) -> String {
     match (unit, value < 0.0) {
-        (Unit::Number, _) => rate(value).trim_end_matches("/s").to_owned(),
+        (Unit::Number, _) => plain(value),
         (Unit::Time, _) => span(Nanos(value.round() as u64)),
         (Unit::Share, _) => percent(value),
         (Unit::Change, true) => format!("−{}", percent(-value)),

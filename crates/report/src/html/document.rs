@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv_of_page, link};
+use super::no_break::unbroken;
 use super::prose::prose;
 use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use crate::figure::Figure;
@@ -67,7 +68,8 @@ impl Document {
     /// Begins a document of another kind in the same way.
     pub(super) fn with(title: &str, sections: &[Section], kind: PageKind) -> Document {
         let mut out = String::with_capacity(1 << 18);
-        let (title, policy, referrer) = (shown(title), policy(kind), referrer(kind));
+        let (heading, title) = (sentence(title), shown(title));
+        let (policy, referrer) = (policy(kind), referrer(kind));
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(
             out,
@@ -77,7 +79,7 @@ impl Document {
              <meta name=\"referrer\" content=\"{referrer}\">\n\
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
-             <header>\n<h1><bdi>{title}</bdi></h1>\n</header>"
+             <header>\n<h1><bdi>{heading}</bdi></h1>\n</header>"
         );
         if sections.len() > 1 {
             out.push_str("<nav aria-label=\"Sections\">\n<ul>\n");
@@ -131,7 +133,7 @@ impl Document {
 
     /// Writes a heading within a section.
     pub(crate) fn heading(&mut self, text: &str) {
-        let _ = writeln!(self.out, "<h3><bdi>{}</bdi></h3>", shown(text));
+        let _ = writeln!(self.out, "<h3><bdi>{}</bdi></h3>", sentence(text));
     }
 
     /// Writes a sentence of the answer.
@@ -312,7 +314,7 @@ impl Document {
         for figure in figures {
             let id = figure_id(self.figures);
             self.figures += 1;
-            let (title, caption) = (shown(&figure.title), prose(&figure.caption));
+            let (title, caption) = (sentence(&figure.title), prose(&figure.caption));
             let (caption, file) = match figure.missing.is_some() {
                 true => (String::new(), String::new()),
                 false => (caption, link("SVG", &figure.name, "image/svg+xml", &svg(figure))),
@@ -358,6 +360,11 @@ fn figure_id(place: usize) -> String {
 /// Returns a text escaped for HTML, shortened if it is very long.
 pub(super) fn shown(text: &str) -> String {
     escaped(&cut(text))
+}
+
+/// Returns a text like [`shown`], in which a number stays on one line with its unit.
+pub(super) fn sentence(text: &str) -> String {
+    escaped(&unbroken(&cut(text)))
 }
 
 /// Returns the class of a tone, after a blank.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use analyze::Status;
 
-use super::document::{Document, Section, class, shown};
+use super::document::{Document, Section, class, sentence, shown};
 use super::file::encoded;
 use super::style::PageKind;
 use crate::folder::{FolderRow, FolderView, RowState};
@@ -114,7 +114,7 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
         label(row),
         class(tone(row.state)),
         row.state.word(),
-        shown(&row.headline),
+        sentence(&row.headline),
         notes(row, takes_notes)
     );
     out

@@ -10,6 +10,7 @@ mod excerpt;
 mod file;
 mod folder;
 mod live;
+mod no_break;
 mod notes;
 mod prose;
 mod run;

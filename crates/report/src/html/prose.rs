@@ -1,6 +1,8 @@
-//! Sentences as HTML: commands, options and other code between backticks become elements.
+//! Sentences as HTML: commands, options and other code between backticks become elements, and a
+//! number stays on one line with its unit.
 
 use super::cut::cut;
+use super::no_break::unbroken;
 use crate::svg::escaped;
 
 /// Returns a sentence for HTML: escaped, shortened if it is very long, and with an element in place
@@ -10,14 +12,23 @@ pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest: &str = &text;
     while let Some((before, code, after)) = code_span(rest) {
-        out.push_str(&escaped(before));
-        out.push_str("<code>");
+        out.push_str(&escaped(&unbroken(before)));
+        out.push_str(element(code));
         out.push_str(&escaped(code));
         out.push_str("</code>");
         rest = after;
     }
-    out.push_str(&escaped(rest));
+    out.push_str(&escaped(&unbroken(rest)));
     out
+}
+
+/// Returns the begin of the element of a code. An option stays on one line: a browser would break it
+/// after one of its hyphens.
+fn element(code: &str) -> &'static str {
+    match code.starts_with('-') && !code.contains(' ') {
+        true => "<code class=\"option\">",
+        false => "<code>",
+    }
 }
 
 /// Returns the text before the first code span that is not empty, its code, and the text after it.
@@ -42,8 +53,11 @@ mod tests {
     fn code_between_backticks_is_an_element() {
         for (text, expected) in [
             ("run `assay doctor`", "run <code>assay doctor</code>"),
+            ("7 % of `5 % 3`", "7\u{a0}% of <code>5 % 3</code>"),
             ("`a` or `b < 1`, then", "<code>a</code> or <code>b &lt; 1</code>, then"),
             ("`<b>`", "<code>&lt;b&gt;</code>"),
+            ("or `--spin`", "or <code class=\"option\">--spin</code>"),
+            ("`--cpus 0 --spin`", "<code>--cpus 0 --spin</code>"),
             ("a lone ` stays", "a lone ` stays"),
             ("`a` and `", "<code>a</code> and `"),
             ("`` is not a percentage", "`` is not a percentage"),

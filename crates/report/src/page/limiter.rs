@@ -5,7 +5,7 @@ use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
 use crate::charts::figures_with_evidence;
-use crate::number::percent;
+use crate::number::{fixed, percent};
 use crate::view::View;
 use crate::words;
 
@@ -170,7 +170,7 @@ pub(super) fn observations(seen: &ObservedComponents) -> impl Iterator<Item = Re
     let utilisations = seen.utilisations.iter();
     let utilisations = utilisations
         .map(|(component, share)| format!("{} {:.0} %", words::utilised(component), share * 100.0));
-    let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {sessions:.1}"));
+    let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {}", fixed(*sessions, 1)));
     let programs = seen.programs.iter().map(|program| match &program.host {
         Some(host) => format!("{} on {host}", words::other_program(program)),
         None => words::other_program(program),

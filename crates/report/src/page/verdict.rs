@@ -156,8 +156,8 @@ fn explained(check: &Check) -> String {
 
 /// Returns true if a sentence has this number, rounded to the digits that it shows.
 fn has_number(sentence: &str, value: f64) -> bool {
-    let words = sentence.split(|c: char| !c.is_ascii_digit() && c != '.');
-    words.map(|word| word.trim_matches('.')).any(|word| {
+    let words = sentence.split(|c: char| !c.is_ascii_digit() && !['.', ','].contains(&c));
+    words.map(|word| word.trim_matches(['.', ',']).replace(',', "")).any(|word| {
         let digits = word.split_once('.').map_or(0, |(_, digits)| digits.len());
         !word.is_empty() && word == format!("{:.digits$}", value.abs())
     })
@@ -173,6 +173,7 @@ mod tests {
         for (value, is_found) in [(53.81, true), (-53.8, true), (53.9, false), (12.3, true)] {
             assert_eq!(has_number(sentence, value), is_found, "{value}");
         }
+        assert!(has_number("the server counted 12,345 commits, and 3 more", 12_345.0));
         assert!(!has_number("the backlog grew...", 0.0));
     }
 }

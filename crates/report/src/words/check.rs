@@ -14,6 +14,7 @@ use super::counters::comparison;
 use super::digits::{percent_or_less, signed};
 use super::obstacle;
 use super::programs::other_programs;
+use crate::number::{fixed, plain};
 
 /// Returns the finding of a check in one sentence. Of some, the consequence is added if the check
 /// objects.
@@ -49,11 +50,8 @@ pub(crate) fn sentence_of(check: &Check) -> String {
                 LatePart::Hundredth => "1 %",
                 LatePart::Half => "half",
             };
-            let late_ms = it.ns / 1e6;
-            format!(
-                "{part} of the requests of [{}] were sent at least {late_ms:.3} ms late",
-                it.job
-            )
+            let late_ms = fixed(it.ns / 1e6, 3);
+            format!("{part} of the requests of [{}] were sent at least {late_ms} ms late", it.job)
         }
         Finding::Stall(finding) => stall(*finding),
         Finding::ProcessorWait(finding) => processor_wait(finding, objects),
@@ -69,8 +67,10 @@ pub(crate) fn sentence_of(check: &Check) -> String {
         Finding::WarmUp(finding) => warm_up(*finding),
         Finding::Drift(change) | Finding::Step(change) => median_change(change),
         Finding::Little(it) => format!(
-            "Little's law gives {:.2} busy clients of [{}]; {} are configured",
-            it.busy, it.job, it.clients
+            "Little's law gives {} busy clients of [{}]; {} are configured",
+            fixed(it.busy, 2),
+            it.job,
+            plain(it.clients)
         ),
         Finding::Errors(finding) => errors(finding),
         Finding::WrongResults(finding) => wrong_results(finding),
@@ -99,7 +99,7 @@ fn complete(finding: &Completeness) -> String {
 }
 
 fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
-    let after = at.map(|at| format!("after {:.1} s", at.as_secs_f64()));
+    let after = at.map(|at| format!("after {} s", fixed(at.as_secs_f64(), 1)));
     let until = after.clone().unwrap_or_else(|| "before its jobs began".to_owned());
     // Requests of a second that is not in the record may have been measured.
     let recorded = after.unwrap_or_else(|| "before its first second was recorded".to_owned());
@@ -146,7 +146,7 @@ fn window(finding: Requests) -> String {
             format!("no request was scheduled{when}: there is no result")
         }
         Requests::Scheduled { requests, length } => {
-            format!("{} requests in {:.1} s", grouped(requests), length.as_secs_f64())
+            format!("{} requests in {} s", grouped(requests), fixed(length.as_secs_f64(), 1))
         }
     }
 }
@@ -192,13 +192,13 @@ fn stall(finding: Stalls) -> String {
         Stalls::Longest { length_s, at, others } => {
             let more = match others {
                 0 => String::new(),
-                more => format!(", and {more} more times, each shorter"),
+                more => format!(", and {} more times, each shorter", grouped(more as u64)),
             };
             format!(
-                "the load generator or its machine, not the database, stalled for {:.0} ms, {:.1} \
-                 s after time zero{more}",
-                length_s * 1e3,
-                at.as_secs_f64()
+                "the load generator or its machine, not the database, stalled for {} ms, {} s \
+                 after time zero{more}",
+                fixed(length_s * 1e3, 0),
+                fixed(at.as_secs_f64(), 1)
             )
         }
     }
@@ -270,16 +270,16 @@ pub(super) fn ceiling_use(finding: &CeilingUse) -> String {
         threads => format!("{threads} threads"),
     };
     format!(
-        "{:.0} statements/s are {} of the calibrated maximum of {threads} of the load generator",
-        finding.per_s,
+        "{} statements/s are {} of the calibrated maximum of {threads} of the load generator",
+        fixed(finding.per_s, 0),
         percent_or_less(finding.share)
     )
 }
 
 fn floor(finding: &Floor, objects: bool) -> String {
     let takes = format!(
-        "a statement that does nothing takes {:.1} µs here, {} of the service time of [{}] at p50",
-        finding.ns / 1e3,
+        "a statement that does nothing takes {} µs here, {} of the service time of [{}] at p50",
+        fixed(finding.ns / 1e3, 1),
         percent_or_less(finding.share),
         finding.job
     );
@@ -292,9 +292,11 @@ fn floor(finding: &Floor, objects: bool) -> String {
 fn clock(finding: &ClockCost, objects: bool) -> String {
     let ClockCost { cost_ns, step_ns, service_p50_ns } = finding;
     let costs = format!(
-        "reading the clock costs {cost_ns:.0} ns and its resolution is {step_ns:.0} ns, at a \
-         service time of {:.1} µs at p50",
-        service_p50_ns / 1e3
+        "reading the clock costs {} ns and its resolution is {} ns, at a service time of {} µs at \
+         p50",
+        fixed(*cost_ns, 0),
+        fixed(*step_ns, 0),
+        fixed(service_p50_ns / 1e3, 1)
     );
     match objects {
         false => costs,
@@ -308,11 +310,11 @@ fn wall_clock(finding: WallClock) -> String {
         WallClock::Set { by_s, at } => {
             let direction = if by_s > 0.0 { "forward" } else { "back" };
             format!(
-                "the wall clock was set {direction} by {:.0} ms, {:.0} s after time zero, or the \
+                "the wall clock was set {direction} by {} ms, {} s after time zero, or the \
                  machine was suspended: response times use another clock, but time stamps, \
                  statements with `now()` and a database that sees the step are affected",
-                by_s.abs() * 1e3,
-                at.as_secs_f64()
+                fixed(by_s.abs() * 1e3, 0),
+                fixed(at.as_secs_f64(), 0)
             )
         }
     }
@@ -326,9 +328,11 @@ fn frequency(finding: Frequencies, objects: bool) -> String {
     };
     let Frequencies { earlier: (earlier, from), later: (later, to) } = finding;
     let was = format!(
-        "the processors' mean frequency was {from:.0} MHz in the {} third of the window and \
-         {to:.0} MHz in the {}",
+        "the processors' mean frequency was {} MHz in the {} third of the window and {} MHz in the \
+         {}",
+        fixed(from, 0),
         third(earlier),
+        fixed(to, 0),
         third(later)
     );
     match objects {
@@ -393,8 +397,9 @@ fn median_change(change: &MedianChange) -> String {
             signed(*by, 1)
         ),
         MedianChange::Abrupt { job, by, at_s } => format!(
-            "the median response time of [{job}] changed by {}, {at_s:.0} s after time zero",
-            signed(*by, 1)
+            "the median response time of [{job}] changed by {}, {} s after time zero",
+            signed(*by, 1),
+            fixed(*at_s, 0)
         ),
     }
 }
@@ -426,9 +431,9 @@ fn outage(finding: &Outages) -> String {
     match finding {
         Outages::None => "the target was reachable all the time".to_owned(),
         Outages::Some { length, first, text } => format!(
-            "for up to {:.1} s, first {:.1} s after time zero, {}",
-            length.as_secs_f64(),
-            first.as_secs_f64(),
+            "for up to {} s, first {} s after time zero, {}",
+            fixed(length.as_secs_f64(), 1),
+            fixed(first.as_secs_f64(), 1),
             text.as_deref().unwrap_or("the target refused connections")
         ),
     }
@@ -442,7 +447,9 @@ fn connections(finding: &Connections) -> String {
             let why = refusal
                 .map(|refusal| format!("; the target refused connections ({})", refusal.code));
             format!(
-                "{open:.1} of the {configured} connections of [{job}] were open on average{}",
+                "{} of the {} connections of [{job}] were open on average{}",
+                fixed(*open, 1),
+                grouped((*configured).into()),
                 why.unwrap_or_default()
             )
         }
@@ -475,7 +482,7 @@ fn commits(finding: &Commits) -> String {
 }
 
 fn checkpoints(finding: Checkpoints) -> String {
-    let log = format!("{:.1} MB of log were written", finding.written_bytes / 1e6);
+    let log = format!("{} MB of log were written", fixed(finding.written_bytes / 1e6, 1));
     let found = match finding.cycles {
         Cycles::Checkpoints { timed, requested } => {
             let all = match (timed + requested) as u64 {

@@ -1,30 +1,54 @@
 //! Numbers in sentences about findings.
 
-/// Formats a number, with as many digits as needed.
+use crate::number::{fixed, significant};
+
+/// Formats a number with three significant digits, and at most three decimals.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 0.1 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
+        size if size >= 1.0 => significant(value),
+        size if size >= 0.1 => fixed(value, 2),
+        _ => fixed(value, 3),
     }
 }
 
 /// Formats a share in percent.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    format!("{} %", fixed(share * 100.0, 0))
 }
 
 /// Formats a change in percent, with its sign and this number of decimals: `−5.0 %`.
 pub(super) fn signed(by: f64, decimals: usize) -> String {
     let sign = if by < 0.0 { "−" } else { "+" };
-    format!("{sign}{:.decimals$} %", by.abs() * 100.0)
+    format!("{sign}{} %", fixed(by.abs() * 100.0, decimals))
 }
 
 /// Formats a share in percent; a small one is not rounded to zero.
 pub(super) fn percent_or_less(share: f64) -> String {
     match share * 100.0 {
         small if small < 1.0 => "less than 1 %".to_owned(),
-        percent => format!("{percent:.0} %"),
+        percent => format!("{} %", fixed(percent, 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_grouped_and_small_ones_keep_their_digits() {
+        for (value, text) in [
+            (1_834.6, "1,835"),
+            (999.96, "1,000"),
+            (123.4, "123"),
+            (12.34, "12.3"),
+            (1.234, "1.23"),
+            (0.1234, "0.12"),
+            (0.0123, "0.012"),
+            (0.0, "0.000"),
+            (-5.0, "−5.00"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!((percent(12.345), signed(-12.0, 1)), ("1,234 %".into(), "−1,200.0 %".into()));
     }
 }

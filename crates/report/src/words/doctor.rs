@@ -6,6 +6,8 @@ use analyze::doctor::{
     BufferSetting, Diagnosis, DurableSetting, MissingFact, Problem, SleepCondition,
 };
 
+use base::units::grouped;
+
 use crate::number::count;
 
 /// Heading of the checks that were not possible.
@@ -27,7 +29,11 @@ pub(crate) fn problem(problem: &Problem) -> String {
     match problem {
         Problem::Governor { governor } => format!("the governor of the processors is {governor}"),
         Problem::Swap { used_bytes } => format!("{} of memory are in swap", mebibytes(*used_bytes)),
-        Problem::OpenFiles { limit } => format!("this process may open {limit} files"),
+        Problem::OpenFiles { limit } => {
+            // The system may have a word for it.
+            let limit = limit.parse().map_or_else(|_| limit.clone(), grouped);
+            format!("this process may open {limit} files")
+        }
         Problem::CpuQuota { quota, processors } => {
             format!("a control group allows {quota} of {processors} processors")
         }
@@ -46,9 +52,9 @@ pub(crate) fn problem(problem: &Problem) -> String {
         }
         Problem::Timer { late, condition: _ } => format!(
             "one in a hundred of {} sleeps of 1 ms ends more than {} µs late, the latest {} µs",
-            late.count,
-            late.p99.0 / 1_000,
-            late.max.0 / 1_000
+            grouped(late.count as u64),
+            grouped(late.p99.0 / 1_000),
+            grouped(late.max.0 / 1_000)
         ),
         Problem::SameProcessors => "the server is on this machine".to_owned(),
         Problem::NotDurable { setting, value } => format!("{} is {value}", setting.name()),

@@ -12,7 +12,7 @@ use super::check::ceiling_use;
 use super::component::utilised;
 use super::digits::{number, percent};
 use super::programs::other_programs;
-use crate::number::processors as processors_in_words;
+use crate::number::{fixed, plain, processors as processors_in_words};
 
 /// Returns the reason for a limiter or a suspect in one sentence.
 pub(crate) fn because(finding: &LimiterFinding) -> String {
@@ -92,19 +92,22 @@ fn concurrency(finding: Concurrency) -> String {
         Requesters::Writers if clients == 1.0 => {
             ("one writer commits a batch at a time".to_owned(), "batches")
         }
-        Requesters::Writers => (format!("{clients} writers commit a batch at a time"), "batches"),
+        Requesters::Writers => {
+            (format!("{} writers commit a batch at a time", plain(clients)), "batches")
+        }
         Requesters::Clients if clients == 1.0 => {
             ("one client sends one request at a time".to_owned(), "requests")
         }
         Requesters::Clients => {
-            (format!("{clients} clients send one request at a time"), "requests")
+            (format!("{} clients send one request at a time", plain(clients)), "requests")
         }
     };
     format!(
         "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \
-         keep {in_flight:.1} busy",
+         keep {} busy",
         number(service_s * 1e3),
-        number(per_s)
+        number(per_s),
+        fixed(in_flight, 1)
     )
 }
 
@@ -112,24 +115,29 @@ fn connections(finding: &ConnectionLimit) -> String {
     match finding {
         ConnectionLimit::RequestsWait { text } => format!("requests wait while {text}"),
         ConnectionLimit::ClientsWithout { clients, connections, text } => {
+            let (connections, clients) = (plain(*connections), plain(*clients));
             format!("only {connections} of {clients} clients send requests: {text}")
         }
         ConnectionLimit::Pool { in_flight, sessions } => format!(
-            "{in_flight:.0} requests in flight share {sessions:.0} {} of the database: a \
-             connection pool in between keeps the others waiting",
+            "{} requests in flight share {} {} of the database: a connection pool in between \
+             keeps the others waiting",
+            fixed(*in_flight, 0),
+            fixed(*sessions, 0),
             if *sessions < 1.5 { "session" } else { "sessions" }
         ),
         ConnectionLimit::PoolOfProgram { connections, waiting, pooler, sessions, active_share } => {
             let waiting = waiting.map_or_else(String::new, |waiting| {
-                format!(", of which {waiting:.1} wait for the answer to a request,")
+                format!(", of which {} wait for the answer to a request,", fixed(waiting, 1))
             });
             let work = active_share.map_or_else(String::new, |share| {
                 format!(", which are at work for {} of the time", percent(share))
             });
             let pool = pooler.as_ref().map_or("a connection pool in between", |name| name);
             format!(
-                "{connections:.0} connections of the program{waiting} share {sessions:.1} \
-                 sessions of the database{work}: {pool} keeps the others waiting"
+                "{} connections of the program{waiting} share {} sessions of the database{work}: \
+                 {pool} keeps the others waiting",
+                fixed(*connections, 0),
+                fixed(*sessions, 1)
             )
         }
     }
@@ -156,7 +164,8 @@ fn generator(finding: &GeneratorLimit) -> String {
             }
         }
         GeneratorLimit::SlowFeed { clients, idle_share } => format!(
-            "its {clients} clients are idle for {} of the time: their input arrives too slowly",
+            "its {} clients are idle for {} of the time: their input arrives too slowly",
+            plain(*clients),
             percent(*idle_share)
         ),
         GeneratorLimit::LoaderFull { ran } => format!(
@@ -278,8 +287,9 @@ fn network(finding: &NetworkLimit) -> String {
             percent(*share)
         ),
         NetworkLimit::AnswersWait { in_flight, waiting } => format!(
-            "{waiting:.1} of {in_flight:.1} requests in flight have an answer that is queued in \
-             the network"
+            "{} of {} requests in flight have an answer that is queued in the network",
+            fixed(*waiting, 1),
+            fixed(*in_flight, 1)
         ),
         NetworkLimit::AnswersQueue { mean_s, least_s } => format!(
             "data of the server takes {} ms to be acknowledged, and {} ms on an idle path: answers \
@@ -290,7 +300,7 @@ fn network(finding: &NetworkLimit) -> String {
         NetworkLimit::RoundTrips { trips, round_trip_s, service_s } => {
             let what = match *trips {
                 trips if trips < 1.5 => "a round trip takes".to_owned(),
-                trips => format!("{trips:.0} round trips take"),
+                trips => format!("{} round trips take", fixed(trips, 0)),
             };
             format!(
                 "{what} {} ms of the {} ms of a request",
@@ -356,16 +366,19 @@ fn waits(finding: &Waits) -> String {
             let statement =
                 statement.as_ref().map_or(String::new(), |text| format!(", most with `{text}`"));
             format!(
-                "{waiting:.1} of {active:.1} active sessions wait for locks{table} \
-                 ({event}){statement}"
+                "{} of {} active sessions wait for locks{table} ({event}){statement}",
+                fixed(*waiting, 1),
+                fixed(*active, 1)
             )
         }
         Waits::Flush(WaitingSessions { waiting, active, event }) => format!(
-            "{waiting:.1} of {active:.1} active sessions wait for their commits to be flushed \
-             ({event})"
+            "{} of {} active sessions wait for their commits to be flushed ({event})",
+            fixed(*waiting, 1),
+            fixed(*active, 1)
         ),
         Waits::Disk(WaitingSessions { waiting, active, event }) => {
-            format!("{waiting:.1} of {active:.1} active sessions wait for the disk ({event})")
+            let (waiting, active) = (fixed(*waiting, 1), fixed(*active, 1));
+            format!("{waiting} of {active} active sessions wait for the disk ({event})")
         }
         Waits::Embedded { in_flight, still, wait } => {
             let what = match wait {
@@ -406,8 +419,9 @@ fn background(finding: &BackgroundWork) -> String {
                 format!("; `{name}` ran for {} of the window", percent(*share))
             });
             format!(
-                "{sessions:.1} other sessions were always active, on {} processors of the \
-                 database, which are saturated{work}",
+                "{} other sessions were always active, on {} processors of the database, which \
+                 are saturated{work}",
+                fixed(*sessions, 1),
                 number(*processors)
             )
         }

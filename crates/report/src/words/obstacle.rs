@@ -2,8 +2,10 @@
 
 use analyze::Obstacle;
 use analyze::finding::{CalibrationObstacle, CounterObstacle, JobObstacle, ObservationObstacle};
+use base::units::grouped;
 
 use super::counters::comparison;
+use crate::number::plain;
 
 /// Returns the reason in words.
 pub(super) fn reason(obstacle: &Obstacle) -> String {
@@ -33,13 +35,15 @@ fn of_jobs(obstacle: JobObstacle) -> String {
         JobObstacle::AllOverloaded => "the offered load exceeds the capacity of every job",
         JobObstacle::NoPoissonArrivals { per_s, seconds } => {
             return format!(
-                "no job has Poisson arrivals at a constant rate of at least {per_s} per second for \
-                 {seconds} s"
+                "no job has Poisson arrivals at a constant rate of at least {} per second for {} s",
+                plain(per_s),
+                grouped(seconds as u64)
             );
         }
         JobObstacle::FewGaps { fewest } => {
             return format!(
-                "no job has {fewest} recorded gaps between Poisson arrivals at a constant rate"
+                "no job has {} recorded gaps between Poisson arrivals at a constant rate",
+                grouped(fewest)
             );
         }
         JobObstacle::NothingSent => "no request was sent",
@@ -53,8 +57,8 @@ fn of_jobs(obstacle: JobObstacle) -> String {
         JobObstacle::VaryingRate => "a job has a varying rate",
         JobObstacle::FewRequests { requests, parts } => {
             return format!(
-                "no job that keeps up has {requests} requests in each of {parts} parts of the \
-                 window"
+                "no job that keeps up has {} requests in each of {parts} parts of the window",
+                grouped(requests)
             );
         }
         JobObstacle::NoBusyClients => {

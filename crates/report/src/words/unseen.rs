@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use analyze::RequestsUnseen;
 use analyze::limiting::{Contradiction, Unseen};
 
+use crate::number::fixed;
+
 /// Returns the name of a source.
 pub(crate) fn source(unseen: &Unseen) -> &str {
     match unseen {
@@ -24,9 +26,14 @@ pub(crate) fn reason(unseen: &Unseen) -> Cow<'_, str> {
         ),
         Unseen::Contradiction(Contradiction { running, active, used, waited, unexplained }) => {
             Cow::Owned(format!(
-                "the database shows {running:.1} of {active:.1} active sessions as running, and \
-                 its processes used {used:.1} processors and waited for {waited:.1}: \
-                 {unexplained:.1} sessions wait for an unknown event or run on another host"
+                "the database shows {} of {} active sessions as running, and its processes used \
+                 {} processors and waited for {}: {} sessions wait for an unknown event or run on \
+                 another host",
+                fixed(*running, 1),
+                fixed(*active, 1),
+                fixed(*used, 1),
+                fixed(*waited, 1),
+                fixed(*unexplained, 1)
             ))
         }
     }

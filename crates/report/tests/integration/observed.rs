@@ -110,6 +110,36 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
 }
 
 #[test]
+fn readings_that_are_not_finite_are_gaps_and_no_words_of_a_page() {
+    let mut case = observed();
+    let is_of = |it: &&mut Observed| COMPONENTS.iter().any(|(name, ..)| *name == it.component);
+    for series in case.evidence.observed.iter_mut().filter(is_of) {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        (20..).step_by(10).zip(odd).for_each(|(at, value)| series.points[at].1 = value);
+    }
+    let view = case.view();
+    let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+    let figures = report::figures(&view, &courses);
+    let written = find(&figures, "disk-bytes");
+    assert!(
+        written.sentence().starts_with("On average: disk sda written 3.00 MB/s"),
+        "{written:?}"
+    );
+    let ys = written.marks.iter().filter_map(|mark| match mark {
+        Mark::Line { points, .. } => Some(points.iter().map(|point| point.y)),
+        _ => None,
+    });
+    let ys: Vec<f64> = ys.flatten().collect();
+    assert!(ys.iter().any(|y| y.is_nan()) && ys.iter().all(|y| !y.is_infinite()), "{ys:?}");
+    let page = report::html(&Page::of(&view), &figures);
+    let (page, _) = page.split_once("<script>").expect("the script of the page");
+    let lines = page.lines().filter(|line| {
+        line.split(|c: char| !c.is_alphabetic()).any(|word| ["NaN", "inf"].contains(&word))
+    });
+    assert_eq!(lines.collect::<Vec<&str>>(), Vec::<&str>::new());
+}
+
+#[test]
 fn database_uses_no_more_than_its_processors_in_the_last_moment_of_a_run() {
     let mut case = cases::open();
     case.about.target = "postgres://127.0.0.1:5432/shop".to_owned();

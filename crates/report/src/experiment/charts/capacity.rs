@@ -285,7 +285,7 @@ fn trials(judged: &Judged<'_>, is_first: bool) -> Figure {
 }
 
 fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
-    let mut text = judged.view.counts();
+    let mut text = judged.view.outcomes();
     let zeros = placed.iter().filter(|it| it.y == Some(0.0)).count();
     let unmeasured = placed.iter().filter(|it| it.y.is_none()).count();
     let infinite = placed.iter().filter(|it| it.y == Some(f64::INFINITY)).count();

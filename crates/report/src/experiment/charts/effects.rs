@@ -365,10 +365,9 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
 fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> String {
     let known = differences.iter().filter(|it| !it.is_nan());
     let same = known.filter(|it| (**it > 0.0) == (compared.change > 0.0)).count();
-    let all = differences.len();
+    let all = count(differences.len() as u64, "pair");
     let estimate = sentence::signed(compared.change, scale);
-    let mut text =
-        format!("{same} of {all} pairs changed in the direction of the estimate, {estimate}");
+    let mut text = format!("{same} of {all} changed in the direction of the estimate, {estimate}");
     let infinite = differences.iter().filter(|it| it.is_infinite()).count();
     if infinite > 0 {
         let lie = if infinite == 1 { "lies" } else { "lie" };

@@ -407,19 +407,19 @@ fn of_calibration() -> Vec<ExpectedSentence> {
         (
             ceiling(0.005, 1, Headroom::Enough),
             PASS,
-            "1000 statements/s are less than 1 % of the calibrated maximum of a thread of the load \
-             generator",
+            "1,000 statements/s are less than 1 % of the calibrated maximum of a thread of the \
+             load generator",
         ),
         (
             ceiling(0.62, 2, Headroom::LimitsClosedJobs),
             PASS,
-            "1000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
+            "1,000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
              generator, which limits a closed job but does not distort its times",
         ),
         (
             ceiling(0.62, 2, Headroom::DelaysRequests),
             SUSPECT,
-            "1000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
+            "1,000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
              generator: requests that arrive close together delay each other there",
         ),
         (
@@ -505,14 +505,14 @@ fn of_machine() -> Vec<ExpectedSentence> {
         (
             frequency(),
             PASS,
-            "the processors' mean frequency was 3000 MHz in the first third of the window and 2000 \
-             MHz in the middle",
+            "the processors' mean frequency was 3,000 MHz in the first third of the window and \
+             2,000 MHz in the middle",
         ),
         (
             frequency(),
             SUSPECT,
-            "the processors' mean frequency was 3000 MHz in the first third of the window and 2000 \
-             MHz in the middle: the same work took a different time",
+            "the processors' mean frequency was 3,000 MHz in the first third of the window and \
+             2,000 MHz in the middle: the same work took a different time",
         ),
     ]
 }

@@ -51,7 +51,7 @@ fn of_machine() -> Vec<ExpectedSentence> {
         (Problem::Swap { used_bytes: 100 << 20 }, "100 MiB of memory are in swap", "sudo swapoff"),
         (
             Problem::OpenFiles { limit: "1024".to_owned() },
-            "this process may open 1024 files",
+            "this process may open 1,024 files",
             "ulimit -n 65536",
         ),
         (
@@ -81,7 +81,8 @@ fn of_machine() -> Vec<ExpectedSentence> {
         ),
         (
             timer(SleepCondition::Idle),
-            "one in a hundred of 300 sleeps of 1 ms ends more than 450 µs late, the latest 1200 µs",
+            "one in a hundred of 300 sleeps of 1 ms ends more than 450 µs late, the latest 1,200 \
+             µs",
             "assay run FILE --spin, which keeps",
         ),
     ]

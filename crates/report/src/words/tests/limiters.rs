@@ -158,22 +158,22 @@ fn of_runs() -> Vec<ExpectedSentence> {
         (
             asks(Requesters::Clients, 1.0),
             "one client sends one request at a time, which takes 1.60 ms, and no observed \
-             component is saturated: 1000 requests per second keep 1.6 busy",
+             component is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             asks(Requesters::Clients, 2.0),
             "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
-             is saturated: 1000 requests per second keep 1.6 busy",
+             is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             asks(Requesters::Writers, 1.0),
             "one writer commits a batch at a time, which takes 1.60 ms, and no observed component \
-             is saturated: 1000 batches per second keep 1.6 busy",
+             is saturated: 1,000 batches per second keep 1.6 busy",
         ),
         (
             asks(Requesters::Writers, 4.0),
             "4 writers commit a batch at a time, which takes 1.60 ms, and no observed component is \
-             saturated: 1000 batches per second keep 1.6 busy",
+             saturated: 1,000 batches per second keep 1.6 busy",
         ),
     ]
 }
@@ -233,7 +233,7 @@ fn of_generator() -> Vec<ExpectedSentence> {
         ),
         (
             full(FullThread::Ceiling(used), 0),
-            "1000 statements/s are 81 % of the calibrated maximum of 2 threads of the load \
+            "1,000 statements/s are 81 % of the calibrated maximum of 2 threads of the load \
              generator",
         ),
         (
