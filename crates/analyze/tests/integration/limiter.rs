@@ -3,7 +3,9 @@
 use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
 };
-use analyze::{Component, Evidence, EvidenceKind, EvidenceNumber, Surroundings, summarize};
+use analyze::{
+    Component, Evidence, EvidenceKind, EvidenceNumber, Limiter, Surroundings, UtilisedComponent, summarize,
+};
 use record::{EventKind, Kind};
 
 use crate::support::{
@@ -169,6 +171,13 @@ fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {
     grow(&mut evidence, "lane-1", "ran", 0.5);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     grow(&mut evidence, "lane-1", "ran", 0.97);
+    let shows_thread = |limiter: &Limiter| {
+        limiter.seen.utilisations.iter().any(|(it, _)| *it == UtilisedComponent::GeneratorThread)
+    };
+    assert!(shows_thread(&summarize(&evidence).limiter));
+    // A thread that spins is always busy.
     evidence.spins = true;
-    assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.component, Component::Unknown);
+    assert!(!shows_thread(&limiter), "{:?}", limiter.seen);
 }
