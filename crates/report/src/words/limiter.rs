@@ -94,10 +94,20 @@ fn concurrency(finding: Concurrency) -> String {
         Requesters::Clients => {
             (format!("{clients} clients send one request at a time"), "requests")
         }
+        Requesters::Workers if clients == 1.0 => {
+            ("one worker sends one request at a time".to_owned(), "requests")
+        }
+        Requesters::Workers => {
+            (format!("{clients} workers send one request at a time"), "requests")
+        }
+    };
+    let more = match asking {
+        Requesters::Workers => ", and more arrive",
+        Requesters::Clients | Requesters::Writers => "",
     };
     format!(
         "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \
-         keep {in_flight:.1} busy",
+         keep {in_flight:.1} busy{more}",
         number(service_s * 1e3),
         number(per_s)
     )
