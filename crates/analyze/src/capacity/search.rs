@@ -154,7 +154,7 @@ fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Op
 #[cfg(test)]
 mod tests {
     use super::super::result::TrialRequest;
-    use super::super::synthetic::{QUEUE, noisy, order, queue, run, trial};
+    use super::super::synthetic::{QUEUE, bursty, noisy, order, queue, run, trial};
     use super::super::trial::{Measure, OwnLimit, Phase};
     use super::*;
     use base::Nanos;
@@ -506,6 +506,50 @@ mod tests {
             trial(request, request.value, queue(request.value * slower))
         });
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
+    }
+
+    /// Returns the numbers of searches, of these many, that call the server slower and faster
+    /// from trial to trial. Service times grow by `trend` with each trial. `dispersion` requests
+    /// count like one independent request.
+    fn drifting(searches: u64, trend: f64, dispersion: f64) -> [usize; 2] {
+        let changes = (1..=searches).map(|seed| {
+            let order = CapacityOrder { seed: base::Seed(seed), ..order() };
+            let (capacity, _) = run(&order, |request| {
+                let slower = (1.0 + trend).powf(request.number as f64);
+                bursty(request, queue(request.value * slower), (dispersion, seed))
+            });
+            capacity.irregular.iter().find_map(|why| match why {
+                Irregular::Drifts { change } => Some(*change),
+                _ => None,
+            })
+        });
+        let changes: Vec<f64> = changes.flatten().collect();
+        let slower = changes.iter().filter(|change| **change < 0.0).count();
+        [slower, changes.len() - slower]
+    }
+
+    #[test]
+    fn degradation_is_named_for_nearly_all_seeds() {
+        for dispersion in [1.0, 20.0] {
+            for trend in [0.003, 0.01] {
+                let [slower, faster] = drifting(20, trend, dispersion);
+                assert!(slower >= 18 && faster == 0, "{dispersion} {trend}: {slower} {faster}");
+            }
+        }
+    }
+
+    #[test]
+    fn improvement_is_named_for_nearly_all_seeds() {
+        let [slower, faster] = drifting(20, -0.004, 20.0);
+        assert!(faster >= 18 && slower == 0, "{slower} {faster}");
+    }
+
+    #[test]
+    fn stationary_servers_seldom_drift() {
+        for dispersion in [1.0, 20.0] {
+            let named: usize = drifting(60, 0.0, dispersion).iter().sum();
+            assert!(named <= 3, "{dispersion}: {named} of 60");
+        }
     }
 
     /// So strong a drift leaves no boundary for the regression.

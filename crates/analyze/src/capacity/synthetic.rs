@@ -55,11 +55,30 @@ pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
 
 /// Returns such a trial with the noise of this seed.
 pub(super) fn noisy(request: &TrialRequest, per_s: f64, share: f64, seed: u64) -> Trial {
-    let total = (per_s * request.window.as_secs_f64()).round();
-    let noise = Stream::new(Seed(seed), "test", "trial").draw(request.number as u64).normal();
-    let exceeded = share * total + (share * (1.0 - share) * total).sqrt() * noise;
+    let window_s = request.window.as_secs_f64();
+    made(request, per_s, exceeding((per_s * window_s).round(), share, 1.0, draw(request, seed)))
+}
+
+/// Returns a trial whose slow requests come in bursts: `dispersion` requests count like one
+/// independent request.
+pub(super) fn bursty(request: &TrialRequest, share: f64, (dispersion, seed): (f64, u64)) -> Trial {
+    let total = (request.value * request.window.as_secs_f64()).round();
+    made(request, request.value, exceeding(total, share, dispersion, draw(request, seed)))
+}
+
+/// Draws a normal number for a trial.
+fn draw(request: &TrialRequest, seed: u64) -> f64 {
+    Stream::new(Seed(seed), "test", "trial").draw(request.number as u64).normal()
+}
+
+/// Returns the number of requests that reach the bound, of `total` requests, with this noise.
+fn exceeding(total: f64, share: f64, dispersion: f64, noise: f64) -> Counted {
+    let exceeded = share * total + (share * (1.0 - share) * total * dispersion).sqrt() * noise;
     let exceeded = exceeded.round().clamp(0.0, total) as u64;
-    let counted = Counted { exceeded, total: total as u64, dispersion: Some(1.0) };
+    Counted { exceeded, total: total as u64, dispersion: Some(dispersion) }
+}
+
+fn made(request: &TrialRequest, per_s: f64, counted: Counted) -> Trial {
     Trial {
         value: request.value,
         phase: request.phase,

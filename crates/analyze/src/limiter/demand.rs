@@ -6,9 +6,13 @@ use workload::{JobTarget, Pacing, Plan};
 use crate::checks::input::CheckInput;
 use crate::evidence::{LoadEvidence, Step};
 
-/// Clients of closed jobs, and their requests in the window.
+/// Minimum fraction of their time for which the workers of a growing queue have a request in the
+/// database. In the rest the load generator takes the answer and sends the next request.
+const BUSY: f64 = 0.5;
+
+/// Clients with one request at a time, and their requests in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Closed {
+pub(super) struct Clients {
     /// Number of clients.
     pub(super) clients: f64,
     /// Mean number of requests in the database.
@@ -17,7 +21,7 @@ pub(super) struct Closed {
     pub(super) per_s: f64,
 }
 
-impl Closed {
+impl Clients {
     /// Returns the mean service time in seconds (Little's law).
     pub(super) fn service_s(&self) -> f64 {
         self.in_flight / self.per_s.max(f64::MIN_POSITIVE)
@@ -44,7 +48,10 @@ pub(super) struct Demand {
     /// True if there is a job with a schedule that asks for more than it gets.
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
-    pub(super) closed: Closed,
+    pub(super) closed: Clients,
+    /// Workers of the jobs that ask for more than they get; `None` if such a job has no fixed
+    /// number of them, or they are not busy.
+    pub(super) busy_workers: Option<Clients>,
     /// Clients of closed jobs that read their requests from a file or a pipe.
     pub(super) fed_clients: f64,
     /// Mean number of requests of those clients in the database.
@@ -67,7 +74,11 @@ impl Demand {
     pub(super) fn of(findings: &CheckInput<'_>) -> Demand {
         let evidence = findings.evidence;
         let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
-        let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
+        let mut demand = Demand {
+            per_s: findings.ended_per_s(),
+            busy_workers: busy_workers(findings),
+            ..Demand::default()
+        };
         let (mut count, mut received, mut answers) = (0, 0, 0);
         for account in findings.whole_jobs() {
             demand.by = LoadSource::Jobs;
@@ -120,7 +131,7 @@ impl Demand {
         let per_s = batches / load.took.as_secs_f64().max(f64::MIN_POSITIVE);
         Demand {
             by: LoadSource::Load,
-            closed: Closed { clients: writers, in_flight: writers, per_s },
+            closed: Clients { clients: writers, in_flight: writers, per_s },
             in_flight: writers,
             per_s,
             service_s: writers / per_s.max(f64::MIN_POSITIVE),
@@ -128,6 +139,31 @@ impl Demand {
             ..Demand::default()
         }
     }
+}
+
+/// Returns the workers of the overloaded jobs; `None` if there are none, or they do not explain the
+/// overload.
+fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
+    let evidence = findings.evidence;
+    let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
+    let mut workers = Clients::default();
+    for account in findings.whole_jobs().filter(|account| findings.is_overloaded(*account)) {
+        let job = evidence.plan.account(account).job();
+        let Pacing::Queue { workers: number, .. } = &job.pacing else { return None };
+        let requests = &evidence.jobs[account.index()];
+        let times = requests.histogram(Kind::Service).filter(|times| !times.is_empty())?;
+        // Of the requests that are due in the window, many are answered after it.
+        let ends = requests.ends(evidence.steps.window());
+        let per_s = (ends.completed + ends.errors) as f64 / length_s;
+        let (clients, in_flight) = (f64::from(*number), per_s * times.mean() / 1e9);
+        if job.target != JobTarget::Main || in_flight < BUSY * clients {
+            return None;
+        }
+        workers.clients += clients;
+        workers.in_flight += in_flight;
+        workers.per_s += per_s;
+    }
+    (workers.clients > 0.0).then_some(workers)
 }
 
 /// Returns the number of clients of a job that has no schedule.

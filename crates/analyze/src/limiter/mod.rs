@@ -38,7 +38,7 @@ use base::AccountId;
 
 use crate::checks::input::CheckInput;
 use crate::phases::SideEffects;
-use demand::{Closed, Demand, LoadSource};
+use demand::{Clients, Demand, LoadSource};
 use finding::{Concurrency, Inconclusive, LimiterFinding, Requesters, Saturation, Unseen};
 use input::LimiterInput;
 use signals::Signals;
@@ -182,19 +182,15 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if no component is saturated although the load sends as fast as it is
     /// answered: it has too few requests in flight.
     fn concurrency(&self) -> Option<Suspect> {
-        let Closed { clients, per_s, in_flight } = self.demand.closed;
-        let service_s = self.demand.closed.service_s();
+        let (asking, requesters) = self.requesters()?;
+        let Clients { clients, per_s, in_flight } = requesters;
+        let service_s = requesters.service_s();
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
         // SQLite admits only one writer.
         let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();
-        let is_asked = !self.demand.is_overloaded && per_s > 0.0 && may_be_more;
-        if !is_idle || !is_asked || self.waits_for_something() {
+        if !is_idle || per_s <= 0.0 || !may_be_more || self.waits_for_something() {
             return None;
         }
-        let asking = match self.demand.by {
-            LoadSource::Load => Requesters::Writers,
-            LoadSource::Jobs | LoadSource::Program => Requesters::Clients,
-        };
         let finding = Concurrency { asking, clients, service_s, per_s, in_flight };
         let finding = LimiterFinding::Concurrency(finding);
         let suspect = Suspect::new(Component::Concurrency, 1.0, finding)
@@ -205,5 +201,19 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::GeneratorBusiestShare, self.generator_share()?)
             .with_any(EvidenceKind::DatabaseCpuShare, self.database_share());
         Some(suspect)
+    }
+
+    /// Returns the clients that always have a request to send, one at a time; `None` if a job asks
+    /// for more than it gets and that is not for lack of workers.
+    fn requesters(&self) -> Option<(Requesters, Clients)> {
+        match self.demand.by {
+            LoadSource::Load => Some((Requesters::Writers, self.demand.closed)),
+            LoadSource::Jobs if self.demand.is_overloaded => {
+                Some((Requesters::Workers, self.demand.busy_workers?))
+            }
+            LoadSource::Jobs | LoadSource::Program => {
+                Some((Requesters::Clients, self.demand.closed))
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ use analyze::{
 use base::Nanos;
 use record::Side;
 
-use crate::support::{OPEN, grow, is_explained, near, replace_readings, steady};
+use crate::support::{OPEN, answer_only, grow, is_explained, near, replace_readings, steady};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -33,7 +33,12 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
 /// Returns a closed job of two clients with an observed, nearly idle server: of 1.6 requests in
 /// flight each takes 1.6 ms, most of it asleep.
 pub(crate) fn watched() -> Evidence {
-    let mut evidence = steady(CLOSED);
+    watched_with(CLOSED)
+}
+
+/// Returns the same with another job.
+fn watched_with(workload: &str) -> Evidence {
+    let mut evidence = steady(workload);
     evidence.surroundings = Surroundings::default();
     for (component, metric, per_s) in [
         ("server", "user", 0.1),
@@ -112,6 +117,44 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
     // Without samples of the database it is not known if it is full.
     let mut blind = watched();
+    blind.observed.retain(|it| !it.component.starts_with("se"));
+    assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
+}
+
+/// A thousand requests arrive per second, and take 1.6 ms each.
+#[test]
+fn busy_workers_limit_the_job_whose_queue_grows() {
+    let served = |workers: &str, per_s: u64| {
+        let mut evidence = watched_with(&format!("{OPEN}{workers}"));
+        answer_only(&mut evidence, 0, 0, per_s);
+        evidence
+    };
+    let busy = served("concurrency = 1\n", 600);
+    names!(
+        &busy,
+        Component::Concurrency,
+        F::Concurrency(it) if it.asking == Requesters::Workers
+            && it.clients == 1.0
+            && near(it.in_flight, 0.96)
+            && near(it.per_s, 600.0)
+    );
+    // Nothing explains why three workers are idle for most of the time, or why as many connections
+    // as are needed are not enough.
+    for evidence in [served("concurrency = 3\n", 600), served("", 600)] {
+        assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
+    }
+    // More workers would only wait for what is full.
+    let mut full = busy.clone();
+    plant(&mut full, "server", "user", 1.7);
+    assert_eq!(summarize(&full).limiter.component, Component::DatabaseCpu);
+    let mut flushing = busy.clone();
+    plant(&mut flushing, "waits", "cpu", 1.0);
+    plant(&mut flushing, "waits", "IO:WALSync", 9.0);
+    assert_eq!(summarize(&flushing).limiter.component, Component::DatabaseFlush);
+    let mut odd = busy.clone();
+    plant(&mut odd, "waits", "state: Waiting for the moon", 9.0);
+    assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
+    let mut blind = busy;
     blind.observed.retain(|it| !it.component.starts_with("se"));
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
 }

@@ -87,6 +87,14 @@ impl CapacityView {
         self.confirming().map(|it| it.run).collect()
     }
 
+    /// Returns the numbers of the valid runs at the smallest value above the sustained one that
+    /// fails.
+    pub(super) fn failing_runs(&self) -> Vec<u32> {
+        let fails = self.found.as_ref().and_then(|found| found.fails);
+        let is_at = |it: &&TrialView| Some(it.trial.value) == fails && it.trial.invalid.is_empty();
+        self.trials.iter().filter(is_at).map(|it| it.run).collect()
+    }
+
     /// Returns the highest value that passes although a lower one fails, if there is one: then no
     /// interval describes the boundary.
     fn passes_beyond(&self) -> Option<f64> {
@@ -135,10 +143,11 @@ impl CapacityView {
             return self.trials[self.trials.len().saturating_sub(most)..].iter().collect();
         };
         let fails = found.and_then(|found| found.fails);
-        let is_failing_neighbour = |it: &TrialView| {
-            Some(it.trial.value) == fails && matches!(it.outcome, TrialOutcome::Fail(_))
-        };
-        let neighbour = self.trials.iter().position(is_failing_neighbour);
+        let is_beyond = |it: &TrialView| Some(it.trial.value) == fails;
+        let fails_alone =
+            |it: &TrialView| is_beyond(it) && matches!(it.outcome, TrialOutcome::Fail(_));
+        let neighbour = self.trials.iter().position(fails_alone);
+        let neighbour = neighbour.or_else(|| self.trials.iter().position(is_beyond));
         let rank = |place: usize| {
             let value = self.trials[place].trial.value;
             let earlier = self.trials[..place].iter().filter(|it| it.trial.value == value);
@@ -180,19 +189,13 @@ impl CapacityView {
 
     fn sentence(&self, found: &Capacity) -> String {
         let slo = &found.slo;
-        let Some(sustained) = found.sustained else {
-            let load = if self.is_rate() { "rate" } else { "number of clients" };
-            return match found.estimate {
-                _ if self.misses() => format!("No {load} that was tried keeps {slo}"),
-                Some(estimate) => format!(
-                    "No {load} was confirmed to keep {slo}; the estimate is {}",
-                    self.value(estimate)
-                ),
-                None => format!("No {load} was confirmed to keep {slo}"),
-            };
-        };
+        let Some(sustained) = found.sustained else { return self.without_value(found) };
         let times = number::count(found.confirmations.into(), "time");
-        let confirmed = format!("{slo} (confirmed {times})");
+        let held = match self.order.hold {
+            Some(hold) => format!(", held for {hold}"),
+            None => String::new(),
+        };
+        let confirmed = format!("{slo} (confirmed {times}{held})");
         let load = match self.is_rate() {
             true => format!("{} requests per second", number::significant(sustained)),
             false => number::count(sustained as u64, "client"),
@@ -203,6 +206,54 @@ impl CapacityView {
             (None, None) => "no larger value that was tried fails".to_owned(),
         };
         format!("The server sustains {load} with {confirmed}; {fails}")
+    }
+
+    /// Returns the answer of a search that confirmed no value, or whose value did not hold.
+    fn without_value(&self, found: &Capacity) -> String {
+        let slo = &found.slo;
+        let load = if self.is_rate() { "rate" } else { "number of clients" };
+        let failed = found.irregular.iter().find_map(|why| match why {
+            Irregular::HoldFailed { value } => Some(*value),
+            _ => None,
+        });
+        match (failed, found.estimate) {
+            (Some(value), _) => format!(
+                "{} did not keep {slo} for {}, although shorter trials confirmed it",
+                self.value(value),
+                self.hold()
+            ),
+            (None, _) if self.misses() => format!("No {load} that was tried keeps {slo}"),
+            (None, Some(estimate)) => format!(
+                "No {load} was confirmed to keep {slo}; the estimate is {}",
+                self.value(estimate)
+            ),
+            (None, None) => format!("No {load} was confirmed to keep {slo}"),
+        }
+    }
+
+    /// Returns the length of the final trial; empty if none was asked for.
+    fn hold(&self) -> String {
+        self.order.hold.map_or_else(String::new, |hold| hold.to_string())
+    }
+
+    /// Returns the final trial, if it was made and is valid.
+    fn final_trial(&self) -> Option<&TrialView> {
+        let is_final =
+            |it: &&TrialView| it.trial.phase == Phase::Hold && it.trial.invalid.is_empty();
+        self.trials.iter().rfind(is_final)
+    }
+
+    /// Returns the failure of the final trial in words, with its reason and the run to look at.
+    fn hold_failed(&self, value: f64) -> String {
+        let held = self.final_trial();
+        let reason = held.map_or_else(String::new, |it| format!(": {}", it.measured(&self.order)));
+        let run = held.map_or_else(String::new, |it| format!(" {}", it.run));
+        format!(
+            "Irregular: {} did not hold for {}{reason}. Look at that run with `assay report \
+             --run{run}`",
+            self.value(value),
+            self.hold()
+        )
     }
 
     /// Returns a value of the load: `742/s`, `16 clients`.
@@ -273,11 +324,7 @@ impl CapacityView {
                  `budget`, or a longer `trial`",
                 value(lowest)
             ),
-            Irregular::HoldFailed { value: at } => format!(
-                "Irregular: {} did not hold for {}. Look at that run with `assay report --run`",
-                value(at),
-                self.order.hold.map_or_else(String::new, |hold| hold.to_string())
-            ),
+            Irregular::HoldFailed { value } => self.hold_failed(*value),
             Irregular::Unmet { condition } => {
                 format!("Irregular: {} does not hold at the result", self.condition(*condition))
             }
@@ -313,15 +360,22 @@ impl CapacityView {
             None => none(),
         };
         let limiter = self.limiter().map_or_else(none, |it| it.name().to_owned());
-        vec![
+        let mut numbers = vec![
             ("sustained", value(found.sustained)),
             ("confirmed", self.confirmation().unwrap_or_else(none)),
+        ];
+        if let Some(held) = self.final_trial().filter(|_| found.sustained.is_some()) {
+            let measures = held.measures_text(&self.order);
+            numbers.push(("held", format!("for {}: {measures}", self.hold())));
+        }
+        numbers.extend([
             ("fails", value(found.fails)),
             ("estimate", self.estimate()),
             ("binding", binding),
             ("boundary", found.boundary.name().to_owned()),
             ("limiter", limiter),
-        ]
+        ]);
+        numbers
     }
 
     /// Returns the numbers that say why no larger value holds, but for the limiter, whose evidence
@@ -422,11 +476,7 @@ impl TrialView {
     /// Returns the reason of the outcome in words.
     pub(super) fn reason(&self, order: &CapacityOrder) -> String {
         match &self.outcome {
-            TrialOutcome::Pass => {
-                let all = order.conditions.iter().zip(&self.trial.measures);
-                let texts: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
-                texts.join("; ")
-            }
+            TrialOutcome::Pass => self.measures_text(order),
             TrialOutcome::Fail(FailReason::Condition { condition, .. }) => {
                 self.measure_text(order, *condition)
             }
@@ -447,6 +497,13 @@ impl TrialView {
             }
             TrialOutcome::Invalid(InvalidReason::Instrument { checks }) => checks.join(", "),
         }
+    }
+
+    /// Returns the measures of all conditions.
+    fn measures_text(&self, order: &CapacityOrder) -> String {
+        let all = order.conditions.iter().zip(&self.trial.measures);
+        let texts: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
+        texts.join("; ")
     }
 
     /// Returns the reason without the words that repeat the outcome.
@@ -704,6 +761,48 @@ pub(super) mod tests {
         assert_eq!(view.confirmation().as_deref(), Some(words));
         let text = text_of(&with_search(view));
         assert!(text.contains(&format!("\nconfirmed  {words}\n")), "{text}");
+    }
+
+    #[test]
+    fn value_that_fails_by_its_trials_together_is_among_the_nearest() {
+        let mut view = search();
+        view.trials.retain(|it| it.trial.value != 820.0);
+        let values = (0..12).map(|step| 741.0 + f64::from(step));
+        view.trials.extend(values.map(|value| trial(value, Phase::Round(1), 50)));
+        let undecided = trial(820.0, Phase::Round(1), 120);
+        assert_eq!(undecided.outcome.name(), "undecided");
+        view.trials.extend([undecided.clone(), undecided]);
+        let values: Vec<f64> = view.nearest(8).iter().map(|it| it.trial.value).collect();
+        assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
+    }
+
+    #[test]
+    fn value_that_held_says_for_how_long() {
+        let mut view = search();
+        view.order.hold = Some(Nanos::from_secs(3_600));
+        view.trials.push(trial(740.0, Phase::Hold, 72));
+        let words = "with p99(read) < 20ms (confirmed 6 times, held for 1h); it fails at";
+        assert!(view.answers()[0].contains(words), "{:?}", view.answers());
+        let text = text_of(&with_search(view));
+        let held = "\nheld       for 1h: 0.72 % at or beyond 20ms (1 % allowed)\n";
+        assert!(text.contains(held), "{text}");
+    }
+
+    #[test]
+    fn value_that_did_not_hold_has_its_reason_and_run() {
+        let mut view = search();
+        view.order.hold = Some(Nanos::from_secs(3_600));
+        view.trials.push(TrialView { run: 6, ..trial(740.0, Phase::Hold, 210) });
+        let found = view.found.as_mut().unwrap();
+        found.sustained = None;
+        found.irregular = vec![Irregular::HoldFailed { value: 740.0 }];
+        let answers = [
+            "740/s did not keep p99(read) < 20ms for 1h, although shorter trials confirmed it",
+            "Irregular: 740/s did not hold for 1h: 2.1 % at or beyond 20ms (1 % allowed). Look at \
+             that run with `assay report --run 6`",
+        ];
+        assert_eq!(view.answers(), answers);
+        assert!(view.misses() && view.verdict() == Status::Suspect);
     }
 
     #[test]

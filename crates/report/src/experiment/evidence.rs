@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use analyze::capacity::TrialOutcome;
 use analyze::{Check, CheckKind, Status};
 
 use super::capacity::CapacityView;
@@ -153,25 +152,21 @@ impl ExperimentView {
         known.map(row).collect()
     }
 
-    /// Returns the evidence for the limiters of a search: at the confirmed value, and at the lowest
-    /// one above it that failed.
+    /// Returns the evidence for the limiters of a search: at the confirmed value, and at the
+    /// smallest one above it whose trials fail together.
     pub(super) fn limiters_of_search(&self, search: &CapacityView) -> Vec<(String, ArmLimiter)> {
-        let confirming = search.confirming_runs();
-        let sustained = search.found.as_ref().and_then(|found| found.sustained);
-        let failing = search.trials.iter().filter(|it| {
-            let is_above = sustained.is_none_or(|sustained| it.trial.value > sustained);
-            is_above && matches!(it.outcome, TrialOutcome::Fail(_))
-        });
-        let lowest = failing.clone().map(|it| it.trial.value).reduce(f64::min);
-        let failing: Vec<u32> =
-            failing.filter(|it| Some(it.trial.value) == lowest).map(|it| it.run).collect();
+        let found = search.found.as_ref();
         let limiter = |value: Option<f64>, runs: &[u32], state: &str| {
             let runs = self.runs.iter().filter(|run| runs.contains(&run.number));
             let at = format!("at {} ({state})", search.value(value?));
             Some((at, ArmLimiter::of_runs(runs)?))
         };
-        let both =
-            [limiter(sustained, &confirming, "confirmed"), limiter(lowest, &failing, "fails")];
+        let sustained = found.and_then(|found| found.sustained);
+        let fails = found.and_then(|found| found.fails);
+        let both = [
+            limiter(sustained, &search.confirming_runs(), "confirmed"),
+            limiter(fails, &search.failing_runs(), "fails"),
+        ];
         both.into_iter().flatten().collect()
     }
 
@@ -363,19 +358,31 @@ mod tests {
         }
     }
 
-    /// Run 5 confirmed 740/s; 820/s fails in run 3, and in three more.
+    /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 fails with
+    /// them. Run 9 fails at 790/s, which passes with run 10; run 11 says nothing.
     #[test]
     fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
         let mut search = search();
-        let more = [6, 7, 8].map(|run| TrialView { run, ..trial(820.0, Phase::Round(2), 400) });
+        let others = [
+            (6, 820.0, 400),
+            (7, 820.0, 110),
+            (8, 820.0, 400),
+            (9, 790.0, 140),
+            (10, 790.0, 50),
+            (11, 820.0, 400),
+        ];
+        let more = others
+            .map(|(run, value, slow)| TrialView { run, ..trial(value, Phase::Round(2), slow) });
         search.trials.extend(more);
+        let last = search.trials.last_mut().unwrap();
+        last.trial.invalid = vec!["stall".to_owned()];
         let mut view = ExperimentView { capacity: Some(search), ..experiment() };
         let by = |number: u32| match number {
             5 => Limited::Satisfied,
             3 | 6 | 8 => Limited::Overloaded,
             _ => Limited::Short,
         };
-        view.runs = (1..=8).map(|number| limited(number, by(number))).collect();
+        view.runs = (1..=11).map(|number| limited(number, by(number))).collect();
         let fails = format!("at 820/s (fails): {OVERLOADED} (in 3 of 4 runs)");
         check(&view, &[format!("at 740/s (confirmed): {SATISFIED}"), fails]);
     }
@@ -383,8 +390,8 @@ mod tests {
     #[test]
     fn search_without_a_value_names_the_limiter_of_the_lowest_trial_that_fails() {
         let mut search = search();
-        search.found.as_mut().unwrap().sustained = None;
-        search.trials[0].outcome = search.trials[2].outcome.clone();
+        let found = search.found.as_mut().unwrap();
+        (found.sustained, found.fails) = (None, Some(100.0));
         let mut view = ExperimentView { capacity: Some(search), ..experiment() };
         view.runs = vec![limited(1, Limited::Overloaded), limited(3, Limited::Short)];
         check(&view, &[format!("at 100/s (fails): {OVERLOADED}")]);

@@ -47,7 +47,7 @@ pub(crate) fn lead(component: Component) -> &'static str {
 pub(crate) fn relief(component: Component) -> Option<&'static str> {
     match component {
         Component::NotSaturated | Component::Unknown => None,
-        Component::Concurrency => Some("more clients would raise the throughput"),
+        Component::Concurrency => Some("more clients (`concurrency`) would raise the throughput"),
         Component::Connections => {
             Some("more connections, in the server and in each pool before it, would raise it")
         }

@@ -101,10 +101,20 @@ fn concurrency(finding: Concurrency) -> String {
         Requesters::Clients => {
             (format!("{} clients send one request at a time", plain(clients)), "requests")
         }
+        Requesters::Workers if clients == 1.0 => {
+            ("one worker sends one request at a time".to_owned(), "requests")
+        }
+        Requesters::Workers => {
+            (format!("{} workers send one request at a time", plain(clients)), "requests")
+        }
+    };
+    let more = match asking {
+        Requesters::Workers => ", and more arrive",
+        Requesters::Clients | Requesters::Writers => "",
     };
     format!(
         "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \
-         keep {} busy",
+         keep {} busy{more}",
         number(service_s * 1e3),
         number(per_s),
         fixed(in_flight, 1)

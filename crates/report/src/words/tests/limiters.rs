@@ -14,7 +14,7 @@ use super::is_complete;
 use crate::words::{because, reason, source};
 
 /// Number of findings, by their innermost variants.
-const ALL: usize = 56;
+const ALL: usize = 57;
 
 fn place(finding: &F) -> usize {
     match finding {
@@ -52,6 +52,7 @@ fn place(finding: &F) -> usize {
         F::Background(B::OtherSessions { .. }) => 53,
         F::Background(B::Named { .. } | B::Intermittent { .. }) => 54,
         F::OtherPrograms(_) => 55,
+        F::Concurrency(Concurrency { asking: Requesters::Workers, .. }) => 56,
     }
 }
 
@@ -164,6 +165,16 @@ fn of_runs() -> Vec<ExpectedSentence> {
             asks(Requesters::Clients, 2.0),
             "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1,000 requests per second keep 1.6 busy",
+        ),
+        (
+            asks(Requesters::Workers, 1.0),
+            "one worker sends one request at a time, which takes 1.60 ms, and no observed \
+             component is saturated: 1000 requests per second keep 1.6 busy, and more arrive",
+        ),
+        (
+            asks(Requesters::Workers, 2.0),
+            "2 workers send one request at a time, which takes 1.60 ms, and no observed component \
+             is saturated: 1000 requests per second keep 1.6 busy, and more arrive",
         ),
         (
             asks(Requesters::Writers, 1.0),
