@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, Place, number};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
@@ -170,16 +170,18 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
     }
 }
 
+/// Returns a workload whose jobs use another target than that of its `url`.
+fn beside(url: &str) -> String {
+    let other = "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n";
+    format!("url = {url}\n{}", SQLITE.replace("[read]\n", other))
+}
+
 /// A server that declines TLS is refused by the client; here the jobs ask another server than the
 /// one whose URL asks for TLS.
 #[test]
 fn tls_that_no_connection_uses_makes_its_arm_invalid() {
-    let jobs =
-        SQLITE.replace("[read]\n", "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n");
-    let place = place(
-        &format!("url = postgres://ann@127.0.0.1:1/shop\n{jobs}"),
-        "[arm plain]\n[arm tls]\noption.tls = require\n",
-    );
+    let arms = "[arm plain]\n[arm tls]\noption.tls = require\n";
+    let place = place(&beside("postgres://ann@127.0.0.1:1/shop"), arms);
     let document = run(&place, &["--json"]).expect(3).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     assert_eq!(
@@ -191,6 +193,17 @@ fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     assert_eq!(document["invalid_arm"], reason);
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.said().contains(reason), "{}", report.stdout);
+}
+
+#[test]
+fn statement_before_a_run_uses_a_target_that_no_job_uses() {
+    let statements = "before = create table u (a int)\nbefore = nonsense\n";
+    let place = place(&beside("sqlite:t.db"), &format!("[arm a]\n[arm b]\n{statements}"));
+    let ran = run(&place, &[]).expect(2);
+    let words = "[arm b]: the database rejects statement 2 of `before`";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let tables = "select count(*) from sqlite_schema where name = 'u'";
+    assert_eq!(number(&place.at("t.db"), tables), 1);
 }
 
 #[test]

@@ -342,7 +342,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     assert!(!place.at("r.assay").exists(), "{}", ran.stderr);
 }
 
-/// The third statement of its arm hangs, and none after it.
+/// The second statement of its arm hangs, and none after it.
 #[test]
 fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     let place = place();
@@ -350,7 +350,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     place.write("w.ini", format!("setup-timeout = 2s\n{short}"));
     let server = testbed::shared(Kind::Postgres);
     server.sql("create sequence calls; grant usage on calls to public").unwrap();
-    let before = "before = select pg_sleep(case nextval('calls') when 3 then 1000 else 0 end)";
+    let before = "before = select pg_sleep(case nextval('calls') when 2 then 1000 else 0 end)";
     let arms = ARMS.replace("concurrency(add) = 4", before);
     let ran = with_a_hanging_statement(&place, &arms, |_| {}).expect(4);
     assert_says(
@@ -361,13 +361,15 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
             "--resume r.assay if the statement of `before` works then",
         ],
     );
-    assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 2);
+    assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
     let _turn = turn();
     let (url, password) = (server.url().to_string(), server.password().expose());
     let mut run = start(&place, &url, Some(password), RESUME);
-    run.says(&format!("run {}: ", last_run(&place) + 2));
+    run.says(&format!("run {}: ", last_run(&place) + 1));
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    // On a machine with other work, the instrument may fail before.
+    let ran = run.ends();
+    assert!([130, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
 }
 
 /// Runs an experiment whose vacuum after its first run waits for another session's lock, which the
