@@ -8,7 +8,7 @@ use testbed::{Kind, Options, Relay, Via};
 
 use super::parts::{flushes, inside, others, through};
 use super::scenario::{RunOn, ScenarioKind, names_acct, names_sh};
-use super::servers::{ALL, counting, endless, options, rows, with_little_memory};
+use super::servers::{ALL, counting, endless, options, rows, sleeping, with_little_memory};
 use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 use crate::SimulatedServer;
@@ -36,6 +36,13 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         accepted: &["concurrency"],
         fact: None,
         run: RunOn::Each(ALL, one_client),
+    },
+    ScenarioKind {
+        name: "too few workers",
+        made: "an idle server, and twice as many requests as 1 to 4 workers can send to it",
+        accepted: &["concurrency"],
+        fact: None,
+        run: RunOn::Each(ALL, few_workers),
     },
     ScenarioKind {
         name: "far below capacity",
@@ -215,6 +222,16 @@ fn one_client(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError
     let server = server(&options(kind))?;
     let key = stage.draw(0, 1, 1_000);
     stage.run(&server, &closed(stage, 1, &format!("select {key}")))
+}
+
+fn few_workers(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let server = server(&options(kind))?;
+    let (workers, ms) = (stage.draw(0, 1, 4), stage.draw(1, 2, 8));
+    let rate = 2_000 * workers / ms;
+    let query = sleeping(kind, ms);
+    let times = times(stage);
+    let job = format!("[job]\nquery = {query}\nrate = {rate}\nconcurrency = {workers}\n");
+    stage.run(&server, &format!("{times}{job}"))
 }
 
 fn below_capacity(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {

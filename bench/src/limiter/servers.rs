@@ -57,6 +57,15 @@ pub(super) fn endless(kind: Kind) -> &'static str {
     }
 }
 
+/// Returns a query that sleeps for some milliseconds.
+pub(super) fn sleeping(kind: Kind, ms: u64) -> String {
+    let seconds = ms as f64 / 1e3;
+    match kind {
+        Kind::Postgres => format!("select pg_sleep({seconds})"),
+        Kind::Mariadb | Kind::Mysql => format!("select sleep({seconds})"),
+    }
+}
+
 /// Returns a query that sleeps for longer than a run.
 pub(super) fn asleep(kind: Kind) -> &'static str {
     match kind {

@@ -1,13 +1,17 @@
 //! The errors of searches on one system.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analyze::capacity::{Boundary, Irregular};
+use base::Nanos;
 
 use super::rivals::{bisection, isotonic};
-use super::runs::{Searched, search};
-use super::system::{ALWAYS, NEVER, STEP, SYSTEMS, System};
+use super::runs::{BUDGET, Searched, search};
+use super::system::{
+    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,
+};
 
 /// The errors of a method's searches on one system.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +29,8 @@ pub struct SearchErrors {
     pub covered: Option<u32>,
     /// Searches with an irregular result.
     pub irregular: u32,
+    /// Searches with each irregularity, by its name.
+    pub irregularities: BTreeMap<&'static str, u32>,
     /// Requests of all searches.
     pub requests: u64,
 }
@@ -32,15 +38,22 @@ pub struct SearchErrors {
 /// Name of the method of `analyze`.
 pub const OURS: &str = "Assay";
 
+/// Name of the search by an isotonic fit.
+const ISOTONIC: &str = "isotonic";
+
 /// Largest error of an estimate that counts as close.
 const CLOSE: f64 = 0.02;
 
 /// Makes `searches` searches of every method on each system whose name contains a text, on all
-/// processors.
+/// processors. Assay's searches have this budget.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn errors(searches: u32, only: &str) -> Result<Vec<SearchErrors>, Box<dyn Error>> {
+pub fn errors(
+    searches: u32,
+    only: &str,
+    budget: Nanos,
+) -> Result<Vec<SearchErrors>, Box<dyn Error>> {
     let systems: Vec<System> =
         SYSTEMS.into_iter().filter(|system| system.name.contains(only)).collect();
     let next = AtomicUsize::new(0);
@@ -49,7 +62,7 @@ pub fn errors(searches: u32, only: &str) -> Result<Vec<SearchErrors>, Box<dyn Er
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(system) = systems.get(number) else { return Ok(done) };
-            let methods = methods(*system, searches).map_err(|error| error.to_string())?;
+            let methods = methods(*system, searches, budget).map_err(|error| error.to_string())?;
             done.push((number, methods));
         }
     };
@@ -64,10 +77,14 @@ pub fn errors(searches: u32, only: &str) -> Result<Vec<SearchErrors>, Box<dyn Er
 }
 
 /// Makes `searches` searches of every method on one system.
-fn methods(system: System, searches: u32) -> Result<[SearchErrors; 3], Box<dyn Error>> {
-    let mut methods = [OURS, "bisection", "isotonic"].map(|it| SearchErrors::new(system, it));
+fn methods(
+    system: System,
+    searches: u32,
+    budget: Nanos,
+) -> Result<[SearchErrors; 3], Box<dyn Error>> {
+    let mut methods = [OURS, "bisection", ISOTONIC].map(|it| SearchErrors::new(system, it));
     for seed in 1..=u64::from(searches) {
-        let found = search(&system, seed)?;
+        let found = search(&system, seed, budget)?;
         methods[0].add(&found);
         let bisected = bisection(&system, seed, found.requests)?;
         methods[1].add_rival(bisected.estimate, bisected.published, bisected.requests);
@@ -84,12 +101,12 @@ fn methods(system: System, searches: u32) -> Result<[SearchErrors; 3], Box<dyn E
 pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn Error>> {
     let mut errors = SearchErrors::new(system, OURS);
     for seed in 1..=u64::from(searches) {
-        errors.add(&search(&system, seed)?);
+        errors.add(&search(&system, seed, BUDGET)?);
     }
     Ok(errors)
 }
 
-/// Searches on a system without a smooth boundary.
+/// Searches on a system with a result of another kind than an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Special {
     /// Name of the system.
@@ -100,6 +117,8 @@ pub struct Special {
     pub searches: u32,
     /// Number of searches with that result.
     pub found: u32,
+    /// Minimum share of the searches that must have it.
+    pub least: f64,
 }
 
 /// Makes `searches` searches on each of the systems without a smooth boundary.
@@ -108,26 +127,66 @@ pub struct Special {
 /// As for [`errors`].
 pub fn specials(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
     let expectations = [
-        Expectation { system: STEP, name: "cliff", is_met: is_cliff },
-        Expectation { system: NEVER, name: "never fails", is_met: never_fails },
-        Expectation { system: ALWAYS, name: "always fails", is_met: always_fails },
+        Expectation { system: STEP, name: "cliff", is_met: is_cliff, least: 0.95 },
+        Expectation { system: NEVER, name: "never fails", is_met: never_fails, least: 0.95 },
+        Expectation { system: ALWAYS, name: "always fails", is_met: always_fails, least: 0.95 },
+        Expectation {
+            system: ALWAYS_AT_RANDOM,
+            name: "always fails",
+            is_met: always_fails,
+            least: 0.95,
+        },
     ];
-    let mut specials = Vec::new();
-    for Expectation { system, name: expected, is_met } in expectations {
-        let mut found = 0;
-        for seed in 1..=u64::from(searches) {
-            found += u32::from(is_met(&search(&system, seed)?));
-        }
-        specials.push(Special { name: system.name, expected, searches, found });
-    }
-    Ok(specials)
+    expectations.into_iter().map(|expected| expected.special(searches)).collect()
+}
+
+/// Makes `searches` searches on a system that becomes slower from trial to trial, and on two that
+/// do not change.
+///
+/// # Errors
+/// As for [`errors`].
+pub fn drifts(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
+    let name = "degrades from trial to trial";
+    let expectations = [
+        Expectation { system: DEGRADING, name, is_met: degrades, least: 0.9 },
+        Expectation { system: STATIONARY, name: "no change", is_met: is_stationary, least: 0.95 },
+        Expectation { system: RANDOM_STEP, name: "no change", is_met: is_stationary, least: 0.95 },
+    ];
+    expectations.into_iter().map(|expected| expected.special(searches)).collect()
+}
+
+/// Returns, for each system, how many times as many requests as the isotonic search Assay needs for
+/// the same median size of its errors. Errors fall with the square root of the requests.
+pub fn costs(all: &[SearchErrors]) -> Vec<f64> {
+    let ours = all.iter().filter(|it| it.method == OURS);
+    let cost = |ours: &SearchErrors| {
+        let of = |it: &&SearchErrors| it.system == ours.system && it.method == ISOTONIC;
+        let theirs = all.iter().find(of)?;
+        let ratio = ours.median_size() / theirs.median_size();
+        Some(ratio * ratio * ours.mean_requests() / theirs.mean_requests())
+    };
+    ours.filter_map(cost).collect()
 }
 
 /// A system and the result that its searches should have.
-struct Expectation {
-    system: System,
-    name: &'static str,
-    is_met: fn(&Searched) -> bool,
+pub(super) struct Expectation {
+    pub(super) system: System,
+    pub(super) name: &'static str,
+    pub(super) is_met: fn(&Searched) -> bool,
+    /// Minimum share of the searches that must have it.
+    pub(super) least: f64,
+}
+
+impl Expectation {
+    /// Makes `searches` searches.
+    pub(super) fn special(self, searches: u32) -> Result<Special, Box<dyn Error>> {
+        let Expectation { system, name: expected, is_met, least } = self;
+        let mut found = 0;
+        for seed in 1..=u64::from(searches) {
+            found += u32::from(is_met(&search(&system, seed, BUDGET)?));
+        }
+        Ok(Special { name: system.name, expected, searches, found, least })
+    }
 }
 
 fn is_cliff(searched: &Searched) -> bool {
@@ -137,6 +196,25 @@ fn is_cliff(searched: &Searched) -> bool {
 fn never_fails(searched: &Searched) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::NeverFails { .. }))
+}
+
+/// Returns true if the search calls its server slower from trial to trial.
+fn degrades(searched: &Searched) -> bool {
+    let mut irregular = searched.capacity.irregular.iter();
+    irregular.any(|why| matches!(why, Irregular::Drifts { change } if *change < 0.0))
+}
+
+/// Returns true if the search does not say that its server or the boundary changed.
+pub(super) fn is_stationary(searched: &Searched) -> bool {
+    let is_change = |why: &Irregular| {
+        matches!(
+            why,
+            Irregular::Drifts { .. }
+                | Irregular::BoundaryMoved { .. }
+                | Irregular::LossInversion { .. }
+        )
+    };
+    !searched.capacity.irregular.iter().any(is_change)
 }
 
 fn always_fails(searched: &Searched) -> bool {
@@ -153,6 +231,7 @@ impl SearchErrors {
             published: Vec::new(),
             covered: None,
             irregular: 0,
+            irregularities: BTreeMap::new(),
             requests: 0,
         }
     }
@@ -167,6 +246,9 @@ impl SearchErrors {
         self.published.push(capacity.sustained.map(|sustained| sustained / truth));
         self.covered = Some(self.covered.unwrap_or(0) + u32::from(holds));
         self.irregular += u32::from(!capacity.irregular.is_empty());
+        for why in &capacity.irregular {
+            *self.irregularities.entry(why.name()).or_default() += 1;
+        }
         self.requests += requests;
     }
 
@@ -231,15 +313,36 @@ impl SearchErrors {
 impl Special {
     /// Returns true if nearly all searches had the expected result.
     pub fn is_good(&self) -> bool {
-        f64::from(self.found) >= 0.95 * f64::from(self.searches)
+        f64::from(self.found) >= self.least * f64::from(self.searches)
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// Returns the median; NaN without values.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match (values.len() / 2, values.len() % 2) {
         (middle, 1) => values[middle],
         (0, _) => f64::NAN,
         (middle, _) => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Assay's errors are half as large with twice the requests: the isotonic search would need
+    /// four times as many.
+    #[test]
+    fn cost_is_that_of_the_same_error() {
+        let of = |method, error, requests| {
+            let mut errors = SearchErrors::new(SYSTEMS[0], method);
+            errors.add_rival(SYSTEMS[0].truth * (1.0 + error), 1.0, requests);
+            errors
+        };
+        let all = [of(OURS, -0.01, 2_000), of("bisection", 0.01, 9), of(ISOTONIC, 0.02, 1_000)];
+        let costs = costs(&all);
+        assert!(costs.len() == 1 && (costs[0] - 0.5).abs() < 1e-9, "{costs:?}");
+        assert!(super::costs(&all[..2]).is_empty());
     }
 }

@@ -9,13 +9,16 @@ mod rivals;
 mod runs;
 mod system;
 
-pub use errors::{OURS, SearchErrors, Special, errors, errors_of, specials};
+pub use errors::{OURS, SearchErrors, Special, costs, drifts, errors, errors_of, median, specials};
 pub use rivals::{OtherMethod, bisection, isotonic};
-pub use runs::{Searched, search};
-pub use system::{ALWAYS, NEVER, STEP, SYSTEMS, System};
+pub use runs::{BUDGET, Searched, search};
+pub use system::{
+    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,
+};
 
 #[cfg(test)]
 mod tests {
+    use super::errors::{Expectation, is_stationary};
     use super::*;
 
     /// Number of searches on each system; `trust capacity` makes four times as many.
@@ -43,5 +46,22 @@ mod tests {
         for special in specials(2).unwrap() {
             assert!(special.is_good(), "{special:?}");
         }
+    }
+
+    /// An exponential server of 100 requests per second, so that a search has few of them.
+    const SLOW: System = System {
+        name: "slow",
+        url: "sim:mm1?service=10ms",
+        bound_ms: 200.0,
+        truth: 76.974_15,
+        ..STATIONARY
+    };
+
+    #[test]
+    fn stationary_server_changes_for_one_of_twenty_seeds_at_most() {
+        let expected =
+            Expectation { system: SLOW, name: "no change", is_met: is_stationary, least: 0.95 };
+        let special = expected.special(20).unwrap();
+        assert!(special.is_good(), "{special:?}");
     }
 }

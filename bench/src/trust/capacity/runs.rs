@@ -8,7 +8,7 @@ use analyze::capacity::{
 use analyze::summarize;
 use base::{Nanos, Seed};
 use engine::Options;
-use workload::question::{Condition, VariedLoad};
+use workload::question::{CapacityQuestion, Condition, VariedLoad};
 use workload::{Metric, Side, Slo, Statistic};
 
 use super::system::System;
@@ -20,11 +20,8 @@ pub(super) const FIRST: f64 = 100.0;
 /// Largest rate of every search, in requests per second.
 const HIGHEST: f64 = 20_000.0;
 
-/// Time for all trials of a search.
-const BUDGET: Nanos = Nanos::from_secs(25 * 60);
-
-/// Shortest trial.
-const TRIAL: Nanos = Nanos::from_secs(10);
+/// Usual time for all trials of a search.
+pub const BUDGET: Nanos = Nanos::from_secs(25 * 60);
 
 const WARMUP: Nanos = Nanos::from_secs(1);
 
@@ -46,7 +43,7 @@ pub struct Searched {
 }
 
 /// Returns the order of a search on this system.
-pub(super) fn order(system: &System, seed: u64) -> CapacityOrder {
+fn order(system: &System, seed: u64, budget: Nanos) -> CapacityOrder {
     let slo = Slo {
         text: format!("p99(read) < {}ms", system.bound_ms),
         metric: Metric::Response(Statistic::Quantile(system.quantile)),
@@ -59,22 +56,22 @@ pub(super) fn order(system: &System, seed: u64) -> CapacityOrder {
         first: FIRST,
         highest: Some(HIGHEST),
         ceiling_per_s: None,
-        trial: TRIAL,
+        trial: CapacityQuestion::default_trial(budget),
         warmup: WARMUP,
         drain: DRAIN,
-        budget: BUDGET,
+        budget,
         hold: None,
         confirmations: CapacityOrder::CONFIRMATIONS,
         seed: Seed(seed),
     }
 }
 
-/// Makes a search with this seed.
+/// Makes a search with this seed, within a budget of simulated time.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn search(system: &System, seed: u64) -> Result<Searched, Box<dyn Error>> {
-    let order = order(system, seed);
+pub fn search(system: &System, seed: u64, budget: Nanos) -> Result<Searched, Box<dyn Error>> {
+    let order = order(system, seed, budget);
     let mut trials: Vec<Trial> = Vec::new();
     while trials.len() < MOST_TRIALS {
         match next_step(&order, &trials) {
@@ -114,7 +111,9 @@ pub(super) fn trial(
     ))?;
     let seed = seed * 10_000 + request.number as u64;
     let took = Nanos::from_millis(warmup + window) + order.drain;
-    of_record(&plan, system.url, seed, Options::simulated(), |archive| {
+    // A server with a trend is slower in later trials.
+    let url = format!("{}&run={}", system.url, request.number);
+    of_record(&plan, &url, seed, Options::simulated(), |archive| {
         let evidence = lab::evidence(archive)?;
         let dispersions = lab::count_dispersions(archive, &evidence, &order.conditions)?;
         let course = TrialContext { took, dispersions };

@@ -45,6 +45,19 @@ pub const STEP: System = System {
     is_judged: true,
 };
 
+/// An exponential server whose service times grow by 0.3 % from each trial to the next.
+pub const DEGRADING: System = System {
+    name: "M/M/1, 0.3 % slower in each trial",
+    url: "sim:mm1?service=1ms&trend=0.003",
+    ..mm1("", 20.0, 769.741_5)
+};
+
+/// The same without the growth.
+pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5) };
+
+/// The same step with random arrivals, of which some are refused below it.
+pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
+
 /// A server that is always fast enough.
 pub const NEVER: System = System {
     name: "never fails",
@@ -65,6 +78,13 @@ pub const ALWAYS: System = System {
     bound_ms: 20.0,
     truth: 0.0,
     is_judged: true,
+};
+
+/// A server of which an eighth of the requests is too slow, at every rate: e⁻².
+pub const ALWAYS_AT_RANDOM: System = System {
+    name: "always fails, at random",
+    url: "sim:mmc?service=10ms&servers=unlimited",
+    ..ALWAYS
 };
 
 const fn mm1(name: &'static str, bound_ms: f64, truth: f64) -> System {

@@ -103,6 +103,9 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     // An estimate above values that failed would promise a rate that the confirmation refused.
     let credible = found.as_ref().filter(|_| is_credible);
     let not_located = credible.and_then(|it| not_located(order, it, confirmed.sustained));
+    if found.is_none() && irregular.is_empty() {
+        irregular.push(without_boundary(&valid, above));
+    }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
@@ -135,6 +138,13 @@ fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> 
     let is_wide = high / low > LOCATED && (!order.vary.is_whole() || high - low > FEW_CLIENTS);
     let is_unknown = found.boundary == Boundary::NotReached && found.irregular.is_empty();
     (is_wide || is_unknown).then_some(Irregular::NotLocated { low, high })
+}
+
+/// Returns the irregularity of a search whose trials show no boundary, for no reason that it named:
+/// it lies above `low`, and at most at the largest value that was tried.
+fn without_boundary(trials: &[&Trial], low: f64) -> Irregular {
+    let high = trials.iter().map(|trial| trial.value).fold(low, f64::max);
+    Irregular::NotLocated { low, high }
 }
 
 /// Judges the boundary again after the confirmation, whose trials may contradict it. Returns an
@@ -424,7 +434,10 @@ mod tests {
                 };
                 noisy(request, request.value, share, seed)
             });
-            let Some(interval) = capacity.interval else { continue };
+            let Some(interval) = capacity.interval else {
+                assert!(!capacity.irregular.is_empty(), "{seed}: {capacity:?}");
+                continue;
+            };
             let low = capacity.sustained.map_or(interval.low, |it| it.min(interval.low));
             let is_wide = interval.high / low > LOCATED;
             let why = &capacity.irregular;
@@ -433,6 +446,34 @@ mod tests {
             let is_unknown = capacity.boundary == Boundary::NotReached;
             assert!(!why.is_empty() || !is_unknown, "{seed}: {capacity:?}");
         }
+    }
+
+    /// Trials of few requests that come in bursts, of a server that becomes slower: no value passes
+    /// below the smallest one that fails, and so there is no boundary by the order of the outcomes.
+    #[test]
+    fn search_without_an_estimate_is_irregular() {
+        let mut without = 0;
+        for (order, seed) in (1..=40).map(|seed| minutes(4, seed)) {
+            let (capacity, _) = run(&order, |request| {
+                let slower = 1.01_f64.powf(request.number as f64);
+                bursty(request, queue(request.value * slower), (50.0, seed))
+            });
+            without += u32::from(capacity.estimate.is_none());
+            let is_regular = capacity.irregular.is_empty();
+            assert!(!is_regular || capacity.estimate.is_some(), "{seed}: {capacity:?}");
+        }
+        assert!(without > 0);
+        let request = TrialRequest {
+            value: 100.0,
+            phase: Phase::Bracket,
+            warmup: Nanos::ZERO,
+            window: Nanos::from_secs(10),
+            number: 0,
+        };
+        let low = regular(&request);
+        let high = Trial { value: 400.0, ..low.clone() };
+        let expected = Irregular::NotLocated { low: 100.0, high: 400.0 };
+        assert_eq!(without_boundary(&[&high, &low], 100.0), expected);
     }
 
     #[test]

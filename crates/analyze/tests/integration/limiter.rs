@@ -4,7 +4,8 @@ use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
 };
 use analyze::{
-    Component, Evidence, EvidenceKind, EvidenceNumber, Limiter, Surroundings, UtilisedComponent, summarize,
+    Component, Evidence, EvidenceKind, EvidenceNumber, Limiter, Surroundings, UtilisedComponent,
+    summarize,
 };
 use record::{EventKind, Kind};
 

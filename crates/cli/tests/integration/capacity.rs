@@ -163,6 +163,31 @@ fn server_that_every_rate_meets_is_irregular_and_kept() {
     assert!(words.contains("every value up to 2,000/s passes"), "{words}");
 }
 
+#[test]
+fn lower_bound_that_the_result_misses_is_a_missed_condition() {
+    let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = throughput(read) > 900\n");
+    let document = found(&both, 1);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregular"], "condition unmet", "{capacity}");
+    assert!(capacity["sustained_per_s"].as_f64().unwrap() < TRUTH, "{capacity}");
+    let words = "Irregular: throughput(read) > 900 does not hold at the result";
+    assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
+    assert_eq!(document["verdict"], "SUSPECT");
+}
+
+#[test]
+fn first_value_above_the_largest_is_refused() {
+    let place = place(&SEARCH.replace("highest = 2k", "first = 3k\nhighest = 2k"));
+    for line in [&RUN[..], &["check", "search.ini"]] {
+        let ran = place.assay(line).expect(2);
+        let words = "the first value 3000 is above the largest value 2000";
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        let remedy = "write a smaller `first` or a larger `highest`";
+        assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
+    }
+    assert_eq!(place.names(), ["search.ini"]);
+}
+
 /// A constant time beyond the bound, and exponential times of which 13.5 % are beyond it.
 #[test]
 fn server_that_no_rate_meets_misses_the_condition() {
@@ -187,26 +212,80 @@ fn budget_that_ends_early_leaves_no_promise() {
         (&capacity["irregular"], &document["verdict"]),
         (&"budget spent".into(), &"INVALID".into())
     );
+    let words = "Irregular: the budget ended before ";
+    assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
+    assert!(!capacity["trial_list"].as_array().unwrap().is_empty(), "{capacity}");
+}
+
+/// Runs a search that holds its value for an hour, and returns its document, its text, and its
+/// messages. The server answers a hundred requests per second, so that an hour has few of them.
+#[track_caller]
+fn held_for_an_hour(faults: &str, code: i32) -> (Value, String, String) {
+    let text = at(&format!("sim:mm1?service=10ms{faults}"))
+        .replace("< 20ms", "< 200ms")
+        .replace("highest = 2k", "first = 10\nhighest = 200\nbudget = 1h\nhold = 1h");
+    let place = place(&text);
+    let ran = place.assay(&FULL).expect(code);
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(code).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let last = document["capacity"]["trial_list"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["phase"], &last["window_s"]), (&"hold".into(), &3_600.0.into()));
+    (document, ran.stdout, ran.stderr)
 }
 
 #[test]
-fn confirmed_value_is_held_for_the_requested_length() {
-    let document = found(&SEARCH.replace("highest = 2k", "hold = 20m"), 0);
+fn confirmed_value_is_held_for_an_hour() {
+    let (document, text, messages) = held_for_an_hour("", 0);
     let capacity = &document["capacity"];
-    let trials = capacity["trial_list"].as_array().unwrap();
-    let last = trials.last().unwrap();
-    assert_eq!((&last["phase"], &last["window_s"]), (&"hold".into(), &1_200.0.into()));
-    assert_eq!(last["value"], capacity["sustained_per_s"]);
+    let sustained = capacity["sustained_per_s"].as_f64().unwrap();
+    // μ − ln 100 / 200 ms.
+    assert!((0.92..1.0).contains(&(sustained / 76.974)), "{capacity}");
+    let held = capacity["trial_list"].as_array().unwrap().last().unwrap();
+    assert_eq!(held["value"], sustained, "{capacity}");
+    // The hold does not count against the budget.
+    let took_s = capacity["took_s"].as_f64().unwrap();
+    assert!((3_600.0..3_600.0 + 3_700.0).contains(&took_s), "{capacity}");
+    assert!(text.starts_with("The server sustains 7"), "{text}");
+    let text = text.replace("\n  ", " ");
+    for words in [
+        " times, held for 1h); it fails at ",
+        "budget 1h, hold 1h\n",
+        "\nheld       for 1h: 0.",
+        " % at or beyond 200ms (1 % allowed)\n",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let forecast = "capacity search over rate(read): at most 277 trials in 2h, about 6,369,230 \
+                    requests for each 1,000/s of the capacity";
+    assert!(messages.contains(forecast), "{messages}");
 }
 
+/// The server becomes slower by a fifth over an hour, and a trial takes a few minutes.
 #[test]
-fn value_that_does_not_hold_is_not_published() {
-    // The server becomes slower over ten minutes, and a trial is shorter than that.
-    let slowing = at("sim:mm1?service=1ms&slower=0.5&slower-over=10m");
-    let document = found(&slowing.replace("highest = 2k", "hold = 20m"), 1);
+fn value_that_does_not_hold_for_an_hour_is_not_published() {
+    let (document, text, _) = held_for_an_hour("&slower=0.2&slower-over=1h", 1);
     let capacity = &document["capacity"];
-    assert_eq!(capacity["irregular"], "hold failed", "{capacity}");
-    assert_eq!(capacity["sustained_per_s"], Value::Null);
+    let irregular = capacity["irregularities"].as_array().unwrap();
+    assert!(irregular.contains(&"hold failed".into()), "{capacity}");
+    assert_eq!(
+        (&capacity["sustained_per_s"], &document["verdict"]),
+        (&Value::Null, &"SUSPECT".into())
+    );
+    let list = capacity["trial_list"].as_array().unwrap();
+    let (held, tried) = list.split_last().unwrap();
+    let confirming = tried.iter().filter(|it| it["value"] == held["value"]);
+    assert!(confirming.count() >= 6, "{capacity}");
+    let run = format!("`assay report --run {}`", held["run"]);
+    let text = text.replace("\n  ", " ");
+    for words in [
+        "/s did not keep p99(read) < 200ms for 1h, although shorter trials confirmed it\n",
+        "/s did not hold for 1h: ",
+        "% at or beyond 200ms (1 % allowed). Look at ",
+        &run,
+        "\nsustained  –\n",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }
 
 /// The p99 of an exponential server reaches 20 ms at 770/s, and its mean 2 ms at 500/s.
@@ -231,13 +310,14 @@ fn budget_for_less_than_one_trial_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
+/// `trust capacity` and the tests of `analyze` have many seeds.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
-    let document = found(&at("sim:mm1?service=1ms&drift=0.1"), 0);
-    let capacity = &document["capacity"];
-    assert_eq!(capacity["irregular"], "degrades from trial to trial", "{capacity}");
-    let words = document["answer"][1].as_str().unwrap();
-    assert!(words.starts_with("Irregular: the server becomes slower"), "{words}");
+    let document = found(&at("sim:mm1?service=1ms&trend=0.004"), 0);
+    let irregular = document["capacity"]["irregularities"].as_array().unwrap();
+    assert!(irregular.contains(&"degrades from trial to trial".into()), "{irregular:?}");
+    let words = "Irregular: the server becomes slower from trial to trial, by ";
+    assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
@@ -269,13 +349,22 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     }
     std::fs::write(&file, planted.to_string()).unwrap();
     let line = ["run", "search.ini", "--out", "r.assay", "--json", "--threads", "1"];
-    let document = place.assay(&line).json();
+    let ran = place.assay(&line);
+    let document = ran.json();
     let capacity = &document["capacity"];
     assert!(capacity["irregular"] == "generator-limited", "{capacity}");
+    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let values = capacity["trial_list"].as_array().unwrap().iter();
     assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 500.0), "{capacity}");
     let report = place.assay(&["report", "r.assay", "--json"]).json();
     assert_eq!(report["capacity"], document["capacity"]);
+}
+
+/// Returns the exit code of an irregular answer: a machine that is busy with other tests may leave
+/// no value that can be confirmed.
+fn code_of_doubtful(capacity: &Value) -> i32 {
+    if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
 /// In real time: no thread makes five million requests per second.
@@ -284,10 +373,13 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")
         .replace("highest = 2k", "first = 5M\nhighest = 5M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
-    let document = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).json();
+    let ran = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]);
+    let document = ran.json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
+    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let words = "Irregular: the load generator cannot produce ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
     // A lower rate that a fast machine can produce is confirmed, but it is not a capacity.

@@ -90,6 +90,22 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
 }
 
 #[test]
+fn values_that_do_not_grow_are_refused_before_a_run() {
+    for (values, words) in [
+        ("8..1 x2", "the range `8..1 x2` descends"),
+        ("8, 4", "4 does not exceed the value before it, 8"),
+        ("", "`values` has no value"),
+    ] {
+        let place = place(&SEARCH.replace("1..64 x2", values));
+        for line in [&RUN[..], &["check", "e.ini"]] {
+            let ran = place.assay(line).expect(2);
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+        assert_eq!(place.names(), ["e.ini", "w.ini"]);
+    }
+}
+
+#[test]
 fn smallest_load_that_saturates_is_named() {
     let document = found(&SEARCH.replace("1..64", "8..64"), 0);
     let saturate = &document["saturate"];

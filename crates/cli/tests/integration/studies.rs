@@ -23,7 +23,7 @@ const TWO_HOSTS: &[&str] = &["postgres://assay@127.0.0.1:5432,127.0.0.1:5433/ass
 const STUDIES: [Study; 8] = [
     Study { name: "aa", files: &[("experiment.ini", ALL), ("longer.ini", ALL)] },
     Study { name: "arrivals", files: &[("experiment.ini", ALL), ("full.ini", ALL)] },
-    Study { name: "capacity", files: &[("experiment.ini", ALL)] },
+    Study { name: "capacity", files: &[("experiment.ini", ALL), ("select.ini", ALL)] },
     Study {
         name: "insert",
         files: &[
@@ -92,6 +92,15 @@ fn every_study_is_checked_for_every_database() {
             assert!(readme.contains(section), "{name}: {section}");
         }
     }
+}
+
+#[test]
+fn shortest_question_in_the_readme_is_the_file() {
+    let folder = studies().join("capacity");
+    let [file, readme] =
+        ["select.ini", "README.md"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    let (_, question) = file.split_once('\n').unwrap();
+    assert!(readme.contains(&format!("```ini\n{question}```\n")), "{readme}");
 }
 
 /// Runs a tiny version of a study, and returns the answer. The machine may be too busy for a valid

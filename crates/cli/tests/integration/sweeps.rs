@@ -158,6 +158,33 @@ fn sweep_without_a_usable_point_has_no_answer() {
     assert_eq!(document["verdict"], "INVALID");
 }
 
+/// Each range is refused before a run, with the remedy.
+#[test]
+fn range_that_is_not_a_sweep_is_refused_before_a_run() {
+    for (range, message, help) in [
+        (
+            "1..10000 +1",
+            "a sweep of 10,000 points is too large: at most 1,000",
+            "it would make 30,000 runs and take 41 hours; take larger steps",
+        ),
+        ("", "the range is empty", "write for example"),
+        (
+            "8..1 x2",
+            "the range `8..1 x2` descends",
+            "write the lower end first; the order of runs is drawn",
+        ),
+    ] {
+        let sweep = format!("[sweep]\nvary = concurrency(read): {range}\n");
+        let place = place(&closed(USL), &sweep);
+        for ran in [run(&place, &[]), place.assay(&["check", "sweep.ini"])] {
+            let ran = ran.expect(2);
+            assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
+            assert!(ran.stderr.contains(help), "{help}: {}", ran.stderr);
+        }
+        assert_eq!(place.names(), ["read.ini", "sweep.ini"]);
+    }
+}
+
 #[test]
 fn arms_have_a_curve_each_and_are_compared_at_each_point() {
     let experiment = "bet = throughput(read) -20% .. -10%\n[arm fast]\n[arm slow]\n\
