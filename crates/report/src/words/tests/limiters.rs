@@ -169,12 +169,12 @@ fn of_runs() -> Vec<ExpectedSentence> {
         (
             asks(Requesters::Workers, 1.0),
             "one worker sends one request at a time, which takes 1.60 ms, and no observed \
-             component is saturated: 1000 requests per second keep 1.6 busy, and more arrive",
+             component is saturated: 1,000 requests per second keep 1.6 busy, and more arrive",
         ),
         (
             asks(Requesters::Workers, 2.0),
             "2 workers send one request at a time, which takes 1.60 ms, and no observed component \
-             is saturated: 1000 requests per second keep 1.6 busy, and more arrive",
+             is saturated: 1,000 requests per second keep 1.6 busy, and more arrive",
         ),
         (
             asks(Requesters::Writers, 1.0),
