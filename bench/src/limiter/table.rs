@@ -188,7 +188,7 @@ mod tests {
             text.contains("1 of 2 were identified, 1 were not identified, 0 were misidentified."),
             "{text}"
         );
-        assert!(text.contains("wrong. The measure is not met."), "{text}");
+        assert!(text.contains("misidentified. The measure is not met."), "{text}");
         assert!(Table(vec![row(&["concurrency"; 20])]).to_text().contains("The measure is met."));
         assert!(text.contains("Not run here: one client: no namespaces."), "{text}");
     }

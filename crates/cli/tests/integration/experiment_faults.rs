@@ -440,7 +440,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
     let place = without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
-    for words in ["6 interleaved pairs)", " fast: 6 runs; 1 repeated slow: 6 runs; 1 repeated "] {
+    for words in ["6 interleaved pairs)", " fast, slow: 6 runs; 1 repeated each "] {
         assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
@@ -516,8 +516,9 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
     assert!(changed > 0);
     let runs = || number(&place.at("r.assay"), "select count(*) from run");
     let before = runs();
-    for state in ["counts", "repeated"] {
-        record.execute("update run set state = ?1", [state]).unwrap();
+    // A busy machine may have repeated some of them already.
+    for changes in ["", "update run set state = 'repeated'"] {
+        record.execute_batch(changes).unwrap();
         let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]).expect(2);
         let words = ["the server is SQLite 3.", "that of the earlier runs was SQLite 3.7.1"];
         assert_says(&ran, &words);
