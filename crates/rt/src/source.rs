@@ -15,7 +15,7 @@ const FULL_READS: u8 = 4;
 
 /// A socket or other pollable file that belongs to a thread's executor.
 ///
-/// It must be non-blocking: [`poll_io`](Source::poll_io) tries, and waits if the attempt would
+/// It must be non-blocking: [`poll_io`](ReadyFd::poll_io) tries, and waits if the attempt would
 /// block.
 pub struct ReadyFd<T: AsFd> {
     inner: T,
