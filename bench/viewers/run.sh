@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the cost of ten viewers of the page of a run: an experiment of five minutes whose second
-# arm has them. The page is the page of the experiment itself, on the loopback. Usage:
-# bench/viewers/run.sh ASSAY RECORD
+# arm has them. The experiment serves its own page, on the loopback.
+# Usage: bench/viewers/run.sh ASSAY RECORD
 set -eu
 assay=$(realpath "$1")
 record=$(realpath -m "$2")

@@ -1,5 +1,6 @@
 //! Gates against regressions, which count instead of timing, to be independent of the load of the
-//! machine. They run the release build of `bench`, and read the size of that of `assay`.
+//! machine. They run the release build of `bench`, and read the size of the release build of
+//! `assay`.
 
 mod instructions;
 mod memory;

@@ -106,7 +106,7 @@ pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
 
 /// Returns the growth per second of a counter of the program's connections, between the first and
 /// the last sample in which it had most of them. Before, their logins would count as requests;
-/// after, the counts of a connection that ends are lost since its previous sample.
+/// after, the last counts of a connection that ended since the previous sample are lost.
 fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
     let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
     let window = evidence.window();

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn first_load_that_is_enough_is_distinguished() {
+    fn saturation_at_the_first_load_is_distinguished() {
         assert!(found(1.0, SaturationKind::AtFirst)(next(CPU, &[0.97])));
         assert!(found(1.0, SaturationKind::AtFirst)(next(GAIN, &[100.0, 101.0])));
         assert!(found(2.0, SaturationKind::Reached)(next(GAIN, &[100.0, 150.0, 151.0])));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn smallest_load_beyond_the_capacity_is_distinguished() {
+    fn smallest_load_beyond_the_capacity_is_reported() {
         for until in [CPU, GAIN] {
             let beyond = SaturationStep { exceeds_capacity: true, ..step(1.0, 0.5) };
             let next = next_saturation_step(&question(until), &[beyond]);

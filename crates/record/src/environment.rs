@@ -96,7 +96,7 @@ facts! {
         COMMAND "observe.command" "command of the observed program";
         COMMAND_ENDED "observe.command.ended" "end of the observed program, in words";
         LOAD_MISSING "observe.load.missing."
-            "prefix of the same while a table, whose name and a dot follow, was filled";
+            "prefix of such reasons while a table, whose name and a dot follow, was filled";
         MISSING "observe.missing."
             "prefix of the reasons why a component, whose name follows, could not be observed";
     }
@@ -168,14 +168,15 @@ facts! {
         TAKEN "calibration.taken" "instant of the calibration";
         TIMER_MAX "calibration.timer.max_us" "largest lateness of the timer, in microseconds";
         TIMER_P50 "calibration.timer.p50_us" "median lateness of the timer, in microseconds";
-        TIMER_P99 "calibration.timer.p99_us" "99th percentile of that, in microseconds";
+        TIMER_P99 "calibration.timer.p99_us" "99th percentile of it, in microseconds";
     }
 
     /// Facts about a server.
     database {
         ACCOUNT "database.account" "reason why the server's own statistics could not be read";
         BUFFER "database.buffer_bytes" "size of the server's own buffer, in bytes";
-        DEFAULT "database.default." "prefix of the defaults of such settings, whose names follow";
+        DEFAULT "database.default."
+            "prefix of the defaults of settings that differ from them, whose names follow";
         REPLICATION_REPLICAS "database.replication.replicas" "MySQL: number of replicas";
         REPLICATION_ROLE "database.replication.role" "PostgreSQL: `primary` or `standby`";
         REPLICATION_SOURCES "database.replication.sources"

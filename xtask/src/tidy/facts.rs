@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spelt_name_of_a_fact_is_noticed() {
+    fn name_of_a_fact_in_a_literal_is_noticed() {
         for name in [
             "host.cpu.governor",
             "database.setting.",

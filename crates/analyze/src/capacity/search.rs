@@ -549,7 +549,7 @@ mod tests {
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
     }
 
-    /// Returns the numbers of searches, of these many, that call the server slower and faster
+    /// Returns the numbers of searches, out of `searches`, that call the server slower and faster
     /// from trial to trial. Service times grow by `trend` with each trial. `dispersion` requests
     /// count like one independent request.
     fn drifting(searches: u64, trend: f64, dispersion: f64) -> [usize; 2] {

@@ -54,7 +54,7 @@ pub(crate) fn of_record(
     })
 }
 
-/// Adds the false alarms of a credible experiment in real time to the sum of this machine.
+/// Adds the false alarms of a credible experiment in real time to the counts of this machine.
 pub(crate) fn keep(view: &ExperimentView, file: &ExperimentFile) {
     let is_credible = view.state == ExperimentState::Complete && view.verdict() < Status::Invalid;
     let Some(FalseAlarms::Own { metric, counted, spread }) =

@@ -3,9 +3,9 @@
 //! With `reconnect = per-transaction` a request connects and prepares its statements when it
 //! begins, within its service time, and closes the connection when it is settled, outside of all
 //! its times. Neither the limit on simultaneous attempts nor the back-off delays it, since either
-//! would be measured as the target's time. A refused request therefore fails. Only with `outage =
-//! wait` does a request wait for an unreachable target; its client is then assigned when the target
-//! is back.
+//! would be measured as the target's time. A refused request therefore fails. Only with
+//! `outage = wait` does a request wait for an unreachable target; its client is then assigned when
+//! the target is back.
 //!
 //! This is the only part of the measured path that allocates: opening a session cannot avoid it.
 

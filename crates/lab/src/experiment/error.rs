@@ -40,7 +40,7 @@ pub enum Problem {
         /// The database's error.
         error: driver::Error,
     },
-    /// The database did not answer a statement in time that lets it settle.
+    /// A statement that lets the database settle was not answered in time.
     Unsettled {
         /// The statement.
         statement: String,

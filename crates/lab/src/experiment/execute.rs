@@ -160,7 +160,8 @@ impl Execution<'_> {
             return Ok(());
         }
         let rows = self.runs.rows_of_round(round);
-        let figures = figures_of_round(self.record.path(), &rows.iter().collect::<Vec<_>>())?;
+        let open = |run| Archive::open_run(self.record.path(), run);
+        let figures = figures_of_round(&rows.iter().collect::<Vec<_>>(), open)?;
         let judged: Vec<(RunRow, Vec<Figure>)> = rows
             .into_iter()
             .zip(&figures)

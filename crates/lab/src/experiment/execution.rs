@@ -2,7 +2,7 @@
 //! rounds, steps and trials have in common.
 
 use analyze::compare::{Design, Look, RunFigures};
-use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
+use archive::{ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
 use record::EndKind;
 use workload::question::{Arm, ArmPointOutline, Experiment};
 
@@ -84,7 +84,7 @@ impl<'a> Execution<'a> {
             judged: 0,
             record,
         };
-        execution.resume(content)?;
+        execution.resume(&content)?;
         Ok(execution)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Execution<'a> {
     /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
     /// abandoned, because the other half of their pairs would be measured on other servers;
     /// simulated servers are the same in every process.
-    fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
+    fn resume(&mut self, content: &ExperimentContent) -> Result<(), ExperimentError> {
         for own in [self.servers.own_path(), self.servers.auxiliary_path()]
             .into_iter()
             .filter(|own| own.exists())
@@ -122,7 +122,7 @@ impl<'a> Execution<'a> {
         let keeps = self.experiment().arm_points().iter().all(is_simulated);
         let complete = complete_rounds(content.runs.iter(), self.arm_points.len());
         let mut abandoned = Vec::new();
-        let mut rows = content.runs;
+        let mut rows = content.runs.clone();
         for row in rows.iter_mut().filter(|row| row.state == RunState::Counts) {
             if !keeps && row.phase.has_rounds() && row.round >= complete {
                 abandoned.push(row.run);
@@ -132,13 +132,14 @@ impl<'a> Execution<'a> {
         for round in rows.chunk_by(is_same_round) {
             let counts: Vec<&RunRow> =
                 round.iter().filter(|row| row.state == RunState::Counts).collect();
-            let mut figures = figures_of_round(self.record.path(), &counts)?.into_iter();
+            let open = |run| content.open_run(self.record.path(), run);
+            let mut figures = figures_of_round(&counts, open)?.into_iter();
             for row in round {
                 match row.state {
                     RunState::Counts => self.runs.push(row.clone(), figures.next()),
                     RunState::Repeated => {
-                        let run = Archive::open_run(self.record.path(), row.run)?;
-                        self.runs.push_repeated(row.clone(), &run.settings()?);
+                        let settings = open(row.run)?.settings()?;
+                        self.runs.push_repeated(row.clone(), &settings);
                     }
                     RunState::Abandoned => self.runs.push(row.clone(), None),
                 }

@@ -24,15 +24,15 @@ pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     round(one) == round(other)
 }
 
-/// Returns the figures of the runs of one round, in their order.
+/// Returns the figures of the runs of one round, in their order, which `open` opens.
 ///
 /// # Errors
 /// The record of a run is damaged.
 pub(super) fn figures_of_round(
-    record: &Path,
     runs: &[&RunRow],
+    open: impl Fn(u32) -> Result<Archive, RecordError>,
 ) -> Result<Vec<RunFigures>, RecordError> {
-    let read = figures_and_plans_of_round(runs, |run| Archive::open_run(record, run))?;
+    let read = figures_and_plans_of_round(runs, open)?;
     Ok(read.into_iter().map(|(figures, _)| figures).collect())
 }
 

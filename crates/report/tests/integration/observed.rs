@@ -110,7 +110,7 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
 }
 
 #[test]
-fn readings_that_are_not_finite_are_gaps_and_no_words_of_a_page() {
+fn readings_that_are_not_finite_are_gaps_and_not_words_of_a_page() {
     let mut case = observed();
     let is_of = |it: &&mut Observed| COMPONENTS.iter().any(|(name, ..)| *name == it.component);
     for series in case.evidence.observed.iter_mut().filter(is_of) {

@@ -22,8 +22,8 @@ const QUANTILES: [(TimeStatistic, Stroke); 3] = [
 /// Points of a fitted curve.
 const CURVE: u32 = 80;
 
-/// Fraction of the offered rate that a point completes at least if it completes all of it: the
-/// arrivals of a run scatter.
+/// Smallest completed fraction of the offered rate that counts as all of it, because the arrivals
+/// of a run scatter.
 const COMPLETES: f64 = 0.98;
 
 /// Nanoseconds in a millisecond.
