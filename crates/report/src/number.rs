@@ -42,12 +42,15 @@ pub(crate) fn plain(number: f64) -> String {
 
 /// Formats a number with this many decimals: `3,590.0`.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
+    if !number.is_finite() {
+        return significant(number);
+    }
     let text = format!("{:.decimals$}", number.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    // What is not finite has no digits.
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
-    let sign = if number < 0.0 { "−" } else { "" };
-    format!("{sign}{whole}{rest}")
+    let grouped = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    let is_zero = text.chars().all(|digit| ['0', '.'].contains(&digit));
+    let sign = if number < 0.0 && !is_zero { "−" } else { "" };
+    format!("{sign}{grouped}{rest}")
 }
 
 /// Formats a fraction as a percentage: `16.2 %`, `0.008 %`.
@@ -212,7 +215,8 @@ mod tests {
             (999.96, 1, "1,000.0"),
             (-1_234_567.5, 0, "−1,234,568"),
             (0.25, 2, "0.25"),
-            (f64::INFINITY, 1, "inf"),
+            (-0.04, 1, "0.0"),
+            (f64::INFINITY, 1, "∞"),
         ] {
             assert_eq!(fixed(number, decimals), text);
         }

@@ -80,15 +80,12 @@ fn size(unit: Unit, highest: f64) -> (f64, &'static str) {
 
 /// Formats a number with these decimals; changes have signs.
 fn decimal(unit: Unit, value: f64, decimals: usize) -> String {
-    let digits = fixed(value.abs(), decimals);
-    let is_zero = digits.chars().all(|digit| ['0', '.'].contains(&digit));
-    let sign = match (is_zero, value < 0.0, unit) {
-        (true, ..) => "",
-        (false, true, _) => "−",
-        (false, false, Unit::Change) => "+",
-        (false, false, Unit::Number | Unit::Time | Unit::Share) => "",
-    };
-    format!("{sign}{digits}")
+    let digits = fixed(value, decimals);
+    let is_raised = value > 0.0 && digits.contains(|digit| ('1'..='9').contains(&digit));
+    match unit {
+        Unit::Change if is_raised => format!("+{digits}"),
+        Unit::Change | Unit::Number | Unit::Time | Unit::Share => digits,
+    }
 }
 
 /// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
