@@ -2,6 +2,7 @@
 //! fault.
 
 mod circles;
+mod code;
 mod edges;
 mod facts;
 mod guards;

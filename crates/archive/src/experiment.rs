@@ -34,6 +34,8 @@ pub struct ExperimentWriter {
 /// The content of an experiment's record without the rows of its runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExperimentContent {
+    /// Path of the record; empty if there is none yet.
+    path: PathBuf,
     /// Facts about the experiment, by key.
     pub facts: Vec<(String, String)>,
     /// The files that were read before the runs, sorted by path.
@@ -55,17 +57,17 @@ impl ExperimentContent {
     /// The file does not exist, is not the record of an experiment, or is damaged.
     pub fn read(path: &Path) -> Result<ExperimentContent, RecordError> {
         let opened = open_experiment(path)?;
-        content(&opened.connection)
+        content(path, &opened.connection)
             .map_err(|failure| failure.into_read_error(path, "the tables of the experiment"))
     }
 
-    /// Opens a run of the record at `path`, from which this was read. The pages of the whole record
-    /// were checked then, and are not checked again for each run.
+    /// Opens a run of the record. The pages of the whole record were checked when this was read,
+    /// and are not checked again for each run.
     ///
     /// # Errors
     /// As [`Archive::open_run`].
-    pub fn open_run(&self, path: &Path, run: u32) -> Result<Archive, RecordError> {
-        Archive::sealed(path, open(path, Some(run))?)
+    pub fn open_run(&self, run: u32) -> Result<Archive, RecordError> {
+        Archive::sealed(&self.path, open(&self.path, Some(run))?)
     }
 
     /// Returns the error that the record contains an inconsistency, for callers that interpret its
@@ -85,8 +87,9 @@ impl ExperimentContent {
     }
 }
 
-fn content(of: &Connection) -> Result<ExperimentContent, RowError> {
+fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> {
     let content = ExperimentContent {
+        path: path.to_owned(),
         facts: v2::read_facts(of)?,
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
@@ -334,10 +337,10 @@ mod tests {
         assert_eq!(content.runs, [row(1), row(2)]);
         assert_eq!(content.fact("ask"), Some("what?"));
         for (number, (_, settings)) in (1..).zip(&expected) {
-            assert_eq!(&content.open_run(&record, number).unwrap().settings().unwrap(), settings);
+            assert_eq!(&content.open_run(number).unwrap().settings().unwrap(), settings);
         }
         let kind = |opened: Result<Archive, RecordError>| opened.err().unwrap().kind().clone();
-        assert_eq!(kind(content.open_run(&record, 3)), RecordErrorKind::NoRun(3));
+        assert_eq!(kind(content.open_run(3)), RecordErrorKind::NoRun(3));
         assert_eq!(kind(Archive::open_run(&record, 3)), RecordErrorKind::NoRun(3));
         assert_eq!(kind(Archive::open(&record)), RecordErrorKind::Experiment);
     }

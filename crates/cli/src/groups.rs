@@ -177,7 +177,8 @@ impl Groups {
             let RunRow { run: number, round, position, .. } = run.row;
             let identity = RunIdentity { record: record.clone(), number: Some(number) };
             let label = format!("{name}, run {number}");
-            let run = Archive::open_run(path, number)
+            let run = recorded
+                .open_run(number)
                 .and_then(|archive| ComparedRun::of(&archive, label, run.figures.clone()))
                 .map_err(|error| Complaint::of(&error))?;
             Ok(GroupRun { run, identity, round, position })

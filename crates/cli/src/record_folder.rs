@@ -267,7 +267,7 @@ fn arms(path: &Path, file: &str) -> Result<Vec<HistoryRecord>, Skip> {
         let mut counting =
             runs.filter(|run| run.arm == arm && run.row.state == RunState::Counts).peekable();
         let Some(first) = counting.peek() else { continue };
-        let archive = Archive::open_run(path, first.row.run)?;
+        let archive = recorded.open_run(first.row.run)?;
         let first = ComparedRun::of(&archive, file.to_owned(), first.figures.clone())?;
         let differences = recorded.differences(arm);
         records.push(HistoryRecord {

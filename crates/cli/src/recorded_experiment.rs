@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
 use analyze::saturate::NextSaturationStep;
-use archive::{ExperimentContent, RecordError};
+use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
     UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
@@ -65,7 +65,7 @@ impl RecordedExperiment {
         let results =
             read_results(path, &outline, &design).map_err(|error| Complaint::of(&error))?;
         if let Some(plan) = &results.plan {
-            show_examples(&mut content, path, plan).map_err(|error| Complaint::of(&error))?;
+            show_examples(&mut content, plan).map_err(|error| Complaint::of(&error))?;
         }
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
         let search = search.transpose().map_err(|error| Complaint::of(&error))?;
@@ -92,6 +92,14 @@ impl RecordedExperiment {
             refuse(comparison, &read.undeclared, writes);
         }
         Ok(read)
+    }
+
+    /// Opens a run of the record.
+    ///
+    /// # Errors
+    /// There is no such run, or the record is damaged.
+    pub(crate) fn open_run(&self, run: u32) -> Result<Archive, RecordError> {
+        self.content.open_run(run)
     }
 
     /// Returns true if its workload writes.
@@ -162,14 +170,10 @@ impl RecordedExperiment {
 }
 
 /// Replaces the examples of statements by the examples of the run whose plan is shown.
-fn show_examples(
-    content: &mut ExperimentContent,
-    path: &Path,
-    plan: &RunPlan,
-) -> Result<(), RecordError> {
+fn show_examples(content: &mut ExperimentContent, plan: &RunPlan) -> Result<(), RecordError> {
     let is_example =
         |excerpt: &Excerpt| matches!(excerpt.kind, ExcerptKind::Examples | ExcerptKind::Results);
-    let of_run = content.open_run(path, plan.run)?.excerpts()?;
+    let of_run = content.open_run(plan.run)?.excerpts()?;
     content.excerpts.retain(|excerpt| !is_example(excerpt));
     content.excerpts.extend(of_run.into_iter().filter(is_example));
     Ok(())

@@ -3,6 +3,8 @@
 
 use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK, OBSERVE};
 
+use super::code::without_tests;
+
 /// The file that defines the names.
 const DEFINITIONS: &str = "crates/record/src/environment.rs";
 
@@ -26,8 +28,8 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     if is_test || path == DEFINITIONS {
         return Vec::new();
     }
-    let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
-    let lines = code.enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let lines = without_tests(text).lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
     let names = lines.flat_map(|(number, line)| {
         line.split('"').skip(1).filter(|literal| is_name(literal)).map(move |name| (number, name))
     });

@@ -129,15 +129,12 @@ impl DocComment<'_> {
 
 /// Returns the beginnings of the doc comments of a source file.
 pub(super) fn doc_comments(text: &str) -> impl Iterator<Item = DocComment<'_>> {
-    let comment_of = |line: &'_ str| -> Option<usize> {
-        let text = line.trim_start();
-        (text.starts_with("///") || text.starts_with("//!")).then(|| line.len() - text.len() + 3)
-    };
     let mut is_inside = false;
     text.lines().enumerate().filter_map(move |(number, line)| {
-        let begin = comment_of(line);
-        let is_first = !std::mem::replace(&mut is_inside, begin.is_some());
-        let first = line[begin?..].split_whitespace().next().unwrap_or_default();
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let is_first = !std::mem::replace(&mut is_inside, comment.is_some());
+        let first = comment?.split_whitespace().next().unwrap_or_default();
         is_first.then_some(DocComment { line: number + 1, first })
     })
 }

@@ -3,6 +3,8 @@
 //! The check expects text that rustfmt has formatted, in which a function ends at the first closing
 //! brace with its own indentation.
 
+use super::code::without_tests;
+
 const LONGEST_LINE: usize = 100;
 const LONGEST_FUNCTION: usize = 70;
 const LONGEST_FILE: usize = 800;
@@ -20,7 +22,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
         }
     }
     let is_test = path.contains("/tests/");
-    let production = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
+    let production = without_tests(text).lines().count();
     if production > LONGEST_FILE && !is_test {
         complaints.push(format!("{path}: {production} lines without tests"));
     }

@@ -1,5 +1,6 @@
 //! One program, from its start to its end or to its termination.
 
+use std::ffi::OsString;
 use std::io::{PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -11,9 +12,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::Variable;
 use super::watch::ProgramGuardian;
 use crate::Error;
+
+/// A variable of a program's environment: its name, and its value or `None` to remove it.
+pub type Variable = (&'static str, Option<OsString>);
 
 const SHELL: &str = "/bin/sh";
 

@@ -22,7 +22,6 @@ mod thread_count;
 mod watch;
 mod worker;
 
-use std::ffi::OsString;
 use std::future::poll_fn;
 use std::io::PipeWriter;
 use std::path::PathBuf;
@@ -32,15 +31,13 @@ use std::thread::JoinHandle;
 use base::{Class, Code, Dialect};
 use rt::Rt;
 
+pub use self::child::Variable;
 use self::child::{Cancellation, Script};
 use self::thread_count::ThreadCount;
 use self::watch::ProgramGuardian;
 use self::worker::{Command, ConnectionMailbox, Response};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
-
-/// A variable of a program's environment: its name, and its value or `None` to remove it.
-pub type Variable = (&'static str, Option<OsString>);
 
 /// A command that the shell would reject.
 #[derive(Clone, Debug, PartialEq, Eq)]

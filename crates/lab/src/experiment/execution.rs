@@ -132,7 +132,7 @@ impl<'a> Execution<'a> {
         for round in rows.chunk_by(is_same_round) {
             let counts: Vec<&RunRow> =
                 round.iter().filter(|row| row.state == RunState::Counts).collect();
-            let open = |run| content.open_run(self.record.path(), run);
+            let open = |run| content.open_run(run);
             let mut figures = figures_of_round(&counts, open)?.into_iter();
             for row in round {
                 match row.state {

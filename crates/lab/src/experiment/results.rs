@@ -78,7 +78,7 @@ pub fn read_results(
     let mut shown: Option<(RunState, RunPlan)> = None;
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
-        let read = figures_and_plans_of_round(&rows, |run| content.open_run(path, run))?;
+        let read = figures_and_plans_of_round(&rows, |run| content.open_run(run))?;
         for (row, (figures, plan)) in rows.iter().zip(read) {
             let Some(arm) = names.iter().position(|name| **name == row.arm) else { continue };
             let recorded = RecordedRun { row: RunRow::clone(row), arm, figures };

@@ -187,7 +187,7 @@ pub(super) fn replayed(
                 return Err(ExperimentContent::damaged(path, what));
             }
         };
-        let archive = content.open_run(path, row.run)?;
+        let archive = content.open_run(row.run)?;
         search.trials.push(recorded(&search.order, &request, row.run, &archive)?);
     }
     let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();

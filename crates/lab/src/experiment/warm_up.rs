@@ -81,7 +81,7 @@ pub fn evidence_of_run(archive: &Archive, run: u32) -> Result<Evidence, RecordEr
         .iter()
         .filter(|other| other.run != run && row.is_some_and(|row| is_same_round(row, other)))
     {
-        cuts.push(evidence(&content.open_run(record, other.run)?)?.steps.warmup());
+        cuts.push(evidence(&content.open_run(other.run)?)?.steps.warmup());
     }
     evidence_after(archive, None, shared_warm_up(cuts))
 }

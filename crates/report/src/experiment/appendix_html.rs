@@ -6,7 +6,7 @@ use super::view::ExperimentView;
 use crate::html::Document;
 use crate::page::{Align, Line};
 
-/// Writes the checks that objected, by arm.
+/// Writes the checks that objected, by arm, and the limiters by name.
 pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
     out.rows("Objections by check and arm", &columns("check", view), &appendix.checks);
     out.paragraph(&appendix.other_checks);

@@ -90,9 +90,13 @@ impl CapacityView {
     /// Returns the numbers of the valid runs at the smallest value above the sustained one that
     /// fails.
     pub(super) fn failing_runs(&self) -> Vec<u32> {
-        let fails = self.found.as_ref().and_then(|found| found.fails);
-        let is_at = |it: &&TrialView| Some(it.trial.value) == fails && it.trial.invalid.is_empty();
-        self.trials.iter().filter(is_at).map(|it| it.run).collect()
+        let counts = |it: &&TrialView| self.is_at_failing(it) && it.trial.invalid.is_empty();
+        self.trials.iter().filter(counts).map(|it| it.run).collect()
+    }
+
+    /// Returns true for a trial at the smallest value above the sustained one that fails.
+    fn is_at_failing(&self, it: &TrialView) -> bool {
+        self.found.as_ref().is_some_and(|found| found.fails == Some(it.trial.value))
     }
 
     /// Returns the highest value that passes although a lower one fails, if there is one: then no
@@ -142,12 +146,11 @@ impl CapacityView {
         let Some(answer) = answer else {
             return self.trials[self.trials.len().saturating_sub(most)..].iter().collect();
         };
-        let fails = found.and_then(|found| found.fails);
-        let is_beyond = |it: &TrialView| Some(it.trial.value) == fails;
         let fails_alone =
-            |it: &TrialView| is_beyond(it) && matches!(it.outcome, TrialOutcome::Fail(_));
+            |it: &TrialView| self.is_at_failing(it) && matches!(it.outcome, TrialOutcome::Fail(_));
         let neighbour = self.trials.iter().position(fails_alone);
-        let neighbour = neighbour.or_else(|| self.trials.iter().position(is_beyond));
+        let neighbour =
+            neighbour.or_else(|| self.trials.iter().position(|it| self.is_at_failing(it)));
         let rank = |place: usize| {
             let value = self.trials[place].trial.value;
             let earlier = self.trials[..place].iter().filter(|it| it.trial.value == value);
@@ -191,10 +194,7 @@ impl CapacityView {
         let slo = &found.slo;
         let Some(sustained) = found.sustained else { return self.without_value(found) };
         let times = number::count(found.confirmations.into(), "time");
-        let held = match self.order.hold {
-            Some(hold) => format!(", held for {hold}"),
-            None => String::new(),
-        };
+        let held = self.order.hold.map_or_else(String::new, |hold| format!(", held for {hold}"));
         let confirmed = format!("{slo} (confirmed {times}{held})");
         let load = match self.is_rate() {
             true => format!("{} requests per second", number::significant(sustained)),

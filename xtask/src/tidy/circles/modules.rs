@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::code::without_tests;
 use super::methods::ImplBlock;
 use super::paths::{Names, Paths};
 use super::tokens::tokens;
@@ -23,8 +24,7 @@ struct Module<'f> {
 impl<'f> Module<'f> {
     /// Reads a file, without its tests.
     fn read(file: &'f str, text: &str) -> Module<'f> {
-        let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
-        let tokens = tokens(code);
+        let tokens = tokens(without_tests(text));
         Module { file, paths: Paths::read(&tokens), blocks: ImplBlock::read_all(&tokens) }
     }
 }
