@@ -161,14 +161,14 @@ impl Evidence {
     }
 
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, part: &ComponentKind, metric: Metric) -> Option<&Observed> {
-        observed(&self.observed, part, metric)
+    pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
+        observed(&self.observed, kind, metric)
     }
 
     /// Returns the observations of this host or of the main target under a name that the server
     /// gives, if there are any.
-    pub fn observed_named(&self, part: &ComponentKind, name: &str) -> Option<&Observed> {
-        let component = part.to_string();
+    pub fn observed_named(&self, kind: &ComponentKind, name: &str) -> Option<&Observed> {
+        let component = kind.to_string();
         self.observed.iter().find(|it| it.component == component && it.metric == name)
     }
 
@@ -185,14 +185,14 @@ impl Evidence {
 
 impl LoadEvidence {
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, part: &ComponentKind, metric: Metric) -> Option<&Observed> {
-        observed(&self.observed, part, metric)
+    pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
+        observed(&self.observed, kind, metric)
     }
 }
 
-fn observed<'o>(all: &'o [Observed], part: &ComponentKind, metric: Metric) -> Option<&'o Observed> {
-    debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
-    let component = part.to_string();
+fn observed<'o>(all: &'o [Observed], kind: &ComponentKind, metric: Metric) -> Option<&'o Observed> {
+    debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
+    let component = kind.to_string();
     all.iter().find(|it| it.component == component && it.is(metric))
 }
 

@@ -156,8 +156,8 @@ pub(crate) fn is_intermittent(plan: &Plan, account: AccountId) -> bool {
 /// Returns the background work that was seen, the most frequent first.
 fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     let is_work = |observed: &&Observed| {
-        let part = ObservedComponent::parse(&observed.component).map(|component| component.part);
-        part == Some(ComponentKind::Background)
+        let kind = ObservedComponent::parse(&observed.component).map(|component| component.kind);
+        kind == Some(ComponentKind::Background)
     };
     let mut work: Vec<&Observed> = evidence.observed.iter().filter(is_work).collect();
     let seen = |work: &Observed| work.points.last().map_or(0.0, |(_, looks)| *looks);

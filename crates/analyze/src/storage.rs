@@ -25,8 +25,8 @@ impl StorageSize {
         StorageSize::of(evidence, &ComponentKind::Storage)
     }
 
-    fn of(evidence: &Evidence, part: &ComponentKind) -> Option<StorageSize> {
-        let last = |metric| Some(evidence.observed(part, metric)?.points.last()?.1);
+    fn of(evidence: &Evidence, kind: &ComponentKind) -> Option<StorageSize> {
+        let last = |metric| Some(evidence.observed(kind, metric)?.points.last()?.1);
         Some(StorageSize { logical: last(storage::LOGICAL)?, allocated: last(storage::ALLOCATED)? })
     }
 }

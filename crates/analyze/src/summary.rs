@@ -161,12 +161,12 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
 
 /// Returns the cost of observing in the window, or, if there were only loads, during these.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
-    let part = ComponentKind::Processes(Side::Generator);
+    let kind = ComponentKind::Processes(Side::Generator);
     let of_window = evidence
-        .observed(&part, generator::OBSERVING)
+        .observed(&kind, generator::OBSERVING)
         .and_then(|observing| observing.growth(&evidence.window()));
     let of_load = |load: &LoadEvidence| {
-        load.observed(&part, generator::OBSERVING)?.growth(&(Nanos::ZERO..load.took))
+        load.observed(&kind, generator::OBSERVING)?.growth(&(Nanos::ZERO..load.took))
     };
     let of_loads = || evidence.loads.iter().filter_map(of_load).reduce(Growth::and);
     let Growth { by, span } = of_window.or_else(of_loads)?;

@@ -69,14 +69,14 @@ pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
 /// Returns the end of a run's warm-up: the latest of the ends of several series, each with a number
 /// for every step of the run.
 pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
-    let differs = |cut: &SteadyStart| cut.never_steady.map_or(0.0, f64::abs);
+    let differs = |start: &SteadyStart| start.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;
     for series in series {
-        let Some(cut) = cut(series) else { return WarmupEnd::TooShort };
+        let Some(start) = cut(series) else { return WarmupEnd::TooShort };
         let is_later = latest.is_none_or(|known: SteadyStart| {
-            differs(&known).total_cmp(&differs(&cut)).then(known.steps.cmp(&cut.steps)).is_lt()
+            differs(&known).total_cmp(&differs(&start)).then(known.steps.cmp(&start.steps)).is_lt()
         });
-        latest = if is_later { Some(cut) } else { latest };
+        latest = if is_later { Some(start) } else { latest };
     }
     latest.map_or(WarmupEnd::NoSteadyJob, WarmupEnd::Found)
 }
@@ -149,9 +149,9 @@ mod tests {
     fn a_run_that_changes_at_its_half_was_never_steady() {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
         let found: Vec<SteadyStart> = series.map(|series| cut(&series).unwrap()).collect();
-        let unsteady = found.iter().filter(|cut| cut.never_steady.is_some_and(|by| by < -0.08));
+        let unsteady = found.iter().filter(|start| start.never_steady.is_some_and(|by| by < -0.08));
         // The rest is cut there, and the remainder is steady.
-        let cut_there = found.iter().filter(|cut| (55..=60).contains(&cut.steps)).count();
+        let cut_there = found.iter().filter(|start| (55..=60).contains(&start.steps)).count();
         assert!(unsteady.count() >= 150 && cut_there >= 195, "{cut_there}");
     }
 

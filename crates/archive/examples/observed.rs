@@ -45,7 +45,7 @@ fn observe(path: &Path) -> Result<(), Failure> {
 /// Returns the series of a busy PostgreSQL on this machine.
 fn series() -> Vec<Series> {
     let roles = ["checkpointer", "walwriter", "background writer", "autovacuum launcher"];
-    let parts = [
+    let kinds = [
         ComponentKind::Lane(0),
         ComponentKind::Host,
         ComponentKind::Processor(0),
@@ -60,18 +60,18 @@ fn series() -> Vec<Series> {
         ComponentKind::Sessions,
         ComponentKind::Storage,
     ];
-    let parts = parts.into_iter().chain(roles.map(|role| ComponentKind::Role(role.to_owned())));
-    let named = |part: &ComponentKind, metric: &str, unit: &str| Series {
-        component: part.to_string(),
+    let kinds = kinds.into_iter().chain(roles.map(|role| ComponentKind::Role(role.to_owned())));
+    let named = |kind: &ComponentKind, metric: &str, unit: &str| Series {
+        component: kind.to_string(),
         metric: metric.to_owned(),
         unit: unit.to_owned(),
     };
     let mut all: Vec<Series> = Vec::new();
-    for part in parts {
-        let metrics = metric::metrics_of(&part).into_iter().flatten();
+    for kind in kinds {
+        let metrics = metric::metrics_of(&kind).into_iter().flatten();
         // A stall is not sampled each second.
         let metrics = metrics.filter(|it| **it != metric::generator::STALL);
-        all.extend(metrics.map(|metric| named(&part, metric.name, metric.unit)));
+        all.extend(metrics.map(|metric| named(&kind, metric.name, metric.unit)));
     }
     let waits = ["cpu", "IO:WALSync", "LWLock:WALWrite", "Lock:tuple", "Client:ClientRead"];
     all.extend(waits.map(|wait| named(&ComponentKind::Waits, wait, "sessions")));

@@ -187,8 +187,8 @@ fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
     }
     let first = archive.grid().interval(warmup);
     run.steps = Steps::with_window(archive.grid(), run.end(), run.plan.probe, first);
-    if let WarmupEnd::Found(cut) = &mut run.warmup {
-        cut.steps = run.steps.window().start;
+    if let WarmupEnd::Found(start) = &mut run.warmup {
+        start.steps = run.steps.window().start;
     }
 }
 

@@ -80,7 +80,7 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
         let rate = |metric: Metric| of(metric).and_then(|(_, per_s)| *per_s);
         let is = |metric: Metric| metric.name == name;
         let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
-        let found = match &component.part {
+        let found = match &component.kind {
             ComponentKind::Processes(Side::Generator) if is(processes::BUSIEST) => {
                 Some(("the load generator's busiest thread".to_owned(), *value))
             }
@@ -109,13 +109,13 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
 
 /// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
-    let per_s = |part: ComponentKind, metric: Metric| {
-        seen.get(&(ObservedComponent::here(part), metric.name.to_owned()))
+    let per_s = |kind: ComponentKind, metric: Metric| {
+        seen.get(&(ObservedComponent::here(kind), metric.name.to_owned()))
             .and_then(|(_, per_s)| *per_s)
     };
     let active = per_s(ComponentKind::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
     let locks = seen.iter().filter(|((component, metric), _)| {
-        component.part == ComponentKind::Waits && metric.starts_with("Lock:")
+        component.kind == ComponentKind::Waits && metric.starts_with("Lock:")
     });
     let waiting: f64 = locks.filter_map(|(_, (_, per_s))| *per_s).sum();
     Some(("the database's locks".to_owned(), waiting / active))
@@ -127,7 +127,7 @@ mod tests {
 
     fn sample(readings: &[(ComponentKind, &str, f64)]) -> Sample {
         let mut sample = Sample::default();
-        readings.iter().for_each(|(part, metric, value)| sample.push(part, metric, "s", *value));
+        readings.iter().for_each(|(kind, metric, value)| sample.push(kind, metric, "s", *value));
         sample
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn component_without_new_samples_is_no_longer_busiest() {
-        let busy = |part: ComponentKind, share| sample(&[(part, "busiest", share)]);
+        let busy = |kind: ComponentKind, share| sample(&[(kind, "busiest", share)]);
         let server = || ComponentKind::Processes(Side::Server);
         let generator = || ComponentKind::Processes(Side::Generator);
         let mut busiest = Busiest::default();

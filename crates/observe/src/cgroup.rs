@@ -79,31 +79,31 @@ impl Cgroup {
             self.process = Some(process);
         }
         self.looks = self.looks.wrapping_add(1);
-        let part = ComponentKind::Cgroup(self.side);
+        let kind = ComponentKind::Cgroup(self.side);
         if !self.bounds.is_known {
             return sample.missing(
-                &part,
+                &kind,
                 "its control group, or the mount point of control groups, is not \
                                  visible",
             );
         }
         if let Some((quota, version, group)) = &self.bounds.quota {
-            sample.read(&part, cgroup::QUOTA, *quota);
+            sample.read(&kind, cgroup::QUOTA, *quota);
             match throttled_s(root, *version, group) {
-                Some(throttled_s) => sample.read(&part, cgroup::THROTTLED, throttled_s),
-                None => sample.missing(format!("{part} throttled"), "cpu.stat does not have it"),
+                Some(throttled_s) => sample.read(&kind, cgroup::THROTTLED, throttled_s),
+                None => sample.missing(format!("{kind} throttled"), "cpu.stat does not have it"),
             }
         }
         if let Some((limit, version, group)) = &self.bounds.limit {
-            sample.read(&part, cgroup::MEMORY_LIMIT, *limit as f64);
+            sample.read(&kind, cgroup::MEMORY_LIMIT, *limit as f64);
             if let Some(bytes) = memory(root, *version, group) {
-                sample.read(&part, cgroup::MEMORY, bytes as f64);
+                sample.read(&kind, cgroup::MEMORY, bytes as f64);
             }
             match pressure_s(root, *version, group) {
-                Some(pressure_s) => sample.read(&part, cgroup::PRESSURE_MEMORY, pressure_s),
+                Some(pressure_s) => sample.read(&kind, cgroup::PRESSURE_MEMORY, pressure_s),
                 None => {
                     let why = "its group has no memory.pressure, which only version 2 has";
-                    sample.missing(format!("{part} pressure-memory"), why);
+                    sample.missing(format!("{kind} pressure-memory"), why);
                 }
             }
         }

@@ -20,9 +20,9 @@ mod pace;
 mod process;
 pub mod remote;
 mod sample;
+mod samplers;
 mod scope;
 mod sockets;
-mod sources;
 mod watch;
 
 pub use busiest::Busiest;

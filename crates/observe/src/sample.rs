@@ -34,21 +34,21 @@ pub trait Sampler: Send {
 }
 
 impl Sample {
-    /// Adds a reading: the value of one metric of a part.
-    pub fn read(&mut self, part: &ComponentKind, metric: Metric, value: f64) {
-        debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
-        self.push(part, metric.name, metric.unit, value);
+    /// Adds a reading: the value of one metric of a component.
+    pub fn read(&mut self, kind: &ComponentKind, metric: Metric, value: f64) {
+        debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
+        self.push(kind, metric.name, metric.unit, value);
     }
 
-    /// Adds a reading of a part whose metrics have names that come from a server.
-    pub fn read_named(&mut self, part: &ComponentKind, name: &str, unit: &str, value: f64) {
-        debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
-        self.push(part, name, unit, value);
+    /// Adds a reading of a component whose metrics have names that come from a server.
+    pub fn read_named(&mut self, kind: &ComponentKind, name: &str, unit: &str, value: f64) {
+        debug_assert!(kind.has_own_names(), "`{name}` of `{kind}` has no name from a server");
+        self.push(kind, name, unit, value);
     }
 
     /// Adds a reading by its names in the record.
-    pub(crate) fn push(&mut self, part: &ComponentKind, metric: &str, unit: &str, value: f64) {
-        let component = ObservedComponent::here(part.clone()).to_string();
+    pub(crate) fn push(&mut self, kind: &ComponentKind, metric: &str, unit: &str, value: f64) {
+        let component = ObservedComponent::here(kind.clone()).to_string();
         self.readings.push(Reading::of(&component, metric, unit, value));
     }
 
@@ -63,7 +63,7 @@ impl Sample {
 pub(crate) struct ReportedMissing(BTreeSet<String>);
 
 impl ReportedMissing {
-    /// Removes from a sample the parts that have been reported as missing before.
+    /// Removes from a sample what has been reported as missing before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
     }

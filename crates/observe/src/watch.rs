@@ -1,7 +1,7 @@
 //! The thread that takes samples during a run.
 //!
-//! At fixed times it samples all [`Sources`]. Every few milliseconds it checks that the process was
-//! not stopped ([`Pace`]), unless another program makes the requests.
+//! At fixed times it samples all [`Samplers`]. Every few milliseconds it checks that the process
+//! was not stopped ([`Pace`]), unless another program makes the requests.
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use rt::Rt;
 use crate::environment::Root;
 use crate::pace::{Pace, Stall};
 use crate::sample::Sample;
+use crate::samplers::Samplers;
 use crate::scope::Scope;
-use crate::sources::Sources;
 
 /// Longest delay until a watch that does not check for stalls notices that it was ended.
 const END_SEEN: Nanos = Nanos::from_millis(100);
@@ -68,14 +68,14 @@ async fn look(
     on_sample: impl Fn(Nanos, Sample),
 ) {
     rt.sleep_until(zero).await;
-    let mut sources = Sources::of(Root::system(), scope);
+    let mut samplers = Samplers::of(Root::system(), scope);
     let mut pace = Pace::new(rt.now());
     // A stall of this process does not affect the requests of another one.
     let is_of_others = scope.generator.is_some();
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {
         if rt.now() >= due {
-            on_sample(rt.now().since(zero), sources.sample());
+            on_sample(rt.now().since(zero), samplers.sample());
             pace.busy_until(rt.now());
             due = rt.now().max(due + scope.every);
         }
@@ -94,7 +94,7 @@ async fn look(
             on_sample(begin.since(zero), stall);
         }
     }
-    on_sample(rt.now().since(zero), sources.sample());
+    on_sample(rt.now().since(zero), samplers.sample());
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub enum ComponentKind {
     Statistics,
 }
 
-/// The names of parts without a parameter.
+/// The names of kinds without a parameter.
 const FIXED: [(&str, ComponentKind); 15] = [
     ("host", ComponentKind::Host),
     ("generator", ComponentKind::Processes(Side::Generator)),
@@ -96,7 +96,7 @@ const FIXED: [(&str, ComponentKind); 15] = [
 pub const LANE_PREFIX: &str = "lane-";
 
 impl ComponentKind {
-    /// Returns true if the metrics of this part have names that come from a server.
+    /// Returns true if the metrics of this kind have names that come from a server.
     pub fn has_own_names(&self) -> bool {
         match self {
             ComponentKind::Waits
@@ -122,16 +122,16 @@ impl ComponentKind {
         }
     }
 
-    /// Parses the name of a part; `None` for others.
+    /// Parses the name of a kind; `None` for others.
     fn parse(text: &str) -> Option<ComponentKind> {
-        if let Some((_, part)) = FIXED.iter().find(|(name, _)| *name == text) {
-            return Some(part.clone());
+        if let Some((_, kind)) = FIXED.iter().find(|(name, _)| *name == text) {
+            return Some(kind.clone());
         }
         if let Some(number) = text.strip_prefix(LANE_PREFIX) {
             return number.parse().ok().map(ComponentKind::Lane);
         }
-        let (kind, name) = text.split_once(' ')?;
-        match kind {
+        let (prefix, name) = text.split_once(' ')?;
+        match prefix {
             "cpu" => name.parse().ok().map(ComponentKind::Processor),
             "disk" => Some(ComponentKind::Disk(name.to_owned())),
             "interface" => Some(ComponentKind::Interface(name.to_owned())),
@@ -167,43 +167,43 @@ impl fmt::Display for ComponentKind {
             | ComponentKind::Statements
             | ComponentKind::Background
             | ComponentKind::Statistics => {
-                let fixed = FIXED.iter().find(|(_, part)| part == self);
+                let fixed = FIXED.iter().find(|(_, kind)| kind == self);
                 f.write_str(fixed.map_or("", |(name, _)| name))
             }
         }
     }
 }
 
-/// A part with its host or target.
+/// A component of a kind, with its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObservedComponent {
     /// Host or target, unless it is the load generator's or the main one.
     pub place: Option<String>,
-    /// The part.
-    pub part: ComponentKind,
+    /// Its kind.
+    pub kind: ComponentKind,
 }
 
 impl ObservedComponent {
     /// Creates a component of the load generator's host, or of the main target.
-    pub fn here(part: ComponentKind) -> ObservedComponent {
-        ObservedComponent { place: None, part }
+    pub fn here(kind: ComponentKind) -> ObservedComponent {
+        ObservedComponent { place: None, kind }
     }
 
     /// Parses the name of a component in a record; `None` for others.
     pub fn parse(text: &str) -> Option<ObservedComponent> {
-        if let Some(part) = ComponentKind::parse(text) {
-            return Some(ObservedComponent::here(part));
+        if let Some(kind) = ComponentKind::parse(text) {
+            return Some(ObservedComponent::here(kind));
         }
         let (place, rest) = text.split_once('/')?;
-        Some(ObservedComponent { place: Some(place.to_owned()), part: ComponentKind::parse(rest)? })
+        Some(ObservedComponent { place: Some(place.to_owned()), kind: ComponentKind::parse(rest)? })
     }
 }
 
 impl fmt::Display for ObservedComponent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Some(place) => write!(f, "{place}/{}", self.part),
-            None => self.part.fmt(f),
+            Some(place) => write!(f, "{place}/{}", self.kind),
+            None => self.kind.fmt(f),
         }
     }
 }
@@ -225,9 +225,9 @@ mod tests {
             ComponentKind::Pooler("pgbouncer".to_owned()),
             ComponentKind::Table("my orders".to_owned()),
         ];
-        for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
+        for kind in FIXED.iter().map(|(_, kind)| kind.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {
-                let component = ObservedComponent { place, part: part.clone() };
+                let component = ObservedComponent { place, kind: kind.clone() };
                 let text = component.to_string();
                 assert_eq!(ObservedComponent::parse(&text), Some(component), "{text}");
             }

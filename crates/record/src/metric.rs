@@ -344,10 +344,10 @@ pub const RUNNING: &str = "cpu";
 /// Name in [`ComponentKind::Background`] of the work of a checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// Returns the metrics of a part, in one or two lists. A part whose metrics have names of their own
+/// Returns the metrics of a kind, in one or two lists. A kind whose metrics have names of their own
 /// has none.
-pub fn metrics_of(part: &ComponentKind) -> [&'static [Metric]; 2] {
-    match part {
+pub fn metrics_of(kind: &ComponentKind) -> [&'static [Metric]; 2] {
+    match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],
         ComponentKind::Host => [host::ALL, &[]],
         ComponentKind::Processor(_) => [processor::ALL, &[]],
@@ -372,9 +372,9 @@ pub fn metrics_of(part: &ComponentKind) -> [&'static [Metric]; 2] {
 }
 
 impl Metric {
-    /// Returns true if this is a metric of a part.
-    pub fn is_of(self, part: &ComponentKind) -> bool {
-        metrics_of(part).into_iter().flatten().any(|metric| metric.name == self.name)
+    /// Returns true if this is a metric of a kind.
+    pub fn is_of(self, kind: &ComponentKind) -> bool {
+        metrics_of(kind).into_iter().flatten().any(|metric| metric.name == self.name)
     }
 }
 
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn names_of_a_component_are_distinct() {
-        for part in [
+        for kind in [
             ComponentKind::Lane(0),
             ComponentKind::Host,
             ComponentKind::Processor(0),
@@ -403,12 +403,12 @@ mod tests {
             ComponentKind::Table(String::new()),
         ] {
             let all: Vec<&str> =
-                metrics_of(&part).into_iter().flatten().map(|metric| metric.name).collect();
+                metrics_of(&kind).into_iter().flatten().map(|metric| metric.name).collect();
             let mut names = all.clone();
             names.sort_unstable();
             names.dedup();
-            assert_eq!(names.len(), all.len(), "{part}: {all:?}");
-            assert!(!all.is_empty(), "{part}");
+            assert_eq!(names.len(), all.len(), "{kind}: {all:?}");
+            assert!(!all.is_empty(), "{kind}");
         }
     }
 

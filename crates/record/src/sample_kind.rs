@@ -25,15 +25,15 @@ impl SampleKind {
     /// label, of which merging keeps the last value.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
-        component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.part, &series.metric))
+        component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.kind, &series.metric))
     }
 
-    fn of_metric(part: &ComponentKind, name: &str) -> SampleKind {
-        if part.has_own_names() {
-            let is_gauge = *part == ComponentKind::Statistics && statistic::GAUGES.contains(&name);
+    fn of_metric(kind: &ComponentKind, name: &str) -> SampleKind {
+        if kind.has_own_names() {
+            let is_gauge = *kind == ComponentKind::Statistics && statistic::GAUGES.contains(&name);
             return if is_gauge { SampleKind::Gauge } else { SampleKind::Counter };
         }
-        let Some(metric) = metrics_of(part).into_iter().flatten().find(|it| it.name == name) else {
+        let Some(metric) = metrics_of(kind).into_iter().flatten().find(|it| it.name == name) else {
             return SampleKind::Label;
         };
         match metric.kind {

@@ -40,13 +40,13 @@ where
         Err(error) => return Err(error.into()),
     }
     sockopt::set_tcp_nodelay(&socket, true)?;
-    let source = ReadyFd::new(rt, S::from(socket))?;
+    let socket = ReadyFd::new(rt, S::from(socket))?;
     let is_connected = |stream: &S| match sockopt::socket_error(stream)? {
         Ok(()) => Ok(()),
         Err(error) => Err(error.into()),
     };
-    poll_fn(|context| source.poll_io(Direction::Write, context, is_connected)).await?;
-    Ok(source)
+    poll_fn(|context| socket.poll_io(Direction::Write, context, is_connected)).await?;
+    Ok(socket)
 }
 
 /// Connects to a Unix socket.
@@ -147,12 +147,12 @@ mod tests {
     use super::*;
     use crate::{Options, run_real, within, yield_now};
 
-    async fn read(source: &ReadyFd<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
-        poll_fn(|context| source.poll_read(context, room)).await
+    async fn read(socket: &ReadyFd<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|context| socket.poll_read(context, room)).await
     }
 
-    async fn write(source: &ReadyFd<TcpStream>, bytes: &[u8]) -> io::Result<usize> {
-        poll_fn(|context| source.poll_write(context, bytes)).await
+    async fn write(socket: &ReadyFd<TcpStream>, bytes: &[u8]) -> io::Result<usize> {
+        poll_fn(|context| socket.poll_write(context, bytes)).await
     }
 
     fn on_loopback<T>(
@@ -200,11 +200,11 @@ mod tests {
     }
 
     /// Counts the bytes of a stream, reading one at a time to fill the buffer with each read.
-    fn read_bytes(rt: &Rt, source: ReadyFd<TcpStream>) -> Rc<Cell<usize>> {
+    fn read_bytes(rt: &Rt, socket: ReadyFd<TcpStream>) -> Rc<Cell<usize>> {
         let count = Rc::new(Cell::new(0));
         let counted = Rc::clone(&count);
         drop(rt.spawn(async move {
-            while let Ok(1..) = read(&source, &mut [0]).await {
+            while let Ok(1..) = read(&socket, &mut [0]).await {
                 counted.set(counted.get() + 1);
             }
         }));

@@ -20,21 +20,21 @@ const EVENTS: usize = 256;
 /// The sockets of a thread.
 pub(crate) struct Poller {
     epoll: OwnedFd,
-    sources: RefCell<Sources>,
+    sockets: RefCell<SocketSlots>,
     events: RefCell<Vec<Event>>,
-    /// Resting sockets, which have more to read.
-    resting: RefCell<Vec<IdleSocket>>,
+    resting: RefCell<Vec<RestingSocket>>,
 }
 
-/// A resting socket.
+/// A resting socket, which has more to read.
 #[derive(Clone, Copy, Debug)]
-struct IdleSocket {
+struct RestingSocket {
     slot: u32,
     generation: u32,
 }
 
+/// The slots of the sockets.
 #[derive(Default)]
-struct Sources {
+struct SocketSlots {
     slots: Vec<Notes>,
     free: Vec<u32>,
 }
@@ -92,7 +92,7 @@ impl Poller {
     pub(crate) fn new() -> io::Result<Poller> {
         Ok(Poller {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            sources: RefCell::default(),
+            sockets: RefCell::default(),
             events: RefCell::new(Vec::with_capacity(EVENTS)),
             resting: RefCell::default(),
         })
@@ -115,10 +115,10 @@ impl Poller {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => panic!("an epoll instance of our own can be waited on: {error}"),
         }
-        let mut sources = self.sources.borrow_mut();
+        let mut sockets = self.sockets.borrow_mut();
         for event in &*events {
             let (slot, generation) = from_key(event.data.u64());
-            let Some(notes) = sources.slots.get_mut(slot as usize) else { continue };
+            let Some(notes) = sockets.slots.get_mut(slot as usize) else { continue };
             if notes.generation != generation {
                 continue;
             }
@@ -132,8 +132,8 @@ impl Poller {
                 notes.write.note(is_over);
             }
         }
-        for IdleSocket { slot, generation } in self.resting.borrow_mut().drain(..) {
-            let notes = &mut sources.slots[slot as usize];
+        for RestingSocket { slot, generation } in self.resting.borrow_mut().drain(..) {
+            let notes = &mut sockets.slots[slot as usize];
             if notes.generation == generation {
                 notes.read.note(false);
             }
@@ -148,8 +148,8 @@ impl Poller {
         direction: Direction,
         act: impl FnOnce(&mut Side) -> R,
     ) -> R {
-        let mut sources = self.sources.borrow_mut();
-        let notes = &mut sources.slots[slot as usize];
+        let mut sockets = self.sockets.borrow_mut();
+        let notes = &mut sockets.slots[slot as usize];
         act(match direction {
             Direction::Read => &mut notes.read,
             Direction::Write => &mut notes.write,
@@ -159,45 +159,45 @@ impl Poller {
     /// Lets a socket rest until the next poll of the kernel.
     #[cold]
     pub(crate) fn rest(&self, slot: u32) {
-        let generation = self.sources.borrow().slots[slot as usize].generation;
-        self.resting.borrow_mut().push(IdleSocket { slot, generation });
+        let generation = self.sockets.borrow().slots[slot as usize].generation;
+        self.resting.borrow_mut().push(RestingSocket { slot, generation });
     }
 
-    /// Adds a source of the executor itself that only wakes the thread and has no state.
-    pub(crate) fn add_wakeup(&self, source: impl AsFd) -> io::Result<()> {
+    /// Adds a file of the executor itself that only wakes the thread and has no state.
+    pub(crate) fn add_wakeup(&self, wakeup: impl AsFd) -> io::Result<()> {
         let key = EventData::new_u64(key(u32::MAX, 0));
-        Ok(epoll::add(&self.epoll, source, key, EventFlags::IN | EventFlags::ET)?)
+        Ok(epoll::add(&self.epoll, wakeup, key, EventFlags::IN | EventFlags::ET)?)
     }
 
     /// Adds a socket. Returns its slot.
-    pub(crate) fn add(&self, source: impl AsFd) -> io::Result<u32> {
-        let mut sources = self.sources.borrow_mut();
-        let slot = match sources.free.pop() {
+    pub(crate) fn add(&self, socket: impl AsFd) -> io::Result<u32> {
+        let mut sockets = self.sockets.borrow_mut();
+        let slot = match sockets.free.pop() {
             Some(slot) => slot,
             None => {
-                sources.slots.push(Notes::default());
-                u32::try_from(sources.slots.len() - 1).expect("fewer than 2^32 sockets")
+                sockets.slots.push(Notes::default());
+                u32::try_from(sockets.slots.len() - 1).expect("fewer than 2^32 sockets")
             }
         };
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        let key = key(slot, sources.slots[slot as usize].generation);
-        match epoll::add(&self.epoll, source, EventData::new_u64(key), flags) {
+        let key = key(slot, sockets.slots[slot as usize].generation);
+        match epoll::add(&self.epoll, socket, EventData::new_u64(key), flags) {
             Ok(()) => Ok(slot),
             Err(error) => {
-                sources.free.push(slot);
+                sockets.free.push(slot);
                 Err(error.into())
             }
         }
     }
 
     /// Removes a socket.
-    pub(crate) fn remove(&self, source: impl AsFd, slot: u32) {
+    pub(crate) fn remove(&self, socket: impl AsFd, slot: u32) {
         // It was added, and only this function removes it.
-        let _ = epoll::delete(&self.epoll, source);
-        let mut sources = self.sources.borrow_mut();
-        let generation = sources.slots[slot as usize].generation.wrapping_add(1);
-        sources.slots[slot as usize] = Notes { generation, ..Notes::default() };
-        sources.free.push(slot);
+        let _ = epoll::delete(&self.epoll, socket);
+        let mut sockets = self.sockets.borrow_mut();
+        let generation = sockets.slots[slot as usize].generation.wrapping_add(1);
+        sockets.slots[slot as usize] = Notes { generation, ..Notes::default() };
+        sockets.free.push(slot);
     }
 }
 

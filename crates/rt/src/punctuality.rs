@@ -28,8 +28,8 @@ impl Wait {
 /// Inverse of the fraction of its time for which a thread that wakes early may spin.
 const SPINS_ONE_IN: u64 = 10;
 
-/// Maximum unused spinning time that a thread accumulates.
-const MOST_SAVED: Nanos = Nanos::from_millis(5);
+/// Maximum budget for spinning that a thread accumulates.
+const MOST_BUDGET: Nanos = Nanos::from_millis(5);
 
 /// Maximum duration of one round of spinning; a longer one was work.
 const ROUND: Nanos = Nanos::from_micros(5);
@@ -88,7 +88,7 @@ impl WakeTiming {
     }
 
     fn early(&mut self, now: Stamp, deadline: Stamp) -> Next {
-        self.update_saved(now);
+        self.update_spin_budget(now);
         let left = deadline.since(now);
         self.is_spinning = left <= self.lead && self.spin_budget > Nanos::ZERO;
         match self.is_spinning {
@@ -101,11 +101,11 @@ impl WakeTiming {
     }
 
     /// Adds the spinning time earned since the last call, and subtracts the time spent.
-    fn update_saved(&mut self, now: Stamp) {
+    fn update_spin_budget(&mut self, now: Stamp) {
         let passed = now.since(self.updated_at);
         self.updated_at = now;
         let earned = Nanos(passed.0 / SPINS_ONE_IN);
-        self.spin_budget = (self.spin_budget + earned).min(MOST_SAVED);
+        self.spin_budget = (self.spin_budget + earned).min(MOST_BUDGET);
         if self.is_spinning {
             self.spin_budget = self.spin_budget.saturating_sub(passed.min(ROUND));
         }

@@ -139,7 +139,7 @@ fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
 
 /// Answers a connection on a thread of its own, or refuses it if there are too many.
 fn serve(mut stream: TcpStream, site: &Arc<Site>) {
-    let Some(turn) = OpenConnection::take(site) else {
+    let Some(open) = OpenConnection::take(site) else {
         // A viewer that has gone needs no answer.
         let _ = connection::refuse(&mut stream, site);
         return;
@@ -147,6 +147,6 @@ fn serve(mut stream: TcpStream, site: &Arc<Site>) {
     let thread = std::thread::Builder::new().name("viewer".to_owned());
     // A thread that cannot be started drops the connection.
     let _ = thread.spawn(move || {
-        let _ = connection::serve(&mut stream, turn.site());
+        let _ = connection::serve(&mut stream, open.site());
     });
 }

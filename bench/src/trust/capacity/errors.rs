@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use analyze::capacity::{Boundary, Irregular};
 use base::Nanos;
 
-use super::rivals::{bisection, isotonic};
+use super::other_methods::{bisection, isotonic};
 use super::runs::{BUDGET, Searched, search};
 use super::system::{
     ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,
@@ -87,9 +87,9 @@ fn methods(
         let found = search(&system, seed, budget)?;
         methods[0].add(&found);
         let bisected = bisection(&system, seed, found.requests)?;
-        methods[1].add_rival(bisected.estimate, bisected.published, bisected.requests);
+        methods[1].add_other(bisected.estimate, bisected.published, bisected.requests);
         let fitted = isotonic(&system, seed, found.requests)?;
-        methods[2].add_rival(fitted.estimate, fitted.published, fitted.requests);
+        methods[2].add_other(fitted.estimate, fitted.published, fitted.requests);
     }
     Ok(methods)
 }
@@ -252,7 +252,7 @@ impl SearchErrors {
         self.requests += requests;
     }
 
-    fn add_rival(&mut self, estimate: f64, published: f64, requests: u64) {
+    fn add_other(&mut self, estimate: f64, published: f64, requests: u64) {
         self.estimates.push(estimate / self.system.truth - 1.0);
         self.published.push(Some(published / self.system.truth));
         self.requests += requests;
@@ -337,7 +337,7 @@ mod tests {
     fn cost_is_that_of_the_same_error() {
         let of = |method, error, requests| {
             let mut errors = SearchErrors::new(SYSTEMS[0], method);
-            errors.add_rival(SYSTEMS[0].truth * (1.0 + error), 1.0, requests);
+            errors.add_other(SYSTEMS[0].truth * (1.0 + error), 1.0, requests);
             errors
         };
         let all = [of(OURS, -0.01, 2_000), of("bisection", 0.01, 9), of(ISOTONIC, 0.02, 1_000)];

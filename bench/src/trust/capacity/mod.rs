@@ -2,15 +2,15 @@
 //!
 //! Every trial is a run of the engine in virtual time against a simulated server whose capacity is
 //! known in closed form ([`mod@system`]). The same systems are searched by two [other
-//! methods](mod@rivals), which judge trials by their quantiles.
+//! methods](mod@other_methods), which judge trials by their quantiles.
 
 mod errors;
-mod rivals;
+mod other_methods;
 mod runs;
 mod system;
 
 pub use errors::{OURS, SearchErrors, Special, costs, drifts, errors, errors_of, median, specials};
-pub use rivals::{OtherMethod, bisection, isotonic};
+pub use other_methods::{OtherResult, bisection, isotonic};
 pub use runs::{BUDGET, Searched, search};
 pub use system::{
     ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,

@@ -116,7 +116,7 @@ pub(super) fn trial(
     of_record(&plan, &url, seed, Options::simulated(), |archive| {
         let evidence = lab::evidence(archive)?;
         let dispersions = lab::count_dispersions(archive, &evidence, &order.conditions)?;
-        let course = TrialContext { took, dispersions };
-        Ok(Trial::of(order, request, &evidence, &summarize(&evidence), course))
+        let context = TrialContext { took, dispersions };
+        Ok(Trial::of(order, request, &evidence, &summarize(&evidence), context))
     })
 }

@@ -210,7 +210,7 @@ fn due<'r>(
 /// Returns the end of the warm-up of a run.
 fn end(seconds: &[f64]) -> Nanos {
     match end_of_warmup([seconds]) {
-        WarmupEnd::Found(cut) => Nanos::from_secs(cut.steps as u64),
+        WarmupEnd::Found(start) => Nanos::from_secs(start.steps as u64),
         WarmupEnd::Given | WarmupEnd::TooShort | WarmupEnd::NoSteadyJob => {
             unreachable!("{LENGTH_S} s are enough")
         }

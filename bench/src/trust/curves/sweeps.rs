@@ -23,7 +23,7 @@ const ALPHA: f64 = 0.05;
 /// are measured in ascending order while it slows down.
 const SLOWING: f64 = 0.15;
 
-/// A server that follows the law.
+/// A server that follows the universal scalability law.
 #[derive(Clone, Copy, Debug)]
 struct UslServer {
     /// λ, in requests per second.

@@ -57,13 +57,13 @@ impl Trial {
         request: &TrialRequest,
         evidence: &Evidence,
         summary: &Summary,
-        course: TrialContext,
+        context: TrialContext,
     ) -> Trial {
         let accounts = || evidence.accounts().zip(&summary.jobs);
         let named = |name: &str| accounts().find(|(_, job)| job.name == name);
         let measured = |(position, condition): (usize, &Condition)| match named(&condition.job) {
             Some((account, job)) => {
-                let dispersion = course.dispersions.get(position).copied().flatten();
+                let dispersion = context.dispersions.get(position).copied().flatten();
                 measure(condition, &evidence.jobs[account.index()], job, dispersion)
             }
             None => Measure::Missing,
@@ -83,7 +83,7 @@ impl Trial {
             value: request.value,
             phase: request.phase,
             window: request.window,
-            took: course.took,
+            took: context.took,
             offered_per_s: offered.map(|(_, job)| per_s(job.counts.balance.scheduled())),
             achieved_per_s: varied.and_then(|(_, job)| job.throughput_per_s).unwrap_or(0.0),
             exceeds_capacity: judged.clone().any(|job| job.exceeds_capacity),

@@ -58,12 +58,12 @@ pub(super) fn cpu_shares(evidence: &Evidence) -> Vec<CpuShare> {
 
 fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShare> {
     let window = evidence.window();
-    let part = ComponentKind::Processes(side);
-    let may = mean(evidence, &window, &part, processes::PROCESSORS)?;
+    let kind = ComponentKind::Processes(side);
+    let may = mean(evidence, &window, &kind, processes::PROCESSORS)?;
     let quota = mean(evidence, &window, &ComponentKind::Cgroup(side), cgroup::QUOTA);
     let processors = may.min(quota.unwrap_or(may));
     let used = |metric| {
-        let growth = evidence.observed(&part, metric)?.growth(&window)?;
+        let growth = evidence.observed(&kind, metric)?.growth(&window)?;
         Some(growth.by / growth.span.as_secs_f64() / processors)
     };
     let (user, system) = (used(processes::USER)?, used(processes::SYSTEM)?);
@@ -75,10 +75,10 @@ fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShar
 fn mean(
     evidence: &Evidence,
     window: &Range<Nanos>,
-    part: &ComponentKind,
+    kind: &ComponentKind,
     metric: Metric,
 ) -> Option<f64> {
-    let observed = evidence.observed(part, metric)?;
+    let observed = evidence.observed(kind, metric)?;
     let last = || observed.points.last().map(|(_, value)| *value);
     observed.mean(window).or_else(last)
 }

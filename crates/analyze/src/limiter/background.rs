@@ -105,10 +105,10 @@ impl LimiterInput<'_, '_> {
             ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
         };
         let roles =
-            self.signals.parts(|part| matches!(part, ComponentKind::Role(role) if does_it(role)));
+            self.signals.kinds(|kind| matches!(kind, ComponentKind::Role(role) if does_it(role)));
         let sum = |metrics: [Metric; 2]| -> f64 {
-            let of_role = |part: &ComponentKind| -> f64 {
-                metrics.iter().filter_map(|metric| self.signals.rate(part, *metric)).sum()
+            let of_role = |kind: &ComponentKind| -> f64 {
+                metrics.iter().filter_map(|metric| self.signals.rate(kind, *metric)).sum()
             };
             roles.iter().map(of_role).sum()
         };

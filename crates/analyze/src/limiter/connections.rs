@@ -236,14 +236,14 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the pooler between an observed program and the database, if one was found.
     fn pooler(&self) -> Option<Pooler<'_>> {
-        let poolers = self.signals.parts_here(|part| matches!(part, ComponentKind::Pooler(_)));
-        let part = *poolers.first()?;
-        let ComponentKind::Pooler(name) = part else { return None };
+        let poolers = self.signals.kinds_here(|kind| matches!(kind, ComponentKind::Pooler(_)));
+        let kind = *poolers.first()?;
+        let ComponentKind::Pooler(name) = kind else { return None };
         Some(Pooler {
             name,
-            sessions: self.signals.mean(part, pooler::SESSIONS)?,
-            most: self.signals.most(part, pooler::SESSIONS)?,
-            working: self.signals.mean(part, pooler::WORKING),
+            sessions: self.signals.mean(kind, pooler::SESSIONS)?,
+            most: self.signals.most(kind, pooler::SESSIONS)?,
+            working: self.signals.mean(kind, pooler::WORKING),
         })
     }
 }

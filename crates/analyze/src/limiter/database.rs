@@ -89,7 +89,7 @@ impl LimiterInput<'_, '_> {
         if !self.sees_its_host() {
             return suspect;
         }
-        let disks = self.signals.parts(|part| matches!(part, ComponentKind::Disk(_)));
+        let disks = self.signals.kinds(|kind| matches!(kind, ComponentKind::Disk(_)));
         let busy =
             disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, disk::BUSY)?)));
         let Some((disk, busy)) = busy.max_by(|a, b| a.1.total_cmp(&b.1)) else { return suspect };

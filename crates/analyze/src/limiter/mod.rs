@@ -182,9 +182,9 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if no component is saturated although the load sends as fast as it is
     /// answered: it has too few requests in flight.
     fn concurrency(&self) -> Option<Suspect> {
-        let (asking, requesters) = self.requesters()?;
-        let Clients { clients, per_s, in_flight } = requesters;
-        let service_s = requesters.service_s();
+        let (asking, clients) = self.requesters()?;
+        let service_s = clients.service_s();
+        let Clients { clients, per_s, in_flight } = clients;
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
         // SQLite admits only one writer.
         let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();

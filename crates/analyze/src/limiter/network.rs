@@ -76,16 +76,16 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let links = self.signals.interfaces();
-        let used = links.iter().filter_map(|part| {
+        let used = links.iter().filter_map(|component| {
             let speed =
-                self.signals.mean_of(part, interface::SPEED).filter(|speed| *speed > 0.0)?;
-            let sent = self.signals.rate_of(part, interface::SENT_BYTES)?;
-            let received = self.signals.rate_of(part, interface::RECEIVED_BYTES)?;
-            Some((part, sent.max(received), speed))
+                self.signals.mean_of(component, interface::SPEED).filter(|speed| *speed > 0.0)?;
+            let sent = self.signals.rate_of(component, interface::SENT_BYTES)?;
+            let received = self.signals.rate_of(component, interface::RECEIVED_BYTES)?;
+            Some((component, sent.max(received), speed))
         });
-        let (part, rate, speed) = used.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
+        let (component, rate, speed) = used.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
         let share = rate / speed;
-        let finding = NetworkLimit::Link { interface: part.clone(), bytes_per_s: rate, share };
+        let finding = NetworkLimit::Link { interface: component.clone(), bytes_per_s: rate, share };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
             .with(EvidenceKind::BytesPerS, rate)

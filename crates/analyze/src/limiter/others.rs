@@ -55,15 +55,15 @@ impl Signals<'_> {
     /// Returns the programs of one host; `None` if they were not observed.
     pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
         let of_host =
-            ObservedComponent { place: host.map(str::to_owned), part: ComponentKind::Host };
+            ObservedComponent { place: host.map(str::to_owned), kind: ComponentKind::Host };
         let (mut grown, span_s) = self.growth_of(&of_host, host::OTHER_PROGRAMS)?;
         let processors = self.rate_of(&of_host, host::PROCESSORS).filter(|all| *all > 0.0)?;
         let is_there = |it: &ObservedComponent| {
-            matches!(it.part, ComponentKind::Program(_)) && it.place.as_deref() == host
+            matches!(it.kind, ComponentKind::Program(_)) && it.place.as_deref() == host
         };
         let mut programs = Vec::new();
         for component in self.components(is_there) {
-            let ComponentKind::Program(name) = &component.part else { continue };
+            let ComponentKind::Program(name) = &component.kind else { continue };
             let used_s = self.grown_from_nothing(&component, program::USED).unwrap_or(0.0);
             if self.may_be_the_database(name) {
                 grown -= used_s;

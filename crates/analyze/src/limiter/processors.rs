@@ -50,14 +50,14 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if a control group is throttled by its quota.
     pub(super) fn throttled(&self, side: Side) -> Option<Suspect> {
-        let part = ComponentKind::Cgroup(side);
-        let quota = self.signals.mean(&part, cgroup::QUOTA)?;
+        let kind = ComponentKind::Cgroup(side);
+        let quota = self.signals.mean(&kind, cgroup::QUOTA)?;
         // The kernel adds up the throttled time of each processor.
         let may = self
             .signals
             .mean(&ComponentKind::Processes(side), processes::PROCESSORS)
             .unwrap_or(1.0);
-        let throttled = self.signals.rate(&part, cgroup::THROTTLED)? / may.max(1.0);
+        let throttled = self.signals.rate(&kind, cgroup::THROTTLED)? / may.max(1.0);
         let used = self.signals.used_processors(&ComponentKind::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // Of many processors only those count on which the group had something to run.
@@ -181,7 +181,7 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the busiest thread may belong to a session of another client, or do
     /// background work.
     fn is_others_thread(&self) -> bool {
-        let roles = self.signals.parts(|part| matches!(part, ComponentKind::Role(_)));
+        let roles = self.signals.kinds(|kind| matches!(kind, ComponentKind::Role(_)));
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
         let others =

@@ -65,8 +65,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the waiting and the running time of the program's threads, in processors.
     fn program_cpu(&self) -> Option<(f64, f64)> {
-        let part = ComponentKind::Processes(Side::Generator);
-        Some((self.signals.rate(&part, processes::WAITED)?, self.signals.used_processors(&part)?))
+        let kind = ComponentKind::Processes(Side::Generator);
+        Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
     fn waiting_program(&self) -> Option<Suspect> {

@@ -60,7 +60,7 @@ impl LimiterInput<'_, '_> {
             (UtilisedComponent::DatabaseProcessors, self.database_share()),
             (UtilisedComponent::DatabaseThread, busiest(server)),
         ];
-        for component in self.signals.components(|component| component.part == ComponentKind::Host)
+        for component in self.signals.components(|component| component.kind == ComponentKind::Host)
         {
             let rate = |metric| self.signals.rate_of(&component, metric);
             let busy = rate(host::BUSY).zip(rate(host::PROCESSORS).filter(|all| *all > 0.0));
@@ -70,7 +70,7 @@ impl LimiterInput<'_, '_> {
             all.push((UtilisedComponent::MemoryPressure { host }, pressure));
         }
         let disks =
-            self.signals.components(|component| matches!(component.part, ComponentKind::Disk(_)));
+            self.signals.components(|component| matches!(component.kind, ComponentKind::Disk(_)));
         let busy = disks.into_iter().filter_map(|disk| {
             let share = self.signals.rate_of(&disk, disk::BUSY)?;
             Some((UtilisedComponent::Disk(disk), share))

@@ -57,14 +57,14 @@ impl<'a> Signals<'a> {
         });
         let series: Vec<(ObservedComponent, &Observed)> = known.collect();
         let is_there = |(component, observed): &&(ObservedComponent, &Observed)| {
-            component.part == ComponentKind::Processes(Side::Server)
+            component.kind == ComponentKind::Processes(Side::Server)
                 && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the busier ones count.
         let used = |place: &Option<String>| -> f64 {
             let is_it = |(component, observed): &&(ObservedComponent, &Observed)| {
-                component.part == ComponentKind::Processes(Side::Server)
+                component.kind == ComponentKind::Processes(Side::Server)
                     && component.place == *place
                     && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
             };
@@ -84,7 +84,7 @@ impl<'a> Signals<'a> {
     /// Returns every host with observations.
     pub(super) fn hosts(&self) -> BTreeSet<Option<String>> {
         let of_hosts =
-            self.series.iter().filter(|(component, _)| component.part == ComponentKind::Host);
+            self.series.iter().filter(|(component, _)| component.kind == ComponentKind::Host);
         of_hosts.map(|(component, _)| component.place.clone()).collect()
     }
 
@@ -100,9 +100,10 @@ impl<'a> Signals<'a> {
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
-    /// Returns the host on which a part is looked up: the database's for parts of the server.
-    fn place(&self, part: &ComponentKind) -> Option<&str> {
-        match part {
+    /// Returns the host on which a component is looked up: the database's for components of the
+    /// server.
+    fn place(&self, kind: &ComponentKind) -> Option<&str> {
+        match kind {
             ComponentKind::Processes(Side::Server)
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
@@ -132,44 +133,44 @@ impl<'a> Signals<'a> {
     fn find(
         &self,
         place: Option<&str>,
-        part: &ComponentKind,
+        kind: &ComponentKind,
         metric: Metric,
     ) -> Option<&'a Observed> {
-        debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
-        self.find_named(place, part, metric.name)
+        debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
+        self.find_named(place, kind, metric.name)
     }
 
     fn find_named(
         &self,
         place: Option<&str>,
-        part: &ComponentKind,
+        kind: &ComponentKind,
         name: &str,
     ) -> Option<&'a Observed> {
         let is_it = |(component, observed): &&(ObservedComponent, &'a Observed)| {
             observed.metric == name
-                && component.part == *part
+                && component.kind == *kind
                 && component.place.as_deref() == place
         };
         self.series.iter().find(is_it).map(|(_, observed)| *observed)
     }
 
-    fn series(&self, part: &ComponentKind, metric: Metric) -> Option<&'a Observed> {
-        self.find(self.place(part), part, metric)
+    fn series(&self, kind: &ComponentKind, metric: Metric) -> Option<&'a Observed> {
+        self.find(self.place(kind), kind, metric)
     }
 
-    fn series_named(&self, part: &ComponentKind, name: &str) -> Option<&'a Observed> {
-        self.find_named(self.place(part), part, name)
+    fn series_named(&self, kind: &ComponentKind, name: &str) -> Option<&'a Observed> {
+        self.find_named(self.place(kind), kind, name)
     }
 
     /// Returns the growth of a counter per second in the window; `None` if it was not read twice
     /// there.
-    pub(super) fn rate(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        rate(self.series(part, metric)?, &self.window)
+    pub(super) fn rate(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        rate(self.series(kind, metric)?, &self.window)
     }
 
     /// Returns the growth per second of a counter under a name that the server gives.
-    pub(super) fn rate_named(&self, part: &ComponentKind, name: &str) -> Option<f64> {
-        rate(self.series_named(part, name)?, &self.window)
+    pub(super) fn rate_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
+        rate(self.series_named(kind, name)?, &self.window)
     }
 
     /// Returns the growth per second of a statistic of the database.
@@ -183,46 +184,46 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the largest reading of a gauge in the window.
-    pub(super) fn most(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        self.series(part, metric)?.most(&self.window)
+    pub(super) fn most(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        self.series(kind, metric)?.most(&self.window)
     }
 
     /// Returns the growth of a counter in the window, between its readings there.
-    pub(super) fn grown(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        growth(self.series(part, metric)?, &self.window).map(|(by, _)| by)
+    pub(super) fn grown(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        growth(self.series(kind, metric)?, &self.window).map(|(by, _)| by)
     }
 
     /// Returns the growth of a counter per second on the host of the database.
-    pub(super) fn rate_at_server(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
+    pub(super) fn rate_at_server(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        rate(self.find(self.server.as_deref(), kind, metric)?, &self.window)
     }
 
-    /// Returns the number of processors that a part used.
-    pub(super) fn used_processors(&self, part: &ComponentKind) -> Option<f64> {
-        let [user, system] = match part {
+    /// Returns the number of processors that a component used.
+    pub(super) fn used_processors(&self, kind: &ComponentKind) -> Option<f64> {
+        let [user, system] = match kind {
             ComponentKind::Role(_) => [role::USER, role::SYSTEM],
             _ => [processes::USER, processes::SYSTEM],
         };
-        Some(self.rate(part, user)? + self.rate(part, system)?)
+        Some(self.rate(kind, user)? + self.rate(kind, system)?)
     }
 
     /// Returns the mean of a gauge in the window.
-    pub(super) fn mean(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        self.series(part, metric)?.mean(&self.window)
+    pub(super) fn mean(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        self.series(kind, metric)?.mean(&self.window)
     }
 
     /// Returns the mean of a gauge without its last reading, which is taken after the end.
-    pub(super) fn mean_before_the_last(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
-        let observed = self.series(part, metric)?;
+    pub(super) fn mean_before_the_last(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+        let observed = self.series(kind, metric)?;
         let (last, _) = observed.points.last()?;
         observed.mean(&(self.window.start..self.window.end.min(*last)))
     }
 
-    /// Returns every metric of a part with its growth per second.
-    pub(super) fn rates(&self, part: &ComponentKind) -> Vec<(&'a str, f64)> {
-        let place = self.place(part);
+    /// Returns every metric of a component with its growth per second.
+    pub(super) fn rates(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
+        let place = self.place(kind);
         let of_it = self.series.iter().filter(|(component, _)| {
-            component.part == *part && component.place.as_deref() == place
+            component.kind == *kind && component.place.as_deref() == place
         });
         of_it
             .filter_map(|(_, observed)| {
@@ -232,69 +233,69 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean number of sessions that a metric counts: per sample.
-    pub(super) fn per_sample(&self, part: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn per_sample(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
         let looks =
             self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
-        Some(self.rate(part, metric).unwrap_or(0.0) / looks)
+        Some(self.rate(kind, metric).unwrap_or(0.0) / looks)
     }
 
     /// Returns the mean number of sessions that the server counts under this name: per sample.
-    pub(super) fn per_sample_named(&self, part: &ComponentKind, name: &str) -> Option<f64> {
+    pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
         let looks =
             self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
-        Some(self.rate_named(part, name).unwrap_or(0.0) / looks)
+        Some(self.rate_named(kind, name).unwrap_or(0.0) / looks)
     }
 
-    /// Returns all metrics of a part per sample, the most frequent first.
-    pub(super) fn all_per_sample(&self, part: &ComponentKind) -> Vec<(&'a str, f64)> {
+    /// Returns all metrics of a component per sample, the most frequent first.
+    pub(super) fn all_per_sample(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
         let looks =
             self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0);
         let Some(looks) = looks else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
-            self.rates(part).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
+            self.rates(kind).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all
     }
 
-    /// Returns the parts of one kind that were seen on the host of the database.
-    pub(super) fn parts(&self, is_wanted: impl Fn(&ComponentKind) -> bool) -> Vec<ComponentKind> {
+    /// Returns the wanted kinds of components that were seen on the host of the database.
+    pub(super) fn kinds(&self, is_wanted: impl Fn(&ComponentKind) -> bool) -> Vec<ComponentKind> {
         let here = self
             .series
             .iter()
-            .filter(|(component, _)| is_wanted(&component.part) && component.place == self.server);
-        let mut parts: Vec<ComponentKind> =
-            here.map(|(component, _)| component.part.clone()).collect();
-        parts.sort();
-        parts.dedup();
-        parts
+            .filter(|(component, _)| is_wanted(&component.kind) && component.place == self.server);
+        let mut kinds: Vec<ComponentKind> =
+            here.map(|(component, _)| component.kind.clone()).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
     }
 
-    /// Returns the parts of one kind that were seen on the load generator's host.
-    pub(super) fn parts_here(
+    /// Returns the wanted kinds of components that were seen on the load generator's host.
+    pub(super) fn kinds_here(
         &self,
         is_wanted: impl Fn(&ComponentKind) -> bool,
     ) -> Vec<&ComponentKind> {
         let here = self.series.iter().map(|(component, _)| component);
-        let here = here.filter(|it| it.place.is_none() && is_wanted(&it.part));
-        let mut parts: Vec<&ComponentKind> = here.map(|it| &it.part).collect();
-        parts.sort();
-        parts.dedup();
-        parts
+        let here = here.filter(|it| it.place.is_none() && is_wanted(&it.kind));
+        let mut kinds: Vec<&ComponentKind> = here.map(|it| &it.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
     }
 
     /// Returns the network interfaces of both hosts.
     pub(super) fn interfaces(&self) -> Vec<ObservedComponent> {
-        self.components(|it| matches!(it.part, ComponentKind::Interface(_)))
+        self.components(|it| matches!(it.kind, ComponentKind::Interface(_)))
     }
 
     /// Returns the growth per second of a counter of a component, on any host.
     pub(super) fn rate_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
-        rate(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+        rate(self.find(component.place.as_deref(), &component.kind, metric)?, &self.window)
     }
 
     /// Returns the mean of a gauge of a component, on any host.
     pub(super) fn mean_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
-        self.find(component.place.as_deref(), &component.part, metric)?.mean(&self.window)
+        self.find(component.place.as_deref(), &component.kind, metric)?.mean(&self.window)
     }
 
     /// Returns the growth in the window of a counter that starts at zero and is not recorded while
@@ -304,7 +305,7 @@ impl<'a> Signals<'a> {
         component: &ObservedComponent,
         metric: Metric,
     ) -> Option<f64> {
-        let observed = self.find(component.place.as_deref(), &component.part, metric)?;
+        let observed = self.find(component.place.as_deref(), &component.kind, metric)?;
         let points = &observed.points;
         let before = points.iter().rev().find(|(at, _)| *at <= self.window.start);
         let behind = points.iter().find(|(at, _)| *at >= self.window.end).or(points.last())?;
@@ -313,7 +314,7 @@ impl<'a> Signals<'a> {
 
     /// Returns the last reading of a component in the window.
     pub(super) fn last_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
-        let observed = self.find(component.place.as_deref(), &component.part, metric)?;
+        let observed = self.find(component.place.as_deref(), &component.kind, metric)?;
         let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
         inside.or(observed.points.first()).map(|(_, value)| *value)
     }
@@ -324,7 +325,7 @@ impl<'a> Signals<'a> {
         component: &ObservedComponent,
         metric: Metric,
     ) -> Option<(f64, f64)> {
-        growth(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+        growth(self.find(component.place.as_deref(), &component.kind, metric)?, &self.window)
     }
 
     /// Returns the components of one kind, on any host.
@@ -341,8 +342,8 @@ impl<'a> Signals<'a> {
 
     /// Returns the busy fraction of each processor of the database's host.
     pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
-        let processors = self.parts(|part| matches!(part, ComponentKind::Processor(_)));
-        let busy = processors.iter().filter_map(|part| self.rate_at_server(part, processor::BUSY));
+        let processors = self.kinds(|kind| matches!(kind, ComponentKind::Processor(_)));
+        let busy = processors.iter().filter_map(|kind| self.rate_at_server(kind, processor::BUSY));
         let busy: Vec<f64> = busy.collect();
         (!busy.is_empty()).then_some(busy)
     }
@@ -360,7 +361,7 @@ impl<'a> Signals<'a> {
     pub(super) fn sees_server(&self) -> bool {
         let is_it = |component: &ObservedComponent| {
             matches!(
-                component.part,
+                component.kind,
                 ComponentKind::Processes(Side::Server) | ComponentKind::Sessions
             )
         };

@@ -83,9 +83,9 @@ impl LimiterInput<'_, '_> {
     /// Returns the fraction of a processor that the thread which generates and sends the rows used;
     /// `None` if no table is being loaded, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
-        let part = ComponentKind::Processes(Side::Generator);
-        let observing = self.signals.rate(&part, generator::OBSERVING).unwrap_or(0.0);
-        let used = self.signals.used_processors(&part).map(|used| (used - observing).max(0.0));
+        let kind = ComponentKind::Processes(Side::Generator);
+        let observing = self.signals.rate(&kind, generator::OBSERVING).unwrap_or(0.0);
+        let used = self.signals.used_processors(&kind).map(|used| (used - observing).max(0.0));
         used.filter(|_| self.demand.by == LoadSource::Load)
     }
 

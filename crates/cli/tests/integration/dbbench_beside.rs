@@ -40,7 +40,7 @@ struct Case {
     is_heavy: bool,
     /// A query whose result does not depend on the number of statements.
     same: Option<&'static str>,
-    made: Option<RunOutput>,
+    effect: Option<EffectQuery>,
     /// The name of a results file.
     kept: Option<&'static str>,
 }
@@ -85,7 +85,7 @@ impl Ticks {
 
 /// A query whose result counts the effect of statements.
 #[derive(Clone, Copy)]
-struct RunOutput {
+struct EffectQuery {
     query: &'static str,
     before: u64,
     /// A word of the statement that adds something, and the most that it adds.
@@ -102,7 +102,7 @@ const LETTER_FOR_LETTER: Case = Case {
     is_in_order: true,
     is_heavy: false,
     same: None,
-    made: None,
+    effect: None,
     kept: None,
 };
 
@@ -136,7 +136,11 @@ const LOADS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         same: Some("select a from done order by a"),
-        made: Some(RunOutput { query: "select count(*) from done", before: 3, by: ("world", 2) }),
+        effect: Some(EffectQuery {
+            query: "select count(*) from done",
+            before: 3,
+            by: ("world", 2),
+        }),
         ..LETTER_FOR_LETTER
     },
     Case {
@@ -159,7 +163,11 @@ const LOADS: [Case; 4] = [
         changes: &[("rate=0.0167", "rate=0.5"), ("drop table t", "rename table t to done")],
         sent: &[("create", Exactly(1)), ("load", Exactly(1000)), ("rename", Exactly(1))],
         is_heavy: true,
-        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("load", 3) }),
+        effect: Some(EffectQuery {
+            query: "select count(*) from done",
+            before: 0,
+            by: ("load", 3),
+        }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -218,7 +226,7 @@ const PHASES: [Case; 2] = [
             ("(5)", Rate(Ticks { job: BATCH, per_s: 100, from_ms: 3_000, to_ms: 4_000 })),
             ("rename", Exactly(1)),
         ],
-        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("(5)", 5) }),
+        effect: Some(EffectQuery { query: "select count(*) from done", before: 0, by: ("(5)", 5) }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -254,7 +262,7 @@ const CLIENTS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         // Of the six rows with 100 to 600, each update adds one to four.
-        made: Some(RunOutput {
+        effect: Some(EffectQuery {
             query: "select sum(val) from done",
             before: 2_100,
             by: ("UPDATE", 4),
@@ -273,7 +281,11 @@ const CLIENTS: [Case; 4] = [
             ("rename", Exactly(1)),
         ],
         is_in_order: false,
-        made: Some(RunOutput { query: "select count(*) from done", before: 0, by: ("insert", 1) }),
+        effect: Some(EffectQuery {
+            query: "select count(*) from done",
+            before: 0,
+            by: ("insert", 1),
+        }),
         ..LETTER_FOR_LETTER
     },
 ];
@@ -299,7 +311,7 @@ const STUDY: Case = Case {
     is_in_order: false,
     is_heavy: true,
     // The rows that were loaded are about an hour old.
-    made: Some(RunOutput {
+    effect: Some(EffectQuery {
         query: "select count(*) from done where insert_date > now() - interval 30 minute",
         before: 0,
         by: ("(value) ", 1),
@@ -372,7 +384,7 @@ struct Left {
     logged: Vec<Logged>,
     begun: Vec<RequestRow>,
     same: Option<String>,
-    made: Option<u64>,
+    effect: Option<u64>,
     kept: Option<String>,
 }
 
@@ -539,7 +551,7 @@ impl Case {
             logged: self.in_order(logged(&account)),
             begun: if self.flags.contains(&EACH) { begun(&read("each.csv")) } else { Vec::new() },
             same: self.same.map(ask),
-            made: self.made.as_ref().map(|made| ask(made.query).trim().parse().unwrap()),
+            effect: self.effect.as_ref().map(|effect| ask(effect.query).trim().parse().unwrap()),
             kept: self.kept.map(read),
         }
     }
@@ -560,7 +572,7 @@ impl Case {
     /// Checks that the statements of the file were sent, in the right number and with the right
     /// effect.
     fn judge(&self, who: Program, left: &Left) {
-        let Left { logged, begun, made, .. } = left;
+        let Left { logged, begun, effect, .. } = left;
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
             let of = format!("{who:?}, {}: `{}`", self.file, logged.text);
@@ -580,9 +592,11 @@ impl Case {
         }
         let is_in_order = logged.windows(2).all(|pair| pair[0].last <= pair[1].first);
         assert!(is_in_order || !self.is_in_order, "{who:?}, {}", self.file);
-        if let (Some(RunOutput { before, by: (word, each), .. }), Some(made)) = (&self.made, made) {
+        if let (Some(EffectQuery { before, by: (word, each), .. }), Some(effect)) =
+            (&self.effect, effect)
+        {
             let count = logged.iter().find(|logged| logged.text.contains(word)).unwrap().count;
-            assert_eq!(*made, before + each * count, "{who:?}, {}: {count} times", self.file);
+            assert_eq!(*effect, before + each * count, "{who:?}, {}: {count} times", self.file);
         }
     }
 

@@ -164,7 +164,7 @@ fn a_load_continues_with_the_writers_that_have_a_connection() {
 
 /// A database that needs 8 s for the first answer of a session, and has two sessions.
 #[derive(Clone)]
-struct SlowFirstAnswer {
+struct SlowFirstAnswerDatabase {
     inner: Simulated,
     asked: Arc<AtomicU32>,
 }
@@ -175,7 +175,7 @@ struct Waking {
     rt: Rt,
 }
 
-impl Driver for SlowFirstAnswer {
+impl Driver for SlowFirstAnswerDatabase {
     type Connection = Waking;
 
     fn dialect(&self) -> Dialect {
@@ -239,7 +239,7 @@ fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
                 [read]\nquery = select 1\nconcurrency = 1\ncount = 1\n";
     let plan = plan_of(file);
     let inner = Simulated::new(constant(1_000, None), plan.seed);
-    let server = SlowFirstAnswer { inner, asked: Arc::default() };
+    let server = SlowFirstAnswerDatabase { inner, asked: Arc::default() };
     let (_, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
     let table = &finished.loaded[0];
     assert_eq!(table.rows, 3_000);
@@ -260,14 +260,14 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
 
 /// A database whose connections end with their tenth request and keep their steps and values.
 #[derive(Clone)]
-struct TenRequestConnections;
+struct TenRequestDatabase;
 
 struct Keeping {
     inner: <Null as Driver>::Connection,
     requests: u32,
 }
 
-impl Driver for TenRequestConnections {
+impl Driver for TenRequestDatabase {
     type Connection = Keeping;
 
     fn dialect(&self) -> Dialect {
@@ -318,7 +318,7 @@ impl Connection for Keeping {
 #[test]
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");
-    let (totals, _) = run_on(&plan, TenRequestConnections, &virtually(1), &Stop::default());
+    let (totals, _) = run_on(&plan, TenRequestDatabase, &virtually(1), &Stop::default());
     let window = &totals.account(JOB).window;
     let completed = window.counts.balance.completed();
     assert_eq!((completed, window.counts.balance.errors()), (90, 10));

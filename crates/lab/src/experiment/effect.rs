@@ -10,7 +10,7 @@ use record::environment::{database, known};
 use workload::Plan;
 use workload::question::{Arm, Difference};
 
-use super::error::{Found, NotInEffect};
+use super::error::{ContradictingState, NotInEffect};
 use super::settings::of_option;
 use crate::run::Order;
 
@@ -74,7 +74,10 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), NotInEffect> {
         && let Some(difference) = arm.differences.iter().find(is_target)
     {
         let (used, declared) = (order.target.to_string(), wanted.to_string());
-        return Err(NotInEffect::of(difference, Found::OtherTarget { used, declared }));
+        return Err(NotInEffect::of(
+            difference,
+            ContradictingState::OtherTarget { used, declared },
+        ));
     }
     let is_plan =
         |one: &&Difference| matches!(one, Difference::Param { .. } | Difference::Key { .. });
@@ -87,8 +90,10 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), NotInEffect> {
     let is_said = |(run, own): &(&str, &str)| run != own && !run.starts_with(';');
     let mut lines = run.lines().zip(own.lines());
     let found = match lines.find(is_said) {
-        Some((run, own)) => Found::OtherLine { used: run.to_owned(), declared: own.to_owned() },
-        None => Found::OtherPlan,
+        Some((run, own)) => {
+            ContradictingState::OtherLine { used: run.to_owned(), declared: own.to_owned() }
+        }
+        None => ContradictingState::OtherPlan,
     };
     Err(NotInEffect::of(difference, found))
 }
@@ -111,13 +116,13 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
         _ => return Ok(()),
     };
     let found = match (mode, known(facts, CLIENT_TLS_VERSION)) {
-        (_, None) => Found::UnknownEncryption,
+        (_, None) => ContradictingState::UnknownEncryption,
         ("off", Some(PLAIN)) => return Ok(()),
         ("off", Some(version)) => {
             let cipher = known(facts, CLIENT_TLS_CIPHER).unwrap_or_default();
-            Found::Encrypted { version: version.to_owned(), cipher: cipher.to_owned() }
+            ContradictingState::Encrypted { version: version.to_owned(), cipher: cipher.to_owned() }
         }
-        (_, Some(PLAIN)) => Found::NotEncrypted,
+        (_, Some(PLAIN)) => ContradictingState::NotEncrypted,
         (_, Some(_)) => return Ok(()),
     };
     Err(NotInEffect::of(difference, found))
@@ -206,7 +211,7 @@ mod tests {
     fn unknown_connection_is_not_in_effect() {
         let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
         let unknown = check_one(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
-        assert_eq!(unknown.found, Found::UnknownEncryption);
+        assert_eq!(unknown.found, ContradictingState::UnknownEncryption);
     }
 
     #[test]

@@ -121,12 +121,12 @@ pub struct NotInEffect {
     /// The declared value.
     pub value: String,
     /// The state of the run that contradicts it.
-    pub found: Found,
+    pub found: ContradictingState,
 }
 
 /// The state of a run that contradicts a declared difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ContradictingState {
     /// The run uses another target.
     OtherTarget {
         /// The target of the run.
@@ -166,7 +166,7 @@ pub enum Found {
 }
 
 impl NotInEffect {
-    pub(super) fn of(difference: &Difference, found: Found) -> NotInEffect {
+    pub(super) fn of(difference: &Difference, found: ContradictingState) -> NotInEffect {
         NotInEffect { key: difference.key(), value: difference.value(), found }
     }
 }
@@ -178,29 +178,31 @@ impl fmt::Display for NotInEffect {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for ContradictingState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Found::OtherTarget { used, declared } => {
+            ContradictingState::OtherTarget { used, declared } => {
                 write!(f, "the run uses {used}, not {declared}")
             }
-            Found::OtherLine { used, declared } => {
+            ContradictingState::OtherLine { used, declared } => {
                 write!(f, "the plan of the run has `{used}`, not `{declared}`")
             }
-            Found::OtherPlan => {
+            ContradictingState::OtherPlan => {
                 f.write_str("the plan of the run has other lines than that of the arm")
             }
-            Found::UnknownEncryption => {
+            ContradictingState::UnknownEncryption => {
                 f.write_str("it is not known how the connection is encrypted")
             }
-            Found::Encrypted { version, cipher } => {
+            ContradictingState::Encrypted { version, cipher } => {
                 write!(f, "the client's connection uses {version} with {cipher}")
             }
-            Found::NotEncrypted => f.write_str("the client's connection is not encrypted"),
-            Found::OtherSetting { kind, effective, origin: None } => {
+            ContradictingState::NotEncrypted => {
+                f.write_str("the client's connection is not encrypted")
+            }
+            ContradictingState::OtherSetting { kind, effective, origin: None } => {
                 write!(f, "the {} server uses `{effective}` instead", kind.name())
             }
-            Found::OtherSetting { kind, effective, origin: Some(origin) } => {
+            ContradictingState::OtherSetting { kind, effective, origin: Some(origin) } => {
                 write!(
                     f,
                     "the {} server uses `{effective}`, which comes from: {origin}",
@@ -399,7 +401,8 @@ mod tests {
     fn setting_that_is_not_in_effect_is_reported_with_its_origin() {
         let check = |origin: Option<&str>, expected: &str| {
             let (effective, origin) = ("4MB".to_owned(), origin.map(str::to_owned));
-            let found = Found::OtherSetting { kind: Kind::Postgres, effective, origin };
+            let found =
+                ContradictingState::OtherSetting { kind: Kind::Postgres, effective, origin };
             let (key, value) = ("server.work_mem".to_owned(), "64MB".to_owned());
             let error = NotInEffect { key, value, found }.to_string();
             assert_eq!(error, format!("`server.work_mem = 64MB` is not in effect: {expected}"));

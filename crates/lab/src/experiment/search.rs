@@ -226,8 +226,8 @@ pub(super) fn recorded(
     let before = known(&settings, BEFORE_TRIAL).and_then(|time| time.parse().ok()).map(Nanos);
     let took = evidence.end() + before.unwrap_or(order.drain);
     let dispersions = count_dispersions(archive, &evidence, &order.conditions)?;
-    let course = TrialContext { took, dispersions };
-    let trial = Trial::of(order, request, &evidence, &summary, course);
+    let context = TrialContext { took, dispersions };
+    let trial = Trial::of(order, request, &evidence, &summary, context);
     let outcome = judge_trial(order, &trial);
     let figures = RunFigures::of(&evidence, &summary, settings);
     Ok(RecordedTrial { run, trial, outcome, figures })

@@ -6,7 +6,7 @@
 use testbed::Kind;
 use workload::question::{Arm, Difference};
 
-use super::error::{Found, NotInEffect, Problem};
+use super::error::{ContradictingState, NotInEffect, Problem};
 use crate::stage::Stage;
 
 /// Returns the names of the settings that the arms change, as the server writes them.
@@ -62,7 +62,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         };
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
-            let found = Found::OtherSetting { kind, effective, origin };
+            let found = ContradictingState::OtherSetting { kind, effective, origin };
             let (key, value) = (format!("server.{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
         }

@@ -10,8 +10,8 @@
 
 mod mysql;
 mod postgres;
-mod recognition;
 mod session;
+mod session_filter;
 mod sizes;
 mod sqlite;
 mod tally;
@@ -31,9 +31,9 @@ use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
-pub use recognition::OwnSessions;
-use recognition::SessionFilter;
 use session::{BoundedWait, End, QueryFailure, SampledSession};
+pub use session_filter::OwnSessions;
+use session_filter::SessionFilter;
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
 use tally::Tally;
@@ -134,17 +134,15 @@ impl DialectSampler {
     async fn glance<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
-        recognition: SessionFilter<'_>,
+        filter: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(sampler) => {
-                sampler.glance(session, recognition, tally, sample).await
+                sampler.glance(session, filter, tally, sample).await
             }
-            DialectSampler::Mysql(sampler) => {
-                sampler.glance(session, recognition, tally, sample).await
-            }
+            DialectSampler::Mysql(sampler) => sampler.glance(session, filter, tally, sample).await,
             // SQLite has no sessions to sample.
             DialectSampler::Sqlite(_) => Ok(()),
         }
@@ -300,12 +298,12 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             self.bounds.pause_until(next).await;
             let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
-            let recognition = match (&mut self.pairs, &self.own) {
+            let filter = match (&mut self.pairs, &self.own) {
                 (Some(pairs), _) => SessionFilter::Sockets(pairs),
                 (None, Some(own)) if is_direct => SessionFilter::Id(own),
                 (None, Some(_) | None) => SessionFilter::Name,
             };
-            let glance = sampler.glance(session, recognition, tally, sample);
+            let glance = sampler.glance(session, filter, tally, sample);
             if let Err(failure) = glance.await {
                 return failure.into();
             }

@@ -19,8 +19,8 @@ use record::ComponentKind;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
-use super::recognition::{Known, SessionFilter};
 use super::session::{End, Query, QueryFailure, SampledSession};
+use super::session_filter::{Known, SessionFilter};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::sample::Sample;
@@ -324,7 +324,7 @@ impl Mysql {
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
-        recognition: SessionFilter<'_>,
+        filter: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
@@ -333,7 +333,7 @@ impl Mysql {
         let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Query { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
-        let known = recognition.look(|| ports(&list));
+        let known = filter.look(|| ports(&list));
         let transactions = self.read_transactions(&reply);
         let [ours, theirs] = self.seen(&list, &transactions, known);
         tally.add_looks(ours, theirs);

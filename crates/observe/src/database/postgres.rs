@@ -14,8 +14,8 @@ use record::ComponentKind;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
-use super::recognition::{Known, SessionFilter};
 use super::session::{End, Query, QueryFailure, SampledSession};
+use super::session_filter::{Known, SessionFilter};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
@@ -208,12 +208,12 @@ impl Postgres {
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
-        recognition: SessionFilter<'_>,
+        filter: SessionFilter<'_>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
-        let sql = match recognition {
+        let sql = match filter {
             SessionFilter::Sockets(_) => &self.activity_of_a_program,
             SessionFilter::Name | SessionFilter::Id(_) => ACTIVITY,
         };
@@ -221,7 +221,7 @@ impl Postgres {
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let known = recognition.look(|| ports(&activity));
+        let known = filter.look(|| ports(&activity));
         let SampledSessions { look, theirs, hidden } = seen(&activity, known);
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {

@@ -179,12 +179,12 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
 
 /// Reports the sizes of a table, or of the whole database if `table` is empty.
 fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
-    let part = match table {
+    let kind = match table {
         "" => ComponentKind::Storage,
         table => ComponentKind::Table(table.to_owned()),
     };
-    sample.read(&part, storage::LOGICAL, logical as f64);
-    sample.read(&part, storage::ALLOCATED, allocated as f64);
+    sample.read(&kind, storage::LOGICAL, logical as f64);
+    sample.read(&kind, storage::ALLOCATED, allocated as f64);
 }
 
 /// Parses a number of bytes; SQL may have made it a decimal number.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use record::metric::{RUNNING, sessions};
 use record::{ComponentKind, Metric};
 
-use super::recognition::OwnSessions;
+use super::session_filter::OwnSessions;
 use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sockets::Waiting;
 
-/// Maximum number of names of one part; later ones are counted as [`OTHER`].
+/// Maximum number of names of one kind; later ones are counted as [`OTHER`].
 const MOST: usize = 64;
 
 /// Name under which the names beyond [`MOST`] are counted.
@@ -186,20 +186,20 @@ impl Tally {
     }
 
     /// Adds to a sum under a name that comes from the server.
-    pub(super) fn add_named(&mut self, part: &ComponentKind, name: &str, by: u64) {
-        debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
-        let unit = if *part == ComponentKind::Background { "looks" } else { "sessions" };
-        self.add(part, name, unit, by);
+    pub(super) fn add_named(&mut self, kind: &ComponentKind, name: &str, by: u64) {
+        debug_assert!(kind.has_own_names(), "`{name}` of `{kind}` has no name from a server");
+        let unit = if *kind == ComponentKind::Background { "looks" } else { "sessions" };
+        self.add(kind, name, unit, by);
     }
 
-    fn add(&mut self, part: &ComponentKind, metric: &str, unit: &'static str, by: u64) {
-        let key = (part.clone(), metric.to_owned());
+    fn add(&mut self, kind: &ComponentKind, metric: &str, unit: &'static str, by: u64) {
+        let key = (kind.clone(), metric.to_owned());
         if let Some(counted) = self.sums.get_mut(&key) {
             counted.sum += by;
             return;
         }
-        let of_part = self.sums.keys().filter(|(of, _)| of == part).count();
-        let key = if of_part < MOST { key } else { (part.clone(), OTHER.to_owned()) };
+        let of_kind = self.sums.keys().filter(|(of, _)| of == kind).count();
+        let key = if of_kind < MOST { key } else { (kind.clone(), OTHER.to_owned()) };
         let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_told: false });
         counted.sum += by;
     }
@@ -254,10 +254,10 @@ impl Tally {
     /// Returns sums that have not been reported yet, with the value zero that they had before.
     pub(super) fn begun(&mut self) -> Sample {
         let mut sample = Sample::default();
-        for ((part, metric), counted) in &mut self.sums {
+        for ((kind, metric), counted) in &mut self.sums {
             if !counted.is_told {
                 counted.is_told = true;
-                sample.push(part, metric, counted.unit, 0.0);
+                sample.push(kind, metric, counted.unit, 0.0);
             }
         }
         sample
@@ -265,8 +265,8 @@ impl Tally {
 
     /// Adds all sums to a sample.
     pub(super) fn write(&self, sample: &mut Sample) {
-        for ((part, metric), counted) in &self.sums {
-            sample.push(part, metric, counted.unit, counted.sum as f64);
+        for ((kind, metric), counted) in &self.sums {
+            sample.push(kind, metric, counted.unit, counted.sum as f64);
         }
     }
 }
@@ -292,9 +292,9 @@ mod tests {
         assert_eq!(readings(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
-    /// Returns the sums of a part by name.
-    fn sums(tally: &Tally, part: &ComponentKind) -> BTreeMap<String, u64> {
-        let of_it = tally.sums.iter().filter(|((of, _), _)| of == part);
+    /// Returns the sums of a kind by name.
+    fn sums(tally: &Tally, kind: &ComponentKind) -> BTreeMap<String, u64> {
+        let of_it = tally.sums.iter().filter(|((of, _), _)| of == kind);
         of_it.map(|((_, metric), counted)| (metric.clone(), counted.sum)).collect()
     }
 
@@ -404,7 +404,7 @@ mod tests {
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let readings = readings(&sample);
-        let of = |part: &str| readings.iter().filter(|(of, _, _)| *of == part).count();
+        let of = |component: &str| readings.iter().filter(|(of, _, _)| *of == component).count();
         assert_eq!(of("statements"), STATEMENTS);
         assert!(readings.contains(&("statements", "s19", 40.0)));
         assert!(readings.contains(&("background", "autovacuum: t", 2.0)));

@@ -115,21 +115,21 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
 }
 
 fn report(name: &str, done: &DiskCounters, sample: &mut Sample) {
-    let part = ComponentKind::Disk(name.to_owned());
+    let kind = ComponentKind::Disk(name.to_owned());
     let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;
-    sample.read(&part, disk::READS, done.reads as f64);
-    sample.read(&part, disk::WRITES, done.writes as f64);
-    sample.read(&part, disk::READ_BYTES, bytes(done.read_sectors));
-    sample.read(&part, disk::WRITTEN_BYTES, bytes(done.written_sectors));
-    sample.read(&part, disk::READ_TIME, seconds(done.read_time));
-    sample.read(&part, disk::WRITE_TIME, seconds(done.write_time));
-    sample.read(&part, disk::BUSY, seconds(done.busy));
-    sample.read(&part, disk::QUEUE_TIME, seconds(done.queue_time));
+    sample.read(&kind, disk::READS, done.reads as f64);
+    sample.read(&kind, disk::WRITES, done.writes as f64);
+    sample.read(&kind, disk::READ_BYTES, bytes(done.read_sectors));
+    sample.read(&kind, disk::WRITTEN_BYTES, bytes(done.written_sectors));
+    sample.read(&kind, disk::READ_TIME, seconds(done.read_time));
+    sample.read(&kind, disk::WRITE_TIME, seconds(done.write_time));
+    sample.read(&kind, disk::BUSY, seconds(done.busy));
+    sample.read(&kind, disk::QUEUE_TIME, seconds(done.queue_time));
     match done.flushes {
         Some((flushes, time)) => {
-            sample.read(&part, disk::FLUSHES, flushes as f64);
-            sample.read(&part, disk::FLUSH_TIME, seconds(time));
+            sample.read(&kind, disk::FLUSHES, flushes as f64);
+            sample.read(&kind, disk::FLUSH_TIME, seconds(time));
         }
         None => sample.missing("disk flushes", "kernels report them from 5.5 on"),
     }

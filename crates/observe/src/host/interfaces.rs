@@ -90,7 +90,7 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
 }
 
 fn report(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
-    let part = ComponentKind::Interface(name.to_owned());
+    let kind = ComponentKind::Interface(name.to_owned());
     let found = [
         (interface::RECEIVED_BYTES, gone.received_bytes),
         (interface::SENT_BYTES, gone.sent_bytes),
@@ -100,7 +100,7 @@ fn report(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
         (interface::ERRORS, gone.errors),
     ];
     for (metric, value) in found {
-        sample.read(&part, metric, value as f64);
+        sample.read(&kind, metric, value as f64);
     }
 }
 

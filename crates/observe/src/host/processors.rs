@@ -127,7 +127,7 @@ impl Sampler for Processors {
 
 /// Reports the times of one line.
 fn report(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
-    let part = match whose {
+    let kind = match whose {
         ProcessorScope::All => ComponentKind::Host,
         ProcessorScope::One(number) => ComponentKind::Processor(number),
     };
@@ -161,7 +161,7 @@ fn report(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
         ticks.softirq,
     ];
     for (metric, ticks) in metrics.into_iter().zip(values) {
-        sample.read(&part, metric, ticks as f64 / TICKS_PER_S);
+        sample.read(&kind, metric, ticks as f64 / TICKS_PER_S);
     }
 }
 

@@ -241,11 +241,11 @@ impl Processes {
 
     fn report_roles(&self, sample: &mut Sample) {
         for (role, used) in &self.server.roles {
-            let part = ComponentKind::Role((*role).to_owned());
-            sample.read(&part, role::USER, seconds(used.user));
-            sample.read(&part, role::SYSTEM, seconds(used.system));
-            sample.read(&part, role::READ_BYTES, used.read as f64);
-            sample.read(&part, role::WRITTEN_BYTES, used.written as f64);
+            let kind = ComponentKind::Role((*role).to_owned());
+            sample.read(&kind, role::USER, seconds(used.user));
+            sample.read(&kind, role::SYSTEM, seconds(used.system));
+            sample.read(&kind, role::READ_BYTES, used.read as f64);
+            sample.read(&kind, role::WRITTEN_BYTES, used.written as f64);
         }
     }
 

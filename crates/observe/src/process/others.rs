@@ -215,13 +215,13 @@ impl OtherPrograms {
         let room = MOST - self.reported.len();
         self.reported.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
         for name in &self.reported {
-            let part = ComponentKind::Program(name.clone());
+            let kind = ComponentKind::Program(name.clone());
             let used = self.programs.get(name).copied().unwrap_or_default();
             let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
-            sample.read(&part, program::USED, seconds(used));
-            sample.read(&part, program::PROCESSES, of_it().count() as f64);
+            sample.read(&kind, program::USED, seconds(used));
+            sample.read(&kind, program::PROCESSES, of_it().count() as f64);
             if let Some((number, _)) = of_it().max_by_key(|(_, other)| other.counted) {
-                sample.read(&part, program::PID, f64::from(*number));
+                sample.read(&kind, program::PID, f64::from(*number));
             }
         }
     }
@@ -237,10 +237,10 @@ fn own_time(files: &mut Files<'_>) -> Nanos {
 
 /// Returns the processor time of the whole machine from the sample, in seconds.
 fn busy(sample: &Sample) -> Option<f64> {
-    let host = ObservedComponent::here(ComponentKind::Host).to_string();
+    let machine = ObservedComponent::here(ComponentKind::Host).to_string();
     let mut readings = sample.readings.iter();
-    let busy =
-        readings.find(|it| it.series.component == host && it.series.metric == host::BUSY.name)?;
+    let busy = readings
+        .find(|it| it.series.component == machine && it.series.metric == host::BUSY.name)?;
     Some(busy.value)
 }
 

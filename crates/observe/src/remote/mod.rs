@@ -331,10 +331,10 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Reports a remote sample under the name of the machine.
     fn report_sample(&self, at: Stamp, mut sample: Sample) {
         for reading in &mut sample.readings {
-            if let Some(ObservedComponent { part, .. }) =
+            if let Some(ObservedComponent { kind, .. }) =
                 ObservedComponent::parse(&reading.series.component)
             {
-                let there = ObservedComponent { place: Some(self.name.to_owned()), part };
+                let there = ObservedComponent { place: Some(self.name.to_owned()), kind };
                 reading.series.component = there.to_string();
             }
         }

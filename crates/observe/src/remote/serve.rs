@@ -72,7 +72,7 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 /// Returns a sample without the load generator, which runs on another machine: the process that
 /// would count as it is this one, whose cost of observing alone is kept.
 fn of_the_machine(sample: Sample) -> Sample {
-    let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.part)
+    let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {
         Some(
             ComponentKind::Lane(_)
@@ -115,10 +115,10 @@ fn of_the_machine(sample: Sample) -> Sample {
 /// generator.
 fn is_of_generator(what: &str) -> bool {
     let side = Side::Generator;
-    let parts =
+    let kinds =
         [ComponentKind::Processes(side), ComponentKind::Sockets(side), ComponentKind::Cgroup(side)];
-    parts.iter().any(|part| {
-        let rest = what.strip_prefix(&part.to_string());
+    kinds.iter().any(|kind| {
+        let rest = what.strip_prefix(&kind.to_string());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     })
 }

@@ -39,7 +39,7 @@ const UNUSED_EVERY: u32 = 8;
 #[derive(Debug, Default)]
 struct End {
     /// Last counters of the open connections.
-    known: HashMap<[u8; 40], OpenConnection>,
+    known: HashMap<[u8; 40], OpenConnectionCounters>,
     /// Sums over all connections, including those that have ended.
     sum: CumulativeCounters,
     round_trip_least: Option<u32>,
@@ -49,7 +49,7 @@ struct End {
 
 /// Counters of an open connection.
 #[derive(Clone, Copy, Debug)]
-struct OpenConnection {
+struct OpenConnectionCounters {
     /// Counters at the last sample.
     last: CumulativeCounters,
     /// Segments with data that it had sent when it was first seen.
@@ -135,13 +135,13 @@ impl CumulativeCounters {
 
 impl End {
     /// Starts a sample, and returns the counters of the last one.
-    fn begin(&mut self) -> HashMap<[u8; 40], OpenConnection> {
+    fn begin(&mut self) -> HashMap<[u8; 40], OpenConnectionCounters> {
         self.now = GroupSample { awaiting: Some(0), ..GroupSample::default() };
         std::mem::take(&mut self.known)
     }
 
     /// Adds a connection, given the counters of the last sample.
-    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], OpenConnection>) {
+    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], OpenConnectionCounters>) {
         let Connection { key, receive_queue, send_queue, counted, .. } = connection;
         self.now.add(*receive_queue, *send_queue);
         let before = before.get(key);
@@ -157,28 +157,28 @@ impl End {
         self.round_trip_least = least.into_iter().flatten().min();
         let now = CumulativeCounters::of(counted);
         self.sum.add(now, before.map(|known| known.last).unwrap_or_default());
-        self.known.insert(*key, OpenConnection { last: now, sent_at_first });
+        self.known.insert(*key, OpenConnectionCounters { last: now, sent_at_first });
     }
 
     /// Keeps the counters of connections that an incomplete sample did not reach. The next sample
     /// counts from there.
-    fn keep(&mut self, before: HashMap<[u8; 40], OpenConnection>) {
+    fn keep(&mut self, before: HashMap<[u8; 40], OpenConnectionCounters>) {
         for (key, known) in before {
             self.known.entry(key).or_insert(known);
         }
     }
 
     fn report(&self, side: Side, sample: &mut Sample) {
-        let part = ComponentKind::Sockets(side);
+        let kind = ComponentKind::Sockets(side);
         let now = &self.now;
-        sample.read(&part, sockets::CONNECTIONS, now.connections as f64);
-        sample.read(&part, sockets::RECEIVE_QUEUE, now.receive_queue as f64);
-        sample.read(&part, sockets::SEND_QUEUE, now.send_queue as f64);
-        sample.read(&part, sockets::WITH_RECEIVE_QUEUE, now.with_receive_queue as f64);
-        sample.read(&part, sockets::WITH_SEND_QUEUE, now.with_send_queue as f64);
+        sample.read(&kind, sockets::CONNECTIONS, now.connections as f64);
+        sample.read(&kind, sockets::RECEIVE_QUEUE, now.receive_queue as f64);
+        sample.read(&kind, sockets::SEND_QUEUE, now.send_queue as f64);
+        sample.read(&kind, sockets::WITH_RECEIVE_QUEUE, now.with_receive_queue as f64);
+        sample.read(&kind, sockets::WITH_SEND_QUEUE, now.with_send_queue as f64);
         if let Some(awaiting) = now.awaiting.filter(|_| side == Side::Generator) {
-            sample.read(&part, sockets::AWAITING, awaiting as f64);
-            sample.read(&part, sockets::IN_ONE_TICK, now.in_one_tick as f64);
+            sample.read(&kind, sockets::AWAITING, awaiting as f64);
+            sample.read(&kind, sockets::IN_ONE_TICK, now.in_one_tick as f64);
         }
         let times = [
             (sockets::BUSY, self.sum.busy),
@@ -189,7 +189,7 @@ impl End {
         ];
         for (metric, micros) in times {
             if let Some(micros) = micros {
-                sample.read(&part, metric, micros as f64 / 1e6);
+                sample.read(&kind, metric, micros as f64 / 1e6);
             }
         }
         for (metric, sum) in [
@@ -200,7 +200,7 @@ impl End {
             (sockets::BYTES_RECEIVED, self.sum.bytes_received),
         ] {
             if let Some(sum) = sum {
-                sample.read(&part, metric, sum as f64);
+                sample.read(&kind, metric, sum as f64);
             }
         }
     }
@@ -290,8 +290,8 @@ impl Sockets {
     /// the sockets that it holds count, if these are known.
     fn read_beside(
         &mut self,
-        generators: &HashMap<[u8; 40], OpenConnection>,
-        servers: &HashMap<[u8; 40], OpenConnection>,
+        generators: &HashMap<[u8; 40], OpenConnectionCounters>,
+        servers: &HashMap<[u8; 40], OpenConnectionCounters>,
         held: Option<&HashSet<u32>>,
     ) -> io::Result<DumpLimit> {
         let diagnostics = match &mut self.diagnostics {

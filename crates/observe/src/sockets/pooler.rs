@@ -125,10 +125,10 @@ impl PoolerSearch {
     /// Adds the readings of the pooler to a sample.
     pub(super) fn report(&self, sample: &mut Sample) {
         let Some(Pooler { name, now, .. }) = &self.found else { return };
-        let part = ComponentKind::Pooler(name.clone());
-        sample.read(&part, pooler::SESSIONS, now.count() as f64);
+        let kind = ComponentKind::Pooler(name.clone());
+        sample.read(&kind, pooler::SESSIONS, now.count() as f64);
         if let Some(working) = now.working.filter(|_| now.local == 0) {
-            sample.read(&part, pooler::WORKING, working as f64);
+            sample.read(&kind, pooler::WORKING, working as f64);
         }
     }
 }

@@ -92,7 +92,7 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
-        let Some(ObservedComponent { part: ComponentKind::Program(name), .. }) = component else {
+        let Some(ObservedComponent { kind: ComponentKind::Program(name), .. }) = component else {
             continue;
         };
         let rates = rates_of(observed);
@@ -106,9 +106,9 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(evidence: &Evidence, part: &ComponentKind, metrics: &[Metric]) -> Option<Rates> {
+fn used(evidence: &Evidence, kind: &ComponentKind, metrics: &[Metric]) -> Option<Rates> {
     let counters: Vec<&Observed> =
-        metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
+        metrics.iter().map(|metric| evidence.observed(kind, *metric)).collect::<Option<_>>()?;
     let rates = match counters.as_slice() {
         [] => return None,
         // The extremes of a sum are not known from the extremes of its parts.

@@ -81,11 +81,11 @@ const NETWORK: Quantity = Quantity {
 
 /// Returns the figures of the disks and of the network.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
-    let disks = by_place(&run.view.evidence.observed, |part| match part {
+    let disks = by_place(&run.view.evidence.observed, |kind| match kind {
         ComponentKind::Disk(name) => Some(format!("disk {name}")),
         _ => None,
     });
-    let interfaces = by_place(&run.view.evidence.observed, |part| match part {
+    let interfaces = by_place(&run.view.evidence.observed, |kind| match kind {
         ComponentKind::Interface(name) => Some(format!("interface {name}")),
         ComponentKind::Sockets(Side::Generator) => {
             Some("connections of the load generator".to_owned())

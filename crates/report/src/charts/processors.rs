@@ -30,7 +30,7 @@ const IDLE: f64 = 0.02;
 
 /// Returns the processors of each observed machine.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
-    let number = |part| match part {
+    let number = |kind| match kind {
         ComponentKind::Processor(number) => Some(number),
         _ => None,
     };

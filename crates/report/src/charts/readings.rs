@@ -16,12 +16,12 @@ const MOST_POINTS: usize = 120;
 /// Maximum number of places with figures of their own, such as other machines or targets.
 const MOST_PLACES: usize = 4;
 
-/// The series of one place by part: of the load generator's machine or the main target (`None`), or
+/// The series of each place by key: of the load generator's machine or the main target (`None`), or
 /// of the machine or target of this name.
 pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Observed>>>;
 
-/// Returns the series of the parts that have a key, in at most [`MOST_PLACES`] places: the main
-/// one, and the first of the others by name.
+/// Returns the series of the components whose kind has a key, in at most [`MOST_PLACES`] places:
+/// the main one, and the first of the others by name.
 pub(super) fn by_place<K: Ord>(
     observed: &[Observed],
     key: impl Fn(ComponentKind) -> Option<K>,
@@ -29,7 +29,7 @@ pub(super) fn by_place<K: Ord>(
     let mut places: Places<'_, K> = BTreeMap::new();
     for observed in observed {
         let Some(component) = ObservedComponent::parse(&observed.component) else { continue };
-        let Some(key) = key(component.part) else { continue };
+        let Some(key) = key(component.kind) else { continue };
         places.entry(component.place).or_default().entry(key).or_default().push(observed);
     }
     // The main place is the first.
@@ -229,7 +229,7 @@ mod tests {
         };
         let components = ["db1/disk a", "db2/disk a", "db3/disk a", "db4/disk a", "disk a", "host"];
         let all = components.map(observed);
-        let key = |part| matches!(part, ComponentKind::Disk(_)).then_some(());
+        let key = |kind| matches!(kind, ComponentKind::Disk(_)).then_some(());
         let places: Vec<Option<String>> = by_place(&all, key).into_keys().collect();
         let expected = [None, Some("db1"), Some("db2"), Some("db3")];
         assert_eq!(places, expected.map(|place| place.map(str::to_owned)));

@@ -115,9 +115,9 @@ fn outages(run: &Run<'_>) -> Vec<Mark> {
 }
 
 fn stalls(run: &Run<'_>) -> Vec<Mark> {
-    let part = ComponentKind::Processes(Side::Generator);
+    let kind = ComponentKind::Processes(Side::Generator);
     let stalls: &[(Nanos, f64)] =
-        run.view.evidence.observed(&part, generator::STALL).map_or(&[], |it: &Observed| &it.points);
+        run.view.evidence.observed(&kind, generator::STALL).map_or(&[], |it: &Observed| &it.points);
     let period = |(at, length): &(Nanos, f64)| {
         let from = at.as_secs_f64();
         let label = "generator stalled".to_owned();
@@ -160,22 +160,22 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
 /// Returns the checkpoints of all databases: rules where a counter of them steps; without such a
 /// counter, periods in which samples saw the work of one.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
-    let key = |part| {
-        matches!(part, ComponentKind::Statistics | ComponentKind::Background).then_some(part)
+    let key = |kind| {
+        matches!(kind, ComponentKind::Statistics | ComponentKind::Background).then_some(kind)
     };
     let places = by_place(&run.view.evidence.observed, key);
     places
         .iter()
-        .flat_map(|(place, parts)| {
+        .flat_map(|(place, by_kind)| {
             let label = place.as_ref().map(|place| format!("{place}: {CHECKPOINT}"));
-            checkpoints_of(parts, &label.unwrap_or_else(|| CHECKPOINT.to_owned()))
+            checkpoints_of(by_kind, &label.unwrap_or_else(|| CHECKPOINT.to_owned()))
         })
         .collect()
 }
 
-fn checkpoints_of(parts: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str) -> Vec<Mark> {
-    let named = |part: &ComponentKind, is_it: &dyn Fn(&str) -> bool| -> Vec<&Observed> {
-        let all = parts.get(part).into_iter().flatten().copied();
+fn checkpoints_of(by_kind: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str) -> Vec<Mark> {
+    let named = |kind: &ComponentKind, is_it: &dyn Fn(&str) -> bool| -> Vec<&Observed> {
+        let all = by_kind.get(kind).into_iter().flatten().copied();
         all.filter(|observed| is_it(&observed.metric)).collect()
     };
     let is_counter = |name: &str| CHECKPOINTS.iter().any(|it| it.name == name);
@@ -230,7 +230,7 @@ mod tests {
         let timed = pg_stat_checkpointer::NUM_TIMED.name;
         let timed = counter("statistics", timed, &[7.0, 7.0, 8.0, 8.0]);
         let seen = counter("background", CHECKPOINT, &[0.0, 4.0, 9.0, 9.0, 9.0, 12.0]);
-        let mut parts = BTreeMap::from([(ComponentKind::Background, vec![&seen])]);
+        let mut by_kind = BTreeMap::from([(ComponentKind::Background, vec![&seen])]);
         let period = |from: f64, to: f64| Mark::Period {
             ink: Ink::Quiet,
             from,
@@ -238,10 +238,10 @@ mod tests {
             label: "checkpoint".into(),
         };
         let expected = [period(0.0, 2.0), period(4.0, 5.0)];
-        assert_eq!(checkpoints_of(&parts, "checkpoint"), expected);
-        parts.insert(ComponentKind::Statistics, vec![&timed]);
+        assert_eq!(checkpoints_of(&by_kind, "checkpoint"), expected);
+        by_kind.insert(ComponentKind::Statistics, vec![&timed]);
         let expected = Mark::Rule { ink: Ink::Quiet, at: 1.5, label: "checkpoint".into() };
-        assert_eq!(checkpoints_of(&parts, "checkpoint"), [expected]);
+        assert_eq!(checkpoints_of(&by_kind, "checkpoint"), [expected]);
     }
 
     #[test]

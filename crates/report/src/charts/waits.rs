@@ -28,14 +28,14 @@ const OTHERS: &str = "other waits";
 
 /// Returns the waits of each observed database.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
-    let is_ours = |part| match part {
-        ComponentKind::Waits | ComponentKind::Sessions => Some(part),
+    let is_ours = |kind| match kind {
+        ComponentKind::Waits | ComponentKind::Sessions => Some(kind),
         _ => None,
     };
     let places = by_place(&run.view.evidence.observed, is_ours);
-    let figure = |(place, parts): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
-        let looks = of_metric(parts.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
-        let waits = parts.get(&ComponentKind::Waits)?;
+    let figure = |(place, by_kind): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
+        let looks = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
+        let waits = by_kind.get(&ComponentKind::Waits)?;
         (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
     };
     places.into_iter().filter_map(figure).collect()

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::answer_text::AnswerText;
 use super::comparison::ComparisonView;
-use super::sheet::AnswerText;
 use super::view::DifferenceView;
 use super::{lines, objection, sentence, text};
 use crate::text::Style;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use base::printable;
 
+use super::answer_text::AnswerText;
 use super::appendix::{Appendix, FactTables};
-use super::sheet::AnswerText;
 use super::text::answer_text;
 use super::view::ExperimentView;
 use crate::text::Style;

@@ -6,6 +6,7 @@
 //! decides anything. A [`ComparisonView`] has recorded groups of runs instead of a question.
 
 mod alarms;
+mod answer_text;
 mod appendix;
 mod appendix_html;
 mod appendix_json;
@@ -35,7 +36,6 @@ mod repetition;
 mod saturation;
 mod saturation_json;
 mod sentence;
-mod sheet;
 mod short;
 mod short_tables;
 mod short_text;

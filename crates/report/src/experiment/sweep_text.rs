@@ -6,7 +6,7 @@ use analyze::curve::{ArmCurve, PointSummary, ResponseModel};
 use base::printable;
 use workload::question::TimeStatistic;
 
-use super::sheet::AnswerText;
+use super::answer_text::AnswerText;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners, shares,

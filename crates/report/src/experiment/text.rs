@@ -6,11 +6,11 @@ use analyze::compare::{ArmComparison, PairOrder};
 use base::printable;
 
 use super::alarms::FalseAlarms;
+use super::answer_text::AnswerText;
 use super::capacity::CapacityView;
 use super::lines;
 use super::saturation::SaturationView;
 use super::sentence;
-use super::sheet::AnswerText;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use analyze::compare::RunFigures;
 use workload::question::Scale;
 
+use super::answer_text::AnswerText;
 use super::sentence;
-use super::sheet::AnswerText;
 use super::text::table;
 use crate::text::Style;
 

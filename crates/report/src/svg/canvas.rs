@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::context::FigureContext;
 use super::escape::escaped;
-use super::ground::FigureContext;
 use super::path::{Path, PixelPoint};
 use crate::figure::Figure;
 
@@ -14,7 +14,7 @@ pub(super) struct Canvas {
     is_in_page: bool,
 }
 
-/// The horizontal alignment of a text at its place.
+/// The horizontal alignment of a text at its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -40,11 +40,11 @@ impl Canvas {
     pub(super) fn new(
         figure: &Figure,
         size: Size,
-        ground: FigureContext<'_>,
+        context: FigureContext<'_>,
         more: &str,
     ) -> Canvas {
         let (width, height) = (number(size.width), number(size.height));
-        let id = match ground {
+        let id = match context {
             FigureContext::File => "figure",
             FigureContext::Page(id) => id,
         };
@@ -58,10 +58,10 @@ impl Canvas {
         let _ = write!(out, "<title id=\"{id}-title\">{}</title>", escaped(&figure.title));
         let described = description(figure);
         let _ = write!(out, "<desc id=\"{id}-desc\">{}</desc>", escaped(&described));
-        if ground == FigureContext::File {
+        if context == FigureContext::File {
             let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
         }
-        Canvas { out, is_in_page: ground != FigureContext::File }
+        Canvas { out, is_in_page: context != FigureContext::File }
     }
 
     pub(super) fn into_text(self) -> String {
@@ -85,13 +85,13 @@ impl Canvas {
     }
 
     /// Writes a text with further attributes.
-    pub(super) fn text(&mut self, place: PixelPoint, anchor: Anchor, attributes: &str, text: &str) {
+    pub(super) fn text(&mut self, point: PixelPoint, anchor: Anchor, attributes: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let (x, y) = (number(place.x), number(place.y));
+        let (x, y) = (number(point.x), number(point.y));
         let text = escaped(text);
         let _ = write!(self.out, "<text x=\"{x}\" y=\"{y}\"{anchor}{attributes}>{text}</text>");
     }

@@ -10,12 +10,12 @@ use crate::figure::{Figure, Ink, Mark, Scale};
 
 /// Writes title and caption.
 pub(super) fn write_headings(canvas: &mut Canvas, layout: &Layout) {
-    for (place, height, line) in &layout.headings {
+    for (point, height, line) in &layout.headings {
         let attributes = match *height == TITLE {
             true => format!(" font-size=\"{}\" font-weight=\"bold\"", number(TITLE)),
             false => String::new(),
         };
-        canvas.text(*place, Anchor::Start, &attributes, line);
+        canvas.text(*point, Anchor::Start, &attributes, line);
     }
 }
 
@@ -25,8 +25,8 @@ pub(super) fn write_reason(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     let middle = (layout.top + layout.bottom) / 2.0;
     let first = middle - (lines.len() as f64 - 1.0) * LINE / 2.0;
     for (row, line) in lines.iter().enumerate() {
-        let place = PixelPoint { x: WIDTH / 2.0, y: first + row as f64 * LINE };
-        canvas.text(place, Anchor::Middle, "", line);
+        let point = PixelPoint { x: WIDTH / 2.0, y: first + row as f64 * LINE };
+        canvas.text(point, Anchor::Middle, "", line);
     }
     let box_of = format!(
         "<rect x=\"0.5\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" \
@@ -68,8 +68,8 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
             let (from, to) = (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.right, y });
             canvas.line(from, to, grid);
         }
-        let place = PixelPoint { x: layout.left - 6.0, y: y + 4.0 };
-        canvas.text(place, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
+        let point = PixelPoint { x: layout.left - 6.0, y: y + 4.0 };
+        canvas.text(point, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
     }
 }
 
@@ -103,8 +103,8 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
         let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
         if middle - half >= free {
             free = middle + half + 4.0;
-            let place = PixelPoint { x: middle, y: layout.bottom + LINE };
-            canvas.text(place, Anchor::Middle, "", &label);
+            let point = PixelPoint { x: middle, y: layout.bottom + LINE };
+            canvas.text(point, Anchor::Middle, "", &label);
         }
     }
 }
@@ -121,14 +121,14 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
             }
             Mark::Level { ink, at, label } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
-                let place = PixelPoint { x: layout.right - 2.0, y: y - 3.0 };
+                let point = PixelPoint { x: layout.right - 2.0, y: y - 3.0 };
                 canvas.part(&data::of_label(None, Some(y)), |canvas| {
-                    canvas.text(place, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
+                    canvas.text(point, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
                 });
             }
             Mark::Text { ink, at, is_below, text } => {
-                let place = layout.x(figure, at.x).zip(layout.y(figure, at.y));
-                let Some((x, y)) = place else { continue };
+                let point = layout.x(figure, at.x).zip(layout.y(figure, at.y));
+                let Some((x, y)) = point else { continue };
                 let moved = data::of_label(Some(x), Some(y));
                 let text = cut(text, SMALL, layout.right - layout.left);
                 let x = x.min(layout.right - width(&text, SMALL)).max(layout.left);
@@ -177,9 +177,9 @@ impl Rules<'_> {
         let begin = if is_left { x - needed } else { x };
         let Some(row) = free.iter().position(|free| *free <= begin) else { return };
         free[row] = begin + needed;
-        let place = PixelPoint { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
+        let point = PixelPoint { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
         canvas.part(&data::of_label(Some(x), None), |canvas| {
-            canvas.text(place, Anchor::Start, &small(ink), &text);
+            canvas.text(point, Anchor::Start, &small(ink), &text);
         });
     }
 }
@@ -196,11 +196,11 @@ fn small(ink: Ink) -> String {
 
 /// Writes the legend.
 pub(super) fn write_legend(canvas: &mut Canvas, layout: &Layout) {
-    for (place, entry, text) in &layout.legend {
+    for (point, entry, text) in &layout.legend {
         canvas.part("data-part=\"entry\"", |canvas| {
-            shapes::write_swatch(canvas, *place, entry);
-            let place = PixelPoint { x: place.x + SWATCH + 5.0, ..*place };
-            canvas.text(place, Anchor::Start, "", text);
+            shapes::write_swatch(canvas, *point, entry);
+            let point = PixelPoint { x: point.x + SWATCH + 5.0, ..*point };
+            canvas.text(point, Anchor::Start, "", text);
         });
     }
 }

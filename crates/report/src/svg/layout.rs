@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::canvas::{Size, TEXT, TITLE};
-use super::ground::FigureContext;
+use super::context::FigureContext;
 use super::path::PixelPoint;
 use crate::figure::{Figure, LegendEntry, Scale};
 
@@ -49,8 +49,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(figure: &Figure, ground: FigureContext<'_>) -> Layout {
-        let (headings, mut y) = headings(figure, ground);
+    pub(super) fn of(figure: &Figure, context: FigureContext<'_>) -> Layout {
+        let (headings, mut y) = headings(figure, context);
         let labels = figure.y.ticks.iter().map(|tick| width(&tick.label, TEXT));
         let widest = labels.fold(0.0, f64::max).min(WIDEST);
         let left = if figure.missing.is_some() { 12.0 } else { (widest + 10.0).max(24.0) };
@@ -59,7 +59,7 @@ impl Layout {
             Some(_) => Vec::new(),
             None => legend(&figure.legend, y + 12.0),
         };
-        y = legend.last().map_or(y, |(place, ..)| place.y + 4.0);
+        y = legend.last().map_or(y, |(point, ..)| point.y + 4.0);
         let title_of_y = PixelPoint { x: 2.0, y: y + 13.0 };
         let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
         y += if has_title { LINE + 8.0 } else { 8.0 };
@@ -90,10 +90,10 @@ impl Layout {
 }
 
 /// Returns the lines of title and caption of a file, and the place below them.
-fn headings(figure: &Figure, ground: FigureContext<'_>) -> (Vec<(PixelPoint, f64, String)>, f64) {
+fn headings(figure: &Figure, context: FigureContext<'_>) -> (Vec<(PixelPoint, f64, String)>, f64) {
     let mut y = 0.0;
     let mut headings = Vec::new();
-    if ground != FigureContext::File {
+    if context != FigureContext::File {
         return (headings, y);
     }
     y += 22.0;
@@ -110,16 +110,16 @@ fn headings(figure: &Figure, ground: FigureContext<'_>) -> (Vec<(PixelPoint, f64
 
 /// Places the entries of a legend in rows.
 fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, String)> {
-    let mut place = PixelPoint { x: 2.0, y: top };
+    let mut point = PixelPoint { x: 2.0, y: top };
     let mut placed = Vec::with_capacity(entries.len());
     for entry in entries {
         let text = cut(&entry.text, TEXT, WIDTH - 44.0);
         let needed = SWATCH + 5.0 + width(&text, TEXT);
-        if place.x > 2.0 && place.x + needed > WIDTH - 2.0 {
-            place = PixelPoint { x: 2.0, y: place.y + LINE };
+        if point.x > 2.0 && point.x + needed > WIDTH - 2.0 {
+            point = PixelPoint { x: 2.0, y: point.y + LINE };
         }
-        placed.push((place, entry.clone(), text));
-        place.x += needed + 14.0;
+        placed.push((point, entry.clone(), text));
+        point.x += needed + 14.0;
     }
     placed
 }

@@ -8,10 +8,10 @@
 //! (`currentColor`); a figure alone has a white ground, for documents and wikis.
 
 mod canvas;
+mod context;
 mod data;
 mod escape;
 mod frame;
-mod ground;
 mod heat;
 mod layout;
 mod palette;
@@ -21,8 +21,8 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use context::FigureContext;
 pub(crate) use escape::escaped;
-pub(crate) use ground::FigureContext;
 
 use canvas::Canvas;
 use layout::Layout;
@@ -35,14 +35,14 @@ pub fn svg(figure: &Figure) -> String {
 }
 
 /// Paints a figure.
-pub(crate) fn painted(figure: &Figure, ground: FigureContext<'_>) -> String {
-    let layout = Layout::of(figure, ground);
-    let attributes = match ground {
+pub(crate) fn painted(figure: &Figure, context: FigureContext<'_>) -> String {
+    let layout = Layout::of(figure, context);
+    let attributes = match context {
         FigureContext::File => " color=\"#1a1a1a\"".to_owned(),
         FigureContext::Page(_) => data::of_figure(figure, &layout),
     };
-    let mut canvas = Canvas::new(figure, layout.size, ground, &attributes);
-    if ground == FigureContext::File {
+    let mut canvas = Canvas::new(figure, layout.size, context, &attributes);
+    if context == FigureContext::File {
         frame::write_headings(&mut canvas, &layout);
     }
     if figure.missing.is_some() {

@@ -1,7 +1,7 @@
 //! Paths of shapes, in few bytes: places are relative to the last one where the script of a page
-//! maps every point to other axes, and a symbol is relative to its place.
+//! maps every point to other axes, and a symbol is relative to its point.
 
-/// A place in pixels.
+/// A point in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PixelPoint {
     pub(super) x: f64,
@@ -15,9 +15,9 @@ const PARTS: f64 = 100.0;
 #[derive(Default)]
 pub(super) struct Path {
     out: String,
-    /// The last place, in parts of a pixel.
+    /// The last point, in parts of a pixel.
     at: [i64; 2],
-    /// The place at which the last outline began.
+    /// The point at which the last outline began.
     begin: [i64; 2],
     command: Option<char>,
 }
@@ -28,16 +28,16 @@ impl Path {
     }
 
     /// Begins an outline.
-    pub(super) fn move_to(&mut self, place: PixelPoint) {
-        let to = parts(place);
+    pub(super) fn move_to(&mut self, point: PixelPoint) {
+        let to = parts(point);
         self.command('M', &to);
         self.at = to;
         self.begin = to;
     }
 
     /// Draws a straight line.
-    pub(super) fn line_to(&mut self, place: PixelPoint) {
-        let to = parts(place);
+    pub(super) fn line_to(&mut self, point: PixelPoint) {
+        let to = parts(point);
         let by = [to[0] - self.at[0], to[1] - self.at[1]];
         match by {
             [across, 0] => self.command('h', &[across]),
@@ -67,9 +67,9 @@ impl Path {
         self.close();
     }
 
-    /// Draws an outline of relative commands around a place.
-    pub(super) fn around(&mut self, place: PixelPoint, outline: &str) {
-        self.move_to(place);
+    /// Draws an outline of relative commands around a point.
+    pub(super) fn around(&mut self, point: PixelPoint, outline: &str) {
+        self.move_to(point);
         self.out.push_str(outline);
         self.command = None;
     }
@@ -90,8 +90,8 @@ impl Path {
     }
 }
 
-fn parts(place: PixelPoint) -> [i64; 2] {
-    [place.x, place.y].map(|value| (value * PARTS).round() as i64)
+fn parts(point: PixelPoint) -> [i64; 2] {
+    [point.x, point.y].map(|value| (value * PARTS).round() as i64)
 }
 
 /// Formats a number of parts as pixels, without trailing zeros.
@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn places_are_relative_and_short() {
         let mut path = Path::default();
-        let place = |x, y| PixelPoint { x, y };
-        path.move_to(place(10.0, 20.0));
-        path.line_to(place(10.5, 17.75));
-        path.line_to(place(12.0, 18.0));
-        path.line_to(place(13.0, 18.0));
-        path.line_to(place(13.0, 9.004));
-        path.move_to(place(0.0, 0.0));
+        let point = |x, y| PixelPoint { x, y };
+        path.move_to(point(10.0, 20.0));
+        path.line_to(point(10.5, 17.75));
+        path.line_to(point(12.0, 18.0));
+        path.line_to(point(13.0, 18.0));
+        path.line_to(point(13.0, 9.004));
+        path.move_to(point(0.0, 0.0));
         path.dot();
         assert_eq!(path.into_text(), "M10,20l.5-2.25,1.5,.25h1v-9M0,0h0");
     }

@@ -32,8 +32,8 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
         Mark::Specks { ink, points } => dots(canvas, &plot, points, &specked(*ink)),
         Mark::Symbols { ink, symbol, points } => {
             let mut path = Path::default();
-            let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
-            places.for_each(|place| path.around(place, &outline(*symbol, 1.0)));
+            let drawn = points.iter().filter_map(|point| plot.place(point.x, point.y));
+            drawn.for_each(|point| path.around(point, &outline(*symbol, 1.0)));
             canvas.path(&path.into_text(), &shaped(*ink, *symbol));
         }
         Mark::ErrorBars { ink, extents } => {
@@ -98,19 +98,19 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     let mut before: Option<PixelPoint> = None;
     let mut is_alone = false;
     for point in points {
-        let place = plot.place(point.x, point.y);
-        match (place, before) {
-            (Some(place), Some(before)) => {
+        let pixel = plot.place(point.x, point.y);
+        match (pixel, before) {
+            (Some(pixel), Some(before)) => {
                 if has_steps {
-                    path.line_to(PixelPoint { y: before.y, ..place });
+                    path.line_to(PixelPoint { y: before.y, ..pixel });
                 }
-                if !has_steps || number(place.y) != number(before.y) {
-                    path.line_to(place);
+                if !has_steps || number(pixel.y) != number(before.y) {
+                    path.line_to(pixel);
                 }
                 is_alone = false;
             }
-            (Some(place), None) => {
-                path.move_to(place);
+            (Some(pixel), None) => {
+                path.move_to(pixel);
                 is_alone = true;
             }
             (None, _) if is_alone => {
@@ -119,7 +119,7 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
             }
             (None, _) => {}
         }
-        before = place;
+        before = pixel;
     }
     if is_alone {
         path.dot();
@@ -130,18 +130,18 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
 /// Returns the path of a band: each stretch without gaps is one area, its upper edge first.
 fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let mut path = Path::default();
-    let places = extents.iter().map(|extent| {
+    let edges = extents.iter().map(|extent| {
         Some((plot.place(extent.at, extent.low)?, plot.place(extent.at, extent.high)?))
     });
-    let places: Vec<Option<(PixelPoint, PixelPoint)>> = places.collect();
-    for stretch in places.split(Option::is_none) {
+    let edges: Vec<Option<(PixelPoint, PixelPoint)>> = edges.collect();
+    for stretch in edges.split(Option::is_none) {
         let upper = stretch.iter().flatten().map(|(_, high)| *high);
         let lower = stretch.iter().rev().flatten().map(|(low, _)| *low);
-        for (number, place) in upper.chain(lower).enumerate() {
+        for (number, point) in upper.chain(lower).enumerate() {
             if number == 0 {
-                path.move_to(place);
+                path.move_to(point);
             } else {
-                path.line_to(place);
+                path.line_to(point);
             }
         }
         if !stretch.is_empty() {
@@ -153,8 +153,8 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
 
 fn dots(canvas: &mut Canvas, plot: &Plot<'_>, points: &[Point], attributes: &str) {
     let mut path = Path::default();
-    for place in points.iter().filter_map(|point| plot.place(point.x, point.y)) {
-        path.move_to(place);
+    for point in points.iter().filter_map(|point| plot.place(point.x, point.y)) {
+        path.move_to(point);
         path.dot();
     }
     canvas.path(&path.into_text(), attributes);
@@ -246,7 +246,7 @@ fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
     path.into_text()
 }
 
-/// Returns the outline of a symbol around its place, of its usual size times `scale`.
+/// Returns the outline of a symbol around its point, of its usual size times `scale`.
 fn outline(symbol: Symbol, scale: f64) -> String {
     let size = scale * size(symbol);
     let (s, d) = (number(size), number(2.0 * size));
@@ -334,9 +334,9 @@ fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) 
 }
 
 /// Writes the sample of a legend's entry.
-pub(super) fn write_swatch(canvas: &mut Canvas, place: PixelPoint, entry: &LegendEntry) {
-    let middle = place.y - 4.0;
-    let (left, right) = (place.x, place.x + SWATCH);
+pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &LegendEntry) {
+    let middle = point.y - 4.0;
+    let (left, right) = (point.x, point.x + SWATCH);
     let area = rectangle([left + 4.0, right - 4.0], [middle - 5.0, middle + 5.0]);
     let (from, to) = (PixelPoint { x: left, y: middle }, PixelPoint { x: right, y: middle });
     match entry.swatch {

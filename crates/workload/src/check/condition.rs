@@ -317,8 +317,8 @@ mod tests {
     use crate::read::LocatedText;
 
     fn check(text: &str, metric: Metric, side: Side, bound: f64) {
-        let passage = LocatedText::outside(text);
-        let slo = condition(passage.excerpt()).expect(text).slo;
+        let located = LocatedText::outside(text);
+        let slo = condition(located.excerpt()).expect(text).slo;
         assert_eq!((slo.metric, slo.side, slo.bound), (metric, side, bound), "{text}");
     }
 

@@ -71,8 +71,8 @@ impl<'f> Checker<'f> {
             self.sink.set_file(None);
             return Vec::new();
         }
-        let passage = LocatedText::whole(&text, 0);
-        let pieces = split(passage.excerpt(), dialect);
+        let located = LocatedText::whole(&text, 0);
+        let pieces = split(located.excerpt(), dialect);
         if pieces.is_empty() {
             let name = quoted(&script.name);
             self.sink.error(|| entry.value().error(format!("{name} has no statement")));

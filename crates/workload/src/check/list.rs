@@ -122,8 +122,8 @@ mod tests {
     use crate::read::LocatedText;
 
     fn check(list: &str, expected: &str) {
-        let passage = LocatedText::whole(list, 0);
-        let answer = match numbers(passage.excerpt()) {
+        let located = LocatedText::whole(list, 0);
+        let answer = match numbers(located.excerpt()) {
             Ok(numbers) => numbers.iter().map(Decimal::to_string).collect::<Vec<_>>().join(" "),
             Err(diagnostic) => diagnostic.message,
         };

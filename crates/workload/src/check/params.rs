@@ -31,14 +31,14 @@ const MOST_PARAMS: usize = 10_000;
 struct UnresolvedParam<'f> {
     name: &'f str,
     /// The value that overrides the file's, if there is one.
-    passage: Option<LocatedText<'static>>,
+    replacement: Option<LocatedText<'static>>,
     entry: &'f Entry<'f>,
 }
 
 impl UnresolvedParam<'_> {
     fn value(&self) -> Excerpt<'_> {
-        match &self.passage {
-            Some(passage) => passage.excerpt().trim(),
+        match &self.replacement {
+            Some(replacement) => replacement.excerpt().trim(),
             None => self.entry.value(),
         }
     }
@@ -97,7 +97,7 @@ impl<'f> Checker<'f> {
                 });
             } else {
                 first.insert(name, entry);
-                raw.push(UnresolvedParam { name, passage: None, entry });
+                raw.push(UnresolvedParam { name, replacement: None, entry });
             }
         }
         raw
@@ -109,8 +109,8 @@ impl<'f> Checker<'f> {
         for one in self.overrides.params() {
             match places.get(one.key.as_str()) {
                 Some(place) => {
-                    let passage = LocatedText::of_option(one.value.clone(), one.option());
-                    raw[*place].passage = Some(passage);
+                    let replacement = LocatedText::of_option(one.value.clone(), one.option());
+                    raw[*place].replacement = Some(replacement);
                 }
                 None => {
                     let known = raw.iter().map(|raw| raw.name);
@@ -325,7 +325,7 @@ fn too_many_bytes(raw: &UnresolvedParam<'_>, bytes: usize) -> Diagnostic {
         quoted(raw.name),
         grouped(bytes as u64)
     );
-    let place = if raw.passage.is_some() { raw.value() } else { raw.entry.key() };
+    let place = if raw.replacement.is_some() { raw.value() } else { raw.entry.key() };
     place.error(message).help(
         "take long texts from a file with `csv(…)`, or let `text(…)` make them for each request",
     )

@@ -230,8 +230,8 @@ impl<'f> Checker<'f> {
         binding: Binding<'_>,
     ) -> Result<(), ()> {
         let text = format!("${{field({number})}}");
-        let passage = LocatedText::outside(&text);
-        let source = passage.excerpt();
+        let located = LocatedText::outside(&text);
+        let source = located.excerpt();
         let (ast, _) = parse_braced(source, 2);
         let place = BracedExpr { source, all: source, within: SyntaxContext::Open, binding };
         let added = ast.map_err(Refused::from);

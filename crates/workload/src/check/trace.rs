@@ -95,9 +95,9 @@ impl<'f> Checker<'f> {
         };
         let file = self.text_named(entry, name)?;
         let text = Rc::clone(&file.text);
-        let passage = LocatedText::whole(&text, 0);
+        let located = LocatedText::whole(&text, 0);
         self.sink.set_file(Some(file));
-        let trace = self.lines(Trace::default(), lines(passage.excerpt()));
+        let trace = self.lines(Trace::default(), lines(located.excerpt()));
         self.sink.set_file(None);
         Some(trace)
     }

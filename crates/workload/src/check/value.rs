@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::parameter_uses::ParameterUse;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
-use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, PassageBuilder};
+use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, LocatedTextBuilder};
 use crate::wording::{enumeration, nearest, quoted, suggested_duration};
 
 /// The reason why a text is not a valid value of a key: the second half of a sentence that begins
@@ -83,7 +83,7 @@ impl Resolved<'_> {
     pub(super) fn excerpt(&self) -> Excerpt<'_> {
         match self {
             Resolved::Plain(excerpt) => *excerpt,
-            Resolved::Replaced(passage) => passage.excerpt().trim(),
+            Resolved::Replaced(located) => located.excerpt().trim(),
         }
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn resolve_noting<'p>(
     if !text.contains("${") {
         return Ok(Resolved::Plain(source));
     }
-    let mut builder = PassageBuilder::default();
+    let mut builder = LocatedTextBuilder::default();
     let mut at = 0;
     let mut replaced = 0;
     let mut length = 0;

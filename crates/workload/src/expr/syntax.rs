@@ -434,8 +434,8 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let passage = LocatedText::whole(text, 0);
-        let parsed = parse_all(passage.excerpt());
+        let located = LocatedText::whole(text, 0);
+        let parsed = parse_all(located.excerpt());
         let shown = parsed.map_or_else(|error| error.message, |ast| shape(&ast, text));
         assert_eq!(shown, expected, "{text}");
     }

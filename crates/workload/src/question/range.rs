@@ -298,8 +298,8 @@ mod tests {
     use crate::read::LocatedText;
 
     fn check(text: &str, expected: &[&str]) {
-        let passage = LocatedText::whole(text, 0);
-        let range = Range::parse(passage.excerpt()).expect(text);
+        let located = LocatedText::whole(text, 0);
+        let range = Range::parse(located.excerpt()).expect(text);
         let values = range.values().expect(text);
         let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
         assert_eq!(texts, expected, "{text}");
@@ -336,8 +336,8 @@ mod tests {
     }
 
     fn refused(text: &str, message: &str, place: &str) {
-        let passage = LocatedText::whole(text, 0);
-        let found = Range::parse(passage.excerpt()).and_then(|range| range.values());
+        let located = LocatedText::whole(text, 0);
+        let found = Range::parse(located.excerpt()).and_then(|range| range.values());
         let error = found.expect_err(text);
         let span = error.span.unwrap();
         assert_eq!((error.message.as_str(), &text[span.start..span.end]), (message, place));
@@ -367,8 +367,8 @@ mod tests {
     fn huge_ranges_are_counted_without_listing_them() {
         let most = "1..18446744073 x1.000000001";
         for text in ["1..1000000000 +1", most, "1ns..200000h +1ns"] {
-            let passage = LocatedText::whole(text, 0);
-            let range = Range::parse(passage.excerpt()).expect(text);
+            let located = LocatedText::whole(text, 0);
+            let range = Range::parse(located.excerpt()).expect(text);
             assert!(range.count() >= 1_000_000_000, "{text}: {}", range.count());
             assert!(range.values().is_err(), "{text}");
         }

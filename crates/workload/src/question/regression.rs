@@ -32,8 +32,8 @@ impl RegressionLimit {
     /// # Errors
     /// Everything that is wrong with each limit. Positions are offsets into `text`.
     pub fn parse_list(text: &str) -> Result<Vec<RegressionLimit>, Vec<Diagnostic>> {
-        let passage = LocatedText::whole(text, 0);
-        let excerpt = passage.excerpt();
+        let located = LocatedText::whole(text, 0);
+        let excerpt = located.excerpt();
         let (mut limits, mut errors) = (Vec::new(), Vec::new());
         for item in excerpt.list() {
             match limit(item) {

@@ -6,7 +6,7 @@ use base::{Diagnostic, Span};
 
 use super::decode::LARGEST_FILE;
 use super::lines::Lines;
-use super::passage::{Excerpt, LocatedText};
+use super::located_text::{Excerpt, LocatedText};
 use crate::keys;
 use crate::sink::Sink;
 use crate::wording::quoted;

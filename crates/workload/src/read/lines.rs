@@ -5,7 +5,7 @@
 
 use base::{Diagnostic, Span};
 
-use super::passage::{LocatedText, PassageBuilder};
+use super::located_text::{LocatedText, LocatedTextBuilder};
 use crate::sink::Sink;
 
 /// Maximum number of lines that `\` may join.
@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
     }
 
     fn joined(&mut self, first: PhysicalLine<'a>, sink: &mut Sink) -> LocatedText<'a> {
-        let mut builder = PassageBuilder::default();
+        let mut builder = LocatedTextBuilder::default();
         builder.verbatim(first.text, first.start);
         let mut backslash = first.end();
         let mut joined = 0;

@@ -7,10 +7,10 @@
 mod decode;
 mod file;
 mod lines;
-mod passage;
+mod located_text;
 
 pub use decode::{LARGEST_FILE, decode};
 pub use file::{File, parse};
 
 pub(crate) use file::{Entry, Section, line_outside};
-pub(crate) use passage::{Excerpt, LocatedText, PassageBuilder, closing_quote};
+pub(crate) use located_text::{Excerpt, LocatedText, LocatedTextBuilder, closing_quote};

@@ -25,12 +25,12 @@ impl PrintedSyntax {
     /// Returns true if a statement printed in this syntax scans into the pieces that it was made
     /// of.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
-        let passage = LocatedText::outside(text);
+        let located = LocatedText::outside(text);
         let marks = ValuePositions::Written;
         let scan = match self {
-            PrintedSyntax::Command => shell::scan(passage.excerpt(), marks),
+            PrintedSyntax::Command => shell::scan(located.excerpt(), marks),
             PrintedSyntax::Sql { dialect, placeholders } => {
-                scan(passage.excerpt(), Reading { dialect, placeholders, marks })
+                scan(located.excerpt(), Reading { dialect, placeholders, marks })
             }
         };
         has_pieces(text, scan, pieces)

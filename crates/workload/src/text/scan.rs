@@ -130,8 +130,8 @@ pub(crate) fn is_sound(
     scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
 ) -> bool {
     let (text, marks) = skeleton(pieces);
-    let passage = crate::read::LocatedText::outside(&text);
-    let scan = scan(passage.excerpt(), ValuePositions::At(&marks));
+    let located = crate::read::LocatedText::outside(&text);
+    let scan = scan(located.excerpt(), ValuePositions::At(&marks));
     let misplaced = |fragment: &Fragment| match fragment {
         Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         Fragment::Braced { range, within, .. } => {
@@ -517,9 +517,9 @@ mod tests {
     }
 
     fn check_as(dialect: Dialect, text: &str, expected: &str) {
-        let passage = LocatedText::whole(text, 0);
+        let located = LocatedText::whole(text, 0);
         let reading = Reading { dialect, placeholders: true, marks: ValuePositions::Written };
-        let scan = scan(passage.excerpt(), reading);
+        let scan = scan(located.excerpt(), reading);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {
@@ -605,8 +605,8 @@ mod tests {
     #[test]
     fn script_is_split_at_statement_ends() {
         let check = |text: &str, expected: &[&str]| {
-            let passage = LocatedText::whole(text, 0);
-            let pieces = split(passage.excerpt(), Dialect::Mysql);
+            let located = LocatedText::whole(text, 0);
+            let pieces = split(located.excerpt(), Dialect::Mysql);
             let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.text()).collect();
             assert_eq!(texts, expected, "{text}");
         };

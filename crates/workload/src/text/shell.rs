@@ -138,8 +138,8 @@ mod tests {
 
     /// Compares the command with marks around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
-        let passage = LocatedText::whole(text, 0);
-        let scan = scan(passage.excerpt(), ValuePositions::Written);
+        let located = LocatedText::whole(text, 0);
+        let scan = scan(located.excerpt(), ValuePositions::Written);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {

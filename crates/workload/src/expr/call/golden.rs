@@ -89,8 +89,8 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
 }
 
 fn compiled(text: &str) -> Result<Compiled, Refused> {
-    let passage = LocatedText::whole(text, 0);
-    let ast = parse_all(passage.excerpt())?;
+    let located = LocatedText::whole(text, 0);
+    let ast = parse_all(located.excerpt())?;
     let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
     let files = files();
     let tables = Tables::new(&files);
@@ -101,5 +101,5 @@ fn compiled(text: &str) -> Result<Compiled, Refused> {
         points: Points::NoTable,
         tables: Some(&tables),
     };
-    compile(&ast, passage.excerpt(), scope)
+    compile(&ast, located.excerpt(), scope)
 }

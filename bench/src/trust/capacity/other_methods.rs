@@ -12,7 +12,7 @@ use crate::trust::{plan, simulated};
 
 /// The result of another method.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OtherMethod {
+pub struct OtherResult {
     /// Estimate of the capacity, in requests per second.
     pub estimate: f64,
     /// Largest rate that passed below the smallest one that failed: the number that such a tool
@@ -39,7 +39,7 @@ const MOST_TRIALS: usize = 60;
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherMethod, Box<dyn Error>> {
+pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherResult, Box<dyn Error>> {
     let each = requests as f64 / BISECTIONS;
     let mut trials = Trials { system, seed, requests: each, done: Vec::new(), all: 0 };
     let (mut low, mut high) = trials.bracket()?;
@@ -50,7 +50,7 @@ pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherMetho
             false => high = middle,
         }
     }
-    Ok(OtherMethod { estimate: (low * high).sqrt(), published: low, requests: trials.all })
+    Ok(OtherResult { estimate: (low * high).sqrt(), published: low, requests: trials.all })
 }
 
 /// Finds the capacity by an isotonic fit, in the manner of AIPerf's `max-concurrency-under-sla`:
@@ -59,7 +59,7 @@ pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherMetho
 ///
 /// # Errors
 /// As for [`bisection`].
-pub fn isotonic(system: &System, seed: u64, requests: u64) -> Result<OtherMethod, Box<dyn Error>> {
+pub fn isotonic(system: &System, seed: u64, requests: u64) -> Result<OtherResult, Box<dyn Error>> {
     let each = requests as f64 / PROBES as f64;
     let mut trials = Trials { system, seed, requests: each, done: Vec::new(), all: 0 };
     let (low, high) = trials.bracket()?;
@@ -75,7 +75,7 @@ pub fn isotonic(system: &System, seed: u64, requests: u64) -> Result<OtherMethod
     let fails = failed.fold(f64::INFINITY, f64::min);
     let passed = trials.done.iter().filter(|(rate, margin)| *margin < 0.0 && *rate < fails);
     let published = passed.map(|(rate, _)| *rate).fold(0.0, f64::max);
-    Ok(OtherMethod { estimate, published, requests: trials.all })
+    Ok(OtherResult { estimate, published, requests: trials.all })
 }
 
 /// The trials of another method.

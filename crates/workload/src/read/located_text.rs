@@ -29,7 +29,7 @@ enum Origin {
     Parts(Vec<Part>),
 }
 
-/// The bytes of a passage from `at` up to the next part.
+/// The bytes of a text from `at` up to the next part.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     at: usize,
@@ -45,29 +45,29 @@ enum PartOrigin {
 }
 
 impl<'a> LocatedText<'a> {
-    /// Creates a passage from text at offset `start` of the file.
+    /// Creates a located text from text at offset `start` of the file.
     pub(crate) fn whole(text: &'a str, start: usize) -> LocatedText<'a> {
         LocatedText { text: Cow::Borrowed(text), origin: Origin::Whole(start) }
     }
 
-    /// Creates a passage from text outside the file.
+    /// Creates a located text from text outside the file.
     pub(crate) fn outside(text: &'a str) -> LocatedText<'a> {
         LocatedText { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
     }
 
-    /// Creates a passage from the value of an option, which diagnostics about it name.
+    /// Creates a located text from the value of an option, which diagnostics about it name.
     pub(crate) fn of_option(text: String, option: String) -> LocatedText<'static> {
         LocatedText { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
     }
 
-    /// Returns the whole passage as an excerpt.
+    /// Returns the whole text as an excerpt.
     pub(crate) fn excerpt(&self) -> Excerpt<'_> {
         self.part(0..self.text.len())
     }
 
-    /// Returns a part of the passage.
+    /// Returns a part of the text.
     pub(crate) fn part(&self, range: Range<usize>) -> Excerpt<'_> {
-        Excerpt { passage: self, start: range.start, end: range.end }
+        Excerpt { located: self, start: range.start, end: range.end }
     }
 
     /// Returns true if another line was joined to the text after `at`.
@@ -98,16 +98,16 @@ impl<'a> LocatedText<'a> {
     }
 }
 
-/// A builder for a passage of several parts.
+/// A builder for a located text of several parts.
 #[derive(Debug, Default)]
-pub(crate) struct PassageBuilder {
+pub(crate) struct LocatedTextBuilder {
     text: String,
     parts: Vec<Part>,
     /// The origin, if a part is not in the file.
     outside: Option<Origin>,
 }
 
-impl PassageBuilder {
+impl LocatedTextBuilder {
     /// Returns the number of bytes so far.
     pub(crate) fn length(&self) -> usize {
         self.text.len()
@@ -118,7 +118,7 @@ impl PassageBuilder {
         self.push(text, PartOrigin::Verbatim(start));
     }
 
-    /// Appends a part of another passage.
+    /// Appends a part of another located text.
     pub(crate) fn copy(&mut self, excerpt: Excerpt<'_>) {
         match excerpt.span() {
             Some(span) => self.verbatim(excerpt.text(), span.start),
@@ -140,11 +140,11 @@ impl PassageBuilder {
     }
 
     fn push_outside(&mut self, text: &str, original: Excerpt<'_>) {
-        self.outside = Some(original.passage.origin.clone());
+        self.outside = Some(original.located.origin.clone());
         self.text.push_str(text);
     }
 
-    /// Returns the passage.
+    /// Returns the located text.
     pub(crate) fn finish(self) -> LocatedText<'static> {
         let origin = self.outside.unwrap_or(Origin::Parts(self.parts));
         LocatedText { text: Cow::Owned(self.text), origin }
@@ -154,7 +154,7 @@ impl PassageBuilder {
 /// A part of a [`LocatedText`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Excerpt<'p> {
-    passage: &'p LocatedText<'p>,
+    located: &'p LocatedText<'p>,
     start: usize,
     end: usize,
 }
@@ -162,29 +162,29 @@ pub(crate) struct Excerpt<'p> {
 impl<'p> Excerpt<'p> {
     /// Returns its text.
     pub(crate) fn text(self) -> &'p str {
-        &self.passage.text[self.start..self.end]
+        &self.located.text[self.start..self.end]
     }
 
     /// Returns its position in the file, if it has one.
     pub(crate) fn span(self) -> Option<Span> {
-        let first = self.passage.locate(self.start)?;
+        let first = self.located.locate(self.start)?;
         if self.start == self.end {
             return Some(Span::new(first.start, first.start));
         }
-        let last = self.passage.locate(self.end - 1)?;
+        let last = self.located.locate(self.end - 1)?;
         Some(Span::new(first.start, last.end.max(first.start)))
     }
 
     /// Returns a part of it, by offsets into its text.
     pub(crate) fn part(self, range: Range<usize>) -> Excerpt<'p> {
         Excerpt {
-            passage: self.passage,
+            located: self.located,
             start: self.start + range.start,
             end: self.start + range.end,
         }
     }
 
-    /// Returns its range in its passage.
+    /// Returns its range in its text.
     pub(crate) fn place(self) -> Range<usize> {
         self.start..self.end
     }
@@ -204,7 +204,7 @@ impl<'p> Excerpt<'p> {
 
     /// Returns true if another line was joined to the text after `at`.
     pub(crate) fn joined_behind(self, at: usize) -> bool {
-        self.passage.joined_behind(self.start + at)
+        self.located.joined_behind(self.start + at)
     }
 
     /// Creates an error about this part.
@@ -219,7 +219,7 @@ impl<'p> Excerpt<'p> {
 
     /// Returns the option from which the text came; `None` if it did not come from one.
     fn option(self) -> Option<Box<str>> {
-        match &self.passage.origin {
+        match &self.located.origin {
             Origin::Outside(option) => option.as_deref().map(Box::from),
             Origin::Whole(_) | Origin::Parts(_) => None,
         }
@@ -301,35 +301,35 @@ mod tests {
 
     #[test]
     fn joined_text_maps_back_to_its_lines() {
-        let mut builder = PassageBuilder::default();
+        let mut builder = LocatedTextBuilder::default();
         builder.verbatim("abc", 10);
         builder.verbatim("defg", 20);
-        let passage = builder.finish();
-        assert_eq!(passage.part(1..2).span(), Some(Span::new(11, 12)));
-        assert_eq!(passage.part(3..5).span(), Some(Span::new(20, 22)));
-        assert_eq!(passage.part(2..4).span(), Some(Span::new(12, 21)));
-        assert!(passage.joined_behind(2));
-        assert!(!passage.joined_behind(3));
+        let located = builder.finish();
+        assert_eq!(located.part(1..2).span(), Some(Span::new(11, 12)));
+        assert_eq!(located.part(3..5).span(), Some(Span::new(20, 22)));
+        assert_eq!(located.part(2..4).span(), Some(Span::new(12, 21)));
+        assert!(located.joined_behind(2));
+        assert!(!located.joined_behind(3));
     }
 
     #[test]
     fn replaced_text_maps_back_to_the_parameter() {
         let original = LocatedText::whole("${n}k", 5);
-        let mut builder = PassageBuilder::default();
+        let mut builder = LocatedTextBuilder::default();
         builder.replace(original.part(0..4), "100");
         builder.copy(original.part(4..5));
-        let passage = builder.finish();
-        assert_eq!(passage.excerpt().text(), "100k");
-        assert_eq!(passage.part(1..2).span(), Some(Span::new(5, 9)));
-        assert_eq!(passage.part(3..4).span(), Some(Span::new(9, 10)));
+        let located = builder.finish();
+        assert_eq!(located.excerpt().text(), "100k");
+        assert_eq!(located.part(1..2).span(), Some(Span::new(5, 9)));
+        assert_eq!(located.part(3..4).span(), Some(Span::new(9, 10)));
         assert_eq!(LocatedText::outside("100k").excerpt().span(), None);
     }
 
     #[test]
     fn lists_are_split_at_commas_outside_quotes_and_parentheses() {
         let pieces = |text: &str| -> Vec<String> {
-            let passage = LocatedText::whole(text, 0);
-            let list = passage.excerpt().list();
+            let located = LocatedText::whole(text, 0);
+            let list = located.excerpt().list();
             list.map(|piece| piece.text().to_owned()).collect()
         };
         assert_eq!(

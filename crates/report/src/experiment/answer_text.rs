@@ -76,15 +76,15 @@ mod tests {
 
     #[test]
     fn sentences_are_broken_and_commands_are_not() {
-        let mut sheet = AnswerText::new(&Style { color: false, width: 40 });
+        let mut text = AnswerText::new(&Style { color: false, width: 40 });
         let words = ["word"; 9].join(" ");
-        sheet.sentence(2, &words);
-        sheet.labelled("note", [words.clone(), "b\u{1b}[2J".to_owned()]);
-        let _ = writeln!(sheet, "repeat     {words}");
-        let text = "  word word word word word word word\n    word word\n\n\
+        text.sentence(2, &words);
+        text.labelled("note", [words.clone(), "b\u{1b}[2J".to_owned()]);
+        let _ = writeln!(text, "repeat     {words}");
+        let expected = "  word word word word word word word\n    word word\n\n\
                     note       word word word word word word\n           word word word\n\
                     note       b\u{fffd}[2J\nrepeat     word word word word word word word word \
                     word\n";
-        assert_eq!(sheet.into_text(), text);
+        assert_eq!(text.into_text(), expected);
     }
 }

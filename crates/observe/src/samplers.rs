@@ -1,4 +1,4 @@
-//! All sources that are sampled on a machine.
+//! The samplers of all sources that are sampled on a machine.
 
 use crate::environment::Root;
 use crate::host::disks::Disks;
@@ -15,17 +15,17 @@ use crate::sample::{ReportedMissing, Sample, Sampler};
 use crate::scope::Scope;
 use crate::sockets::Sockets;
 
-/// The sources of a machine, and the names already reported as missing.
-pub(crate) struct Sources {
+/// The samplers of a machine, and the names already reported as missing.
+pub(crate) struct Samplers {
     root: Root,
-    sources: Vec<Box<dyn Sampler>>,
+    samplers: Vec<Box<dyn Sampler>>,
     known: ReportedMissing,
 }
 
-impl Sources {
-    /// Creates the sources for a scope, in the order in which they are read.
-    pub(crate) fn of(root: Root, scope: &Scope) -> Sources {
-        let sources: Vec<Box<dyn Sampler>> = vec![
+impl Samplers {
+    /// Creates the samplers for a scope, in the order in which they are read.
+    pub(crate) fn of(root: Root, scope: &Scope) -> Samplers {
+        let samplers: Vec<Box<dyn Sampler>> = vec![
             Box::new(Lanes),
             Box::new(Processors),
             Box::new(Frequency::of(&root)),
@@ -38,14 +38,14 @@ impl Sources {
             Box::new(Processes::of(scope)),
             Box::new(Sockets::of(scope)),
         ];
-        Sources { root, sources, known: ReportedMissing::default() }
+        Samplers { root, samplers, known: ReportedMissing::default() }
     }
 
     /// Samples all sources.
     pub(crate) fn sample(&mut self) -> Sample {
         let mut sample = Sample::default();
-        for source in &mut self.sources {
-            source.look(&self.root, &mut sample);
+        for sampler in &mut self.samplers {
+            sampler.look(&self.root, &mut sample);
         }
         self.known.keep_new(&mut sample);
         sample
@@ -61,7 +61,7 @@ mod tests {
     fn unreadable_sources_are_left_out() {
         let bare = Planted::new();
         let metrics = |planted: &Planted| -> Vec<String> {
-            let sample = Sources::of(planted.root.clone(), &Scope::default()).sample();
+            let sample = Samplers::of(planted.root.clone(), &Scope::default()).sample();
             sample.readings.into_iter().map(|reading| reading.series.metric).collect()
         };
         assert!(metrics(&bare).iter().all(|metric| metric == "wall-clock"));
