@@ -15,23 +15,36 @@ use crate::stderr;
 
 /// An error message or warning, ready to print: terminal control characters are replaced.
 #[derive(Debug)]
-pub(crate) struct Complaint(String);
+pub(crate) struct Complaint {
+    text: String,
+    /// The exit status of a program that ends with it.
+    exit: Exit,
+}
 
 impl Complaint {
     /// Creates an error of one sentence.
     pub(crate) fn new(sentence: impl std::fmt::Display) -> Complaint {
-        Complaint(stderr::message(&format!("error: {sentence}")))
+        Complaint::of_text(stderr::message(&format!("error: {sentence}")))
+    }
+
+    fn of_text(text: String) -> Complaint {
+        Complaint { text, exit: Exit::Usage }
+    }
+
+    /// Changes the exit status, which is [`Exit::Usage`] otherwise.
+    pub(crate) fn with_exit(self, exit: Exit) -> Complaint {
+        Complaint { exit, ..self }
     }
 
     /// Adds a remedy.
     pub(crate) fn help(self, remedy: impl std::fmt::Display) -> Complaint {
         let remedy = stderr::message(&remedy.to_string());
-        Complaint(format!("{}\n  = help: {remedy}", self.0))
+        Complaint { text: format!("{}\n  = help: {remedy}", self.text), ..self }
     }
 
     /// Removes secrets, which a database may have repeated.
     pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
-        Complaint(secrets.hide(&self.0))
+        Complaint { text: secrets.hide(&self.text), ..self }
     }
 
     /// Names a file as the user does, in place of the temporary one that was read or written for
@@ -39,12 +52,12 @@ impl Complaint {
     pub(crate) fn naming(self, temporary: &Path, name: &Path) -> Complaint {
         let [temporary, name] =
             [temporary, name].map(|path| stderr::message(&path.display().to_string()));
-        Complaint(self.0.replace(&temporary, &name))
+        Complaint { text: self.text.replace(&temporary, &name), ..self }
     }
 
     /// Creates a warning of one sentence.
     pub(crate) fn warning(sentence: impl std::fmt::Display) -> Complaint {
-        Complaint(stderr::message(&format!("warning: {sentence}")))
+        Complaint::of_text(stderr::message(&format!("warning: {sentence}")))
     }
 
     /// Creates an error from an error value and its causes, without repetitions.
@@ -59,7 +72,7 @@ impl Complaint {
             }
             cause = error.source();
         }
-        Complaint(stderr::message(&text))
+        Complaint::of_text(stderr::message(&text))
     }
 
     /// Creates an error from diagnostics of a text.
@@ -67,16 +80,21 @@ impl Complaint {
         let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =
             diagnostics.iter().map(|diagnostic| diagnostic.render(source, styled)).collect();
-        Complaint(rendered.join("\n\n"))
+        Complaint::of_text(rendered.join("\n\n"))
     }
 
     /// Returns its text.
     pub(crate) fn text(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Returns the exit status of a program that ends with it.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
     }
 
     pub(crate) fn print(&self) {
-        stderr::write(&format!("{}\n", self.0));
+        stderr::write(&format!("{}\n", self.text));
     }
 }
 
@@ -193,7 +211,7 @@ mod tests {
             (&["no: why", "why"], "error: no: why"),
             (&["no", "disk is full", "disk is full"], "error: no: disk is full"),
         ] {
-            assert_eq!(Complaint::of(&*chain(words).unwrap()).0, expected);
+            assert_eq!(Complaint::of(&*chain(words).unwrap()).text, expected);
         }
     }
 }

@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(complaint) => {
             complaint.print();
-            exit::Exit::Usage.into()
+            complaint.exit().into()
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The phases on control connections: setup, loads and teardown.
 
 use base::{Class, Clock, Code, Nanos, Stamp};
-use driver::{Connection, Driver, Error};
+use driver::{Connection, Driver, Error, Table};
 use rt::{Rt, within};
+use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
 use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
-use crate::error::{Failed, Location, stalled, unanswered};
+use crate::error::{Failed, Location, unanswered};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
 use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts};
@@ -224,20 +225,14 @@ impl<D: Driver> Control<'_, D> {
             }
             self.context.listener.on_event(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
-            let limit = self.plan().setup_timeout;
-            let Some(result) = within(self.rt, limit, connection.query_text(&sql)).await else {
-                let error = unanswered(limit);
-                let words = format!("{}: table {} is not counted", error.message(), load.table);
-                let error = Error::new(error.class(), error.code(), words);
-                return Err(Failed::from_control_error(place, error));
-            };
+            let result = self.query(connection, &sql).await;
             let refused = |reason: String, help: String| {
                 let place = place.clone();
                 Failed::Unsupported { place, reason, help }
             };
             let count =
                 result.map_err(|error| match Failed::from_control_error(place.clone(), error) {
-                    Failed::Statement { error, .. } => {
+                    Failed::Statement { error, .. } if error.class() != Class::Timeout => {
                         let why =
                             format!("the rows of table {} cannot be counted: {error}", load.table);
                         refused(why, "run without --loaded".to_owned())
@@ -369,6 +364,13 @@ impl<D: Driver> Control<'_, D> {
         reach(self.driver(), self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
     }
 
+    /// Executes a statement before the jobs, for at most `setup-timeout`.
+    async fn query(&self, connection: &mut D::Connection, sql: &str) -> Result<Table, Error> {
+        let limit = self.plan().setup_timeout;
+        let answer = within(self.rt, limit, connection.query_text(sql)).await;
+        answer.unwrap_or_else(|| Err(unanswered(SETUP_TIMEOUT, limit)))
+    }
+
     /// Runs the statements at `indexes` in order, until the user ends the run.
     async fn run_fixed(
         &self,
@@ -383,17 +385,14 @@ impl<D: Driver> Control<'_, D> {
             }
             self.context.listener.on_event(&RunEvent::Setup { done: index, of: statements.len() });
             let statement = &statements[index];
-            let limit = self.plan().setup_timeout;
-            let answer = within(self.rt, limit, connection.query_text(&statement.text));
+            let answer = self.query(connection, &statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
                 return Ok(StatementProgress::StoppedWithin);
             };
-            let place = Location::of_fixed(section, index, statement);
-            match answer {
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(Failed::from_control_error(place, error)),
-                None => return Err(Failed::Statement { place, error: unanswered(limit) }),
-            }
+            answer.map_err(|error| {
+                let place = Location::of_fixed(section, index, statement);
+                Failed::from_control_error(place, error)
+            })?;
         }
         match self.context.stop.is_asked() {
             true => Ok(StatementProgress::StoppedBetween),
@@ -496,12 +495,12 @@ impl TeardownTimeout {
     fn lose(&mut self, now: Stamp) -> Error {
         if self.ends_at.is_some() {
             let words = format!(
-                "the statements after one without an answer share `stall-timeout = {}`",
+                "the statements after one without an answer share `{STALL_TIMEOUT} = {}`",
                 self.limit
             );
             return Error::new(Class::Timeout, Code::TIMEOUT, words);
         }
         self.ends_at = Some(now + self.limit);
-        stalled(self.limit, "the statement is not answered")
+        unanswered(STALL_TIMEOUT, self.limit)
     }
 }

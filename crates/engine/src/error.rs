@@ -129,29 +129,20 @@ impl fmt::Display for Unreachable {
 impl std::error::Error for Unreachable {}
 
 impl Failed {
-    /// Returns the failure that an error on a control connection means: an unreachable target or a
-    /// wrong statement.
+    /// Returns the failure that an error on a control connection means: an unreachable target, or a
+    /// statement that is wrong or was not answered in time.
     pub(crate) fn from_control_error(place: Location, error: Error) -> Failed {
-        match error.class() {
-            _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error.into()),
-            Class::Timeout => {
-                let message = format!("[{}]: {}", place.section, error.message());
-                Failed::Unreachable(Error::new(error.class(), error.code(), message).into())
-            }
-            _ => Failed::Statement { place, error },
+        match error.code() == Code::DISCONNECT {
+            true => Failed::Unreachable(error.into()),
+            false => Failed::Statement { place, error },
         }
     }
 }
 
-/// Returns the error of a database that has stalled.
-pub(crate) fn stalled(limit: Nanos, what: &str) -> Error {
-    let words = format!("nothing was answered within `stall-timeout = {limit}`: {what}");
-    Error::new(Class::Timeout, Code::TIMEOUT, words)
-}
-
-/// Returns the error of a database that did not answer a statement outside of the jobs in time.
-pub(crate) fn unanswered(limit: Nanos) -> Error {
-    let words = format!("nothing was answered within `setup-timeout = {limit}`");
+/// Returns the error of a database that did not answer in time outside of the jobs; `key` is the
+/// key of the limit.
+pub(crate) fn unanswered(key: &str, limit: Nanos) -> Error {
+    let words = format!("nothing was answered within `{key} = {limit}`");
     Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
 
@@ -165,7 +156,8 @@ impl fmt::Display for Failed {
         match self {
             Failed::Unreachable(_) => f.write_str("the target could not be reached"),
             Failed::Statement { place, error } if error.class() == Class::Timeout => {
-                write!(f, "there is no answer to {place}")
+                let asked = if place.statement.is_none() { "a count of " } else { "" };
+                write!(f, "there is no answer to {asked}{place}")
             }
             Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
             Failed::Unsupported { place, reason, help } => {

@@ -6,12 +6,13 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Nanos, Stamp, Values, WallTime};
+use base::{Class, Clock, Nanos, Stamp, Values, WallTime};
 use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
 use rt::{Rt, Timer, unless_fired};
+use workload::keys::STALL_TIMEOUT;
 use workload::{JobTarget, Load, LoadMethod, OnDuplicate, RowGenerator};
 
-use crate::error::{Failed, Location, stalled};
+use crate::error::{Failed, Location, unanswered};
 use crate::events::RunEvent;
 use crate::run_context::RunContext;
 use crate::stop::Stop;
@@ -91,7 +92,7 @@ pub(crate) async fn fill<D: Driver>(
         connection.close().await;
     }
     if let Some(error) = shared.failed.take() {
-        return Err(Failed::from_control_error(Location::of_load(load), error));
+        return Err(failure(load, &shared, error));
     }
     let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {
@@ -104,6 +105,21 @@ pub(crate) async fn fill<D: Driver>(
         began,
         took,
     })
+}
+
+/// Returns the failure of a load. A database that takes no more rows counts as unreachable.
+fn failure(load: &Load, progress: &LoadProgress, error: Error) -> Failed {
+    if error.class() != Class::Timeout {
+        return Failed::from_control_error(Location::of_load(load), error);
+    }
+    let message = format!(
+        "[load {}]: {}: {} of {} rows are committed, and the database takes no more",
+        load.table,
+        error.message(),
+        progress.committed.get(),
+        load.rows
+    );
+    Failed::Unreachable(Error::new(error.class(), error.code(), message).into())
 }
 
 /// Reports the progress of a load until all of its rows are written, and once that it will take
@@ -138,11 +154,7 @@ async fn watch<D: Driver>(
         if counters != progress.counters() {
             (counters, moved_at) = (progress.counters(), now);
         } else if now.since(moved_at) >= context.plan.stall_timeout {
-            let what = format!(
-                "{committed} of {} rows are committed, and the database takes no more",
-                load.rows
-            );
-            progress.fail(stalled(context.plan.stall_timeout, &what));
+            progress.fail(unanswered(STALL_TIMEOUT, context.plan.stall_timeout));
             return progress.give_up_at(now);
         }
     }

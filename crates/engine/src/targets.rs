@@ -31,9 +31,21 @@ impl<T> PerTarget<T> {
     /// The first error of `make`.
     pub fn of_plan<E>(
         plan: &Plan,
+        make: impl FnMut(JobTarget) -> Result<T, E>,
+    ) -> Result<PerTarget<T>, E> {
+        PerTarget::of_used(plan, |target| plan.asks(target), make)
+    }
+
+    /// Makes a value for each target of a plan that is used, by the plan or otherwise.
+    ///
+    /// # Errors
+    /// The first error of `make`.
+    pub fn of_used<E>(
+        plan: &Plan,
+        is_used: impl Fn(JobTarget) -> bool,
         mut make: impl FnMut(JobTarget) -> Result<T, E>,
     ) -> Result<PerTarget<T>, E> {
-        let mut made = |target| plan.asks(target).then(|| make(target)).transpose();
+        let mut made = |target| is_used(target).then(|| make(target)).transpose();
         Ok(PerTarget {
             main: made(JobTarget::Main)?,
             named: plan

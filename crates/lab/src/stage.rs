@@ -15,7 +15,7 @@ use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::error::Error;
-use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_all, simulation};
+use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, simulation};
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
@@ -68,12 +68,26 @@ impl Stage {
     /// # Errors
     /// A target cannot be admitted or opened, or the shell rejects a command of the plan.
     pub fn open(plan: &Plan, main: &Target, options: &Options) -> Result<Stage, OpenError> {
-        admit_all(plan, main, options.is_virtual)?;
+        Stage::open_used(plan, main, options, |target| plan.asks(target))
+    }
+
+    /// Starts the private servers and creates the drivers of the targets that are used, as
+    /// [`Stage::open`] does.
+    ///
+    /// # Errors
+    /// As [`Stage::open`].
+    pub(crate) fn open_used(
+        plan: &Plan,
+        main: &Target,
+        options: &Options,
+        is_used: impl Fn(JobTarget) -> bool,
+    ) -> Result<Stage, OpenError> {
+        admit_used(plan, main, options.is_virtual, &is_used)?;
         let programs = Programs::new(options.files.inputs.clone());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
         let (mut servers, mut reached) = (Vec::new(), Vec::new());
-        let targets = PerTarget::of_plan(plan, |asked| -> Result<OpenTarget, OpenError> {
-            let (name, (opened, target)) = match asked {
+        let targets = PerTarget::of_used(plan, is_used, |used| -> Result<OpenTarget, OpenError> {
+            let (name, (opened, target)) = match used {
                 JobTarget::Main => (None, open(main, options, &mut servers)?),
                 JobTarget::Named(id) => {
                     let NamedTarget { name, target, .. } = plan.named_target(id);

@@ -104,6 +104,16 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
 /// # Errors
 /// As [`admit`], with the name of the target where it has one.
 pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
+    admit_used(plan, main, is_virtual, |target| plan.asks(target))
+}
+
+/// Checks the targets that are used, as [`admit_all`] does.
+pub(crate) fn admit_used(
+    plan: &Plan,
+    main: &Target,
+    is_virtual: bool,
+    is_used: impl Fn(JobTarget) -> bool,
+) -> Result<(), TargetProblem> {
     let admitted = |asked| match asked {
         JobTarget::Main => admit(main, is_virtual),
         JobTarget::Named(id) => {
@@ -113,7 +123,7 @@ pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), Tar
         JobTarget::Programs if is_virtual => Err(TargetProblem::Programs),
         JobTarget::Programs => Ok(()),
     };
-    PerTarget::of_plan(plan, admitted).map(|_| ())
+    PerTarget::of_used(plan, is_used, admitted).map(|_| ())
 }
 
 /// Returns the password file that would be used for any host of a target; `None` if there is none,

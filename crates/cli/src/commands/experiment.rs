@@ -21,6 +21,7 @@ use report::{
     SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
+use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
 use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturated};
 
 use crate::args::{AnswerArgs, RunArgs};
@@ -550,7 +551,7 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
     let of_line = of_run(error, file).or_else(|| of_statement(error, file));
     let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
     let complaint = match &*error.problem {
-        Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(remedy::SETUP_TIMEOUT)),
+        Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(SETUP_TIMEOUT)),
         _ => complaint,
     };
     if !record.exists() {
@@ -584,8 +585,8 @@ fn of_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Compla
     let statement = HookStatement { arm: &arm.name, key, number: *number };
     let span = statement.span_in(&file.source.text)?;
     let limit = match *key {
-        "after" => "stall-timeout",
-        _ => remedy::SETUP_TIMEOUT,
+        "after" => STALL_TIMEOUT,
+        _ => SETUP_TIMEOUT,
     };
     let is_late = cause.class() == Class::Timeout;
     let help = is_late.then(|| remedy::of_unanswered(limit));

@@ -42,8 +42,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     listening.map_err(|error| Complaint::of(&error))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
-    match order::begun(done, &file, SkipsLoads::No)? {
-        Ok(done) => conclude(done, &args.answer, TextForm::of(args.full)),
-        Err(exit) => Ok(exit),
-    }
+    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;
+    conclude(done, &args.answer, TextForm::of(args.full))
 }

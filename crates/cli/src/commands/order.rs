@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime, shell_word};
 use engine::{Failed, Location, Options, Prepare, Rules, Stop};
-use lab::{Error, Order, RecordPlace, RunResult};
+use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
@@ -143,34 +143,15 @@ pub(crate) fn command(
     words.join(" ")
 }
 
-/// Returns a run that began. Prints why a database did not answer a statement in time, and returns
-/// the exit status then.
-///
-/// # Errors
-/// The run failed to start for another reason.
-pub(crate) fn begun(
-    done: Result<RunResult, Error>,
-    file: &WorkloadFile,
-    skips_loads: SkipsLoads,
-) -> Result<Result<RunResult, Exit>, Complaint> {
-    match done {
-        Ok(done) => Ok(Ok(done)),
-        Err(error) => {
-            let complaint = complaint(file, &error, skips_loads);
-            if !error.is_unanswered() {
-                return Err(complaint);
-            }
-            complaint.print();
-            Ok(Err(Exit::Unreachable))
-        }
-    }
-}
-
 /// Returns the complaint about a run that failed to start, without secrets that the database
 /// repeats. `skips_loads` says whether the command has `--loaded`, for users whose tables exist
 /// already.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
-    complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
+    let complaint = complaint_as_told(file, error, skips_loads).without(&file.plan.secrets());
+    match error.is_unanswered() {
+        true => complaint.with_exit(Exit::Unreachable),
+        false => complaint,
+    }
 }
 
 /// Returns the complaint with everything that the database says, secrets included.

@@ -2,6 +2,7 @@
 
 use base::{Class, Code};
 use engine::Location;
+use workload::keys::SETUP_TIMEOUT;
 
 /// A rejected statement, or the rows of a load.
 pub(crate) struct Refused<'a> {
@@ -21,9 +22,6 @@ pub(crate) enum SkipsLoads {
     No,
 }
 
-/// The key of the longest time of a statement before the jobs.
-pub(crate) const SETUP_TIMEOUT: &str = "setup-timeout";
-
 /// Returns the remedy for a statement that was not answered in time; `limit` is the key of the
 /// longest time.
 pub(crate) fn of_unanswered(limit: &str) -> String {
@@ -37,7 +35,7 @@ pub(crate) fn of_unanswered(limit: &str) -> String {
 pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
     let Refused { place, class, code, words, skips_loads } = refused;
     let is_load = place.statement.is_none();
-    if class == Class::Timeout && place.section == "setup" {
+    if class == Class::Timeout {
         return Some(of_unanswered(SETUP_TIMEOUT));
     }
     let remedy = if words.contains("already exists") && place.section == "setup" {
@@ -161,6 +159,7 @@ mod tests {
             (remedy("load t", Class::Constraint, "23505", "UNIQUE"), "on-duplicate"),
             (remedy("setup", Class::Conflict, "SQLITE_BUSY", "database is locked"), "lock"),
             (remedy("setup", Class::Timeout, "timeout", "nothing was"), "longer `setup-timeout`"),
+            (remedy("load t", Class::Timeout, "timeout", "nothing was"), "longer `setup-timeout`"),
         ] {
             assert!(given.contains(words), "{given}");
         }

@@ -103,10 +103,8 @@ fn run_file(
     });
     display.finish();
     viewers.take_leave();
-    match order::begun(done, &file, SkipsLoads::Yes)? {
-        Ok(done) => conclude(done, &args.answer, TextForm::of(args.full)),
-        Err(exit) => Ok(exit),
-    }
+    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
+    conclude(done, &args.answer, TextForm::of(args.full))
 }
 
 /// Prints the answer of a run that has ended, and the errors on the way.

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
+use rusqlite::Connection;
 
 use crate::support::{Place, Running, assert_balanced, check, job, number};
 
@@ -153,6 +154,26 @@ fn setup_that_never_returns_ends_in_time() {
         ] {
             assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
         }
+    }
+}
+
+#[test]
+fn count_that_never_returns_ends_in_time() {
+    let place = Place::with(
+        "setup-timeout = 500ms\n[load t]\nrows = 1\ncolumns = id: row()\n[read]\n\
+         query = select 1\n",
+    );
+    let endless = "create view t as with recursive n (id) as (select 1 union all select id + 1 \
+                   from n) select id from n";
+    Connection::open(place.at("t.db")).unwrap().execute(endless, ()).unwrap();
+    let ran = place.assay(&["run", "w.ini", "--loaded", "--url", "sqlite:t.db"]).expect(4);
+    for words in [
+        "there is no answer to a count of the rows of [load t]",
+        "w.ini:2:",
+        "nothing was answered within `setup-timeout = 500ms`",
+        "write a longer `setup-timeout`",
+    ] {
+        assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
     }
 }
 

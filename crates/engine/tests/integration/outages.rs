@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
-    Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, Stop, Unreachable, run,
+    Failed, Finished, LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, Stop,
+    Unreachable, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -49,7 +50,7 @@ impl Driver for Silent {
     }
 
     fn keeps_data(&self) -> bool {
-        false
+        true
     }
 
     async fn connect(&self, rt: &Rt) -> Result<SilentConnection, Error> {
@@ -133,13 +134,23 @@ fn run_against_silence(
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<Finished, Failed> {
+    run_prepared_against_silence(file, Prepare::Fresh, stop, listener)
+}
+
+fn run_prepared_against_silence(
+    file: &str,
+    prepare: Prepare,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<Finished, Failed> {
     let (plan, diagnostics) = workload::plan(file, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let inner = Simulated::new(constant(1_000, None), Seed(1));
     let server = Silent { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    run(&plan, only(server), &virtually(1), outlet, stop, listener)
+    let options = Options { prepare, ..virtually(1) };
+    run(&plan, only(server), &options, outlet, stop, listener)
 }
 
 const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwriters = 2\n\
@@ -202,6 +213,18 @@ fn unanswered_setup_is_given_up_at_its_limit() {
             format!("nothing was answered within `setup-timeout = {limit}`")
         );
     }
+}
+
+#[test]
+fn unanswered_count_is_given_up_at_the_limit_of_a_statement() {
+    let file = "duration = 1s\nsetup-timeout = 30s\n[load silent]\nrows = 3k\n\
+                columns = id: row()\n[a]\nquery = select 1\n";
+    let (prepare, stop) = (Prepare::Verify, Stop::default());
+    let failed =
+        run_prepared_against_silence(file, prepare, &stop, Arc::new(NoListener)).unwrap_err();
+    assert_eq!(failed.to_string(), "there is no answer to a count of the rows of [load silent]");
+    let Failed::Statement { error, .. } = failed else { panic!("{failed}") };
+    assert_eq!(error.message(), "nothing was answered within `setup-timeout = 30s`");
 }
 
 #[test]

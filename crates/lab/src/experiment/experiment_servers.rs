@@ -11,7 +11,7 @@ use base::{Id, Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, VariedLoad};
-use workload::{FixedStatement, JobTarget, Plan};
+use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
 use super::canary;
@@ -84,11 +84,10 @@ impl<'a> ExperimentServers<'a> {
             arm_points.iter().map(|arm_point| order_of(order, arm_point, arm_point.plan.seed));
         let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
         orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
-        open_for_statements(&mut orders, arm_points);
         listener.on_event(&ExperimentEvent::ServersStarting);
         let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
         commands.check(experiment)?;
-        let servers = Servers::open(&orders, settings::varied(arm_points));
+        let servers = Servers::open(arm_points, &orders, settings::varied(arm_points));
         let servers = servers.map_err(|(id, error)| {
             ExperimentError::of(&arm_points[id.index()], Problem::Servers(error))
         })?;
@@ -197,8 +196,7 @@ impl<'a> ExperimentServers<'a> {
     fn settle(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         let plan = &arm.plan;
-        let is_used = plan.asks(JobTarget::Main) || !arm.restore.is_empty();
-        if !is_used || is_simulated(arm) || self.is_interrupted() {
+        if !arm.uses_main() || is_simulated(arm) || self.is_interrupted() {
             return Ok(());
         }
         let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
@@ -503,15 +501,6 @@ pub(super) fn with_causes(error: &ExperimentError) -> String {
     match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
-    }
-}
-
-/// Makes the plans use their main target, if statements around the runs do although no job does.
-/// Arms with the same target share a stage, whichever of them has the statements.
-fn open_for_statements(orders: &mut [Order], arms: &[Arm]) {
-    let mut around = arms.iter().flat_map(|arm| [&arm.restore, &arm.before, &arm.after]).flatten();
-    if let Some(statement) = around.next() {
-        orders.iter_mut().for_each(|order| order.plan.setup.push(statement.clone()));
     }
 }
 

@@ -1,6 +1,8 @@
 //! The servers of an experiment, which all of its runs share.
 
 use base::{ById, Endpoint, Id, Target, TargetKind};
+use workload::JobTarget;
+use workload::question::Arm;
 
 use super::arm_point::ArmPointId;
 use super::settings;
@@ -77,11 +79,13 @@ struct SharedServer {
 
 impl Servers {
     /// Starts the servers; `orders` has an order for each arm, and `varied` are the names of the
-    /// settings of private servers that arms change.
+    /// settings of private servers that arms change. The main target of a stage is opened if an arm
+    /// on the stage uses it.
     ///
     /// # Errors
     /// A server cannot be started, or a target cannot be opened; with the number of the arm.
     pub(super) fn open(
+        arms: &[Arm],
         orders: &[Order],
         varied: Vec<String>,
     ) -> Result<Servers, (ArmPointId, OpenError)> {
@@ -91,6 +95,9 @@ impl Servers {
             private: ById::default(),
             varied,
         };
+        let uses_main = |target: &Target| {
+            arms.iter().zip(orders).any(|(arm, order)| order.target == *target && arm.uses_main())
+        };
         let wants_tls = orders.iter().any(|order| uses_tls(&order.target));
         for (arm, order) in orders.iter().enumerate() {
             let known = servers.stages.iter().find(|(_, known)| known.target == order.target);
@@ -99,7 +106,11 @@ impl Servers {
                 None => {
                     let reached = servers.reached(&order.target, wants_tls);
                     let (reached, private) = reached.map_err(|error| (ArmPointId(arm), error))?;
-                    let stage = Stage::open(&order.plan, &reached, &order.options);
+                    let Order { plan, options, .. } = order;
+                    let stage = Stage::open_used(plan, &reached, options, |used| match used {
+                        JobTarget::Main => uses_main(&order.target),
+                        JobTarget::Named(_) | JobTarget::Programs => plan.asks(used),
+                    });
                     let stage = stage.map_err(|error| (ArmPointId(arm), error))?;
                     servers.add(stage, order.target.clone(), private)
                 }

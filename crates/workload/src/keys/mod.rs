@@ -9,7 +9,7 @@ mod table;
 
 pub use form::Form;
 pub use key::{Key, KeyGroup, SectionKind};
-pub use table::ALL;
+pub use table::{ALL, SETUP_TIMEOUT, STALL_TIMEOUT};
 
 /// Returns true if the value of a key is literal to the end of the line: a `;` begins no comment.
 pub(crate) fn is_literal(name: &str) -> bool {

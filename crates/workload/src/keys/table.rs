@@ -24,6 +24,12 @@ const SATURATE: Key = Key { place: KeyGroup::Saturate, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
+/// Name of the key of the longest wait for a statement before the jobs.
+pub const SETUP_TIMEOUT: &str = "setup-timeout";
+
+/// Name of the key of the longest stall of a load, results file or teardown.
+pub const STALL_TIMEOUT: &str = "stall-timeout";
+
 /// Every key of this version.
 pub static ALL: &[Key] = &[
     Key {
@@ -59,7 +65,7 @@ pub static ALL: &[Key] = &[
         ..GLOBAL
     },
     Key {
-        name: "stall-timeout",
+        name: STALL_TIMEOUT,
         form: Form::Duration,
         default: "2m",
         doc: "longest stall of a load, results file or statement of [teardown] before it ends",
@@ -67,10 +73,11 @@ pub static ALL: &[Key] = &[
         ..GLOBAL
     },
     Key {
-        name: "setup-timeout",
+        name: SETUP_TIMEOUT,
         form: Form::Duration,
         default: "2h",
-        doc: "longest time of a statement of [setup], or of `restore` or `before` of an experiment",
+        doc: "longest time of a statement of [setup], `restore` or `before`, a count of rows or a \
+              vacuum",
         example: "setup-timeout = 10m",
         ..GLOBAL
     },

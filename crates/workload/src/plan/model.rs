@@ -33,8 +33,9 @@ pub struct Plan {
     /// Longest stall of a load or of a results file, and longest wait for an answer to a statement
     /// of `[teardown]`.
     pub stall_timeout: Nanos,
-    /// Longest wait for an answer to a statement of `[setup]`, to one that an experiment executes
-    /// before its runs, or to a count of rows.
+    /// Longest wait for an answer to a statement of `[setup]`, to a count of rows, or to a
+    /// statement that an experiment executes before its runs, such as a vacuum after a load or
+    /// restore.
     pub setup_timeout: Nanos,
     /// Length of one row in the table of quantiles over time.
     pub probe: Nanos,

@@ -12,7 +12,7 @@ use super::difference::Difference;
 use super::saturate::SaturateQuestion;
 use super::vary::Vary;
 use crate::check::Overrides;
-use crate::plan::{FixedStatement, Plan};
+use crate::plan::{FixedStatement, JobTarget, Plan};
 
 /// An experiment: a question about a workload, and the arms whose comparison answers it.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,6 +190,12 @@ impl Arm {
         let mut differences = self.differences.clone();
         differences.push(load.difference(value));
         Arm { differences, ..self.clone() }
+    }
+
+    /// Returns true if it uses the main target: in its runs, or in the statements around them.
+    pub fn uses_main(&self) -> bool {
+        let mut around = [&self.restore, &self.before, &self.after].into_iter();
+        self.plan.asks(JobTarget::Main) || around.any(|statements| !statements.is_empty())
     }
 
     /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the
