@@ -22,7 +22,7 @@ use report::{
 };
 use workload::Overrides;
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
-use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturated};
+use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturated, StatementKey};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer::TextForm;
@@ -582,11 +582,11 @@ fn of_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Compla
     let Problem::Statement { key, number, error: cause } = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
     let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
-    let statement = HookStatement { arm: &arm.name, key, number: *number };
+    let statement = HookStatement { arm: &arm.name, key: *key, number: *number };
     let span = statement.span_in(&file.source.text)?;
-    let limit = match *key {
-        "after" => STALL_TIMEOUT,
-        _ => SETUP_TIMEOUT,
+    let limit = match key {
+        StatementKey::After => STALL_TIMEOUT,
+        StatementKey::Restore | StatementKey::Before => SETUP_TIMEOUT,
     };
     let is_late = cause.class() == Class::Timeout;
     let help = is_late.then(|| remedy::of_unanswered(limit));

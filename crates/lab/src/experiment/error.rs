@@ -8,7 +8,7 @@ use archive::RecordError;
 use base::Class;
 use engine::Failed;
 use testbed::Kind;
-use workload::question::{Arm, Difference};
+use workload::question::{Arm, Difference, StatementKey};
 
 use crate::calibrate;
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub enum Problem {
     /// time.
     Statement {
         /// The key.
-        key: &'static str,
+        key: StatementKey,
         /// The number of the statement under this key, from 1.
         number: usize,
         /// The database's error.
@@ -219,7 +219,7 @@ impl ExperimentError {
     }
 
     /// Names the key of the file whose statements ran in place of `[setup]`.
-    pub(super) fn of_statement(self, key: &'static str) -> ExperimentError {
+    pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(Failed::Statement { place, error })) => {
                 Problem::Statement { key, number: place.statement.unwrap_or_default(), error }

@@ -10,7 +10,7 @@ use archive::Archive;
 use base::{Id, Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::{Excerpt, ExcerptKind, Load};
-use workload::question::{Arm, Restore, VariedLoad};
+use workload::question::{Arm, Restore, StatementKey, VariedLoad};
 use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
@@ -60,9 +60,6 @@ struct AuxiliaryResult {
     /// The failures of a teardown.
     failures: Vec<TeardownFailure>,
 }
-
-/// The key of the statements after a run.
-const AFTER: &str = "after";
 
 /// The end of the statements and programs after a run.
 pub(super) struct AfterRun {
@@ -244,12 +241,9 @@ impl<'a> ExperimentServers<'a> {
         failures
     }
 
-    /// Runs statements once.
-    fn statements(
-        &self,
-        id: ArmPointId,
-        (key, statements): (&'static str, &[FixedStatement]),
-    ) -> Result<(), ExperimentError> {
+    /// Runs the statements of a key once.
+    fn statements(&self, id: ArmPointId, key: StatementKey) -> Result<(), ExperimentError> {
+        let statements = self.arm_point(id).statements(key);
         if statements.is_empty() {
             return Ok(());
         }
@@ -271,7 +265,7 @@ impl<'a> ExperimentServers<'a> {
             order.stop = stop.clone();
         });
         match undone?.failures.into_iter().next() {
-            Some(first) => Err(ExperimentError::of(arm, first.of_key(AFTER))),
+            Some(first) => Err(ExperimentError::of(arm, first.of_key(StatementKey::After))),
             None if stop.is_asked() => Ok(HookEnd::Interrupted),
             None => Ok(HookEnd::AllRan),
         }
@@ -350,16 +344,17 @@ impl<'a> ExperimentServers<'a> {
 
     /// Runs the programs and the statements before a run of an arm.
     pub(super) fn before(&self, id: ArmPointId) -> Result<(), ExperimentError> {
-        let arm = self.arm_point(id);
         self.command(id, HookPoint::Before)?;
-        self.statements(id, ("before", &arm.before))
+        self.statements(id, StatementKey::Before)
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs even if a statement
     /// failed.
     pub(super) fn after(&self, id: ArmPointId) -> AfterRun {
-        let ends =
-            [(AFTER, self.undo(id)), (HookPoint::After.key(), self.command(id, HookPoint::After))];
+        let ends = [
+            (StatementKey::After.name(), self.undo(id)),
+            (HookPoint::After.key(), self.command(id, HookPoint::After)),
+        ];
         let is_interrupted = |end: &Result<HookEnd, _>| matches!(end, Ok(HookEnd::Interrupted));
         let ended = ends.iter().filter(|(_, end)| is_interrupted(end)).map(|(key, _)| {
             let arm = self.arm_point(id);
@@ -449,8 +444,7 @@ impl<'a> ExperimentServers<'a> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
-                let statements = &self.arm_point(id).restore;
-                self.statements(id, ("restore", statements))?;
+                self.statements(id, StatementKey::Restore)?;
                 self.settle(id, "`restore`")?;
                 Ok(Vec::new())
             }

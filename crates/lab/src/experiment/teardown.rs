@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base::Class;
 use engine::{Failed, Listener, RunEvent};
+use workload::question::StatementKey;
 
 use super::error::Problem;
 
@@ -42,7 +43,7 @@ impl TeardownFailure {
     }
 
     /// Returns the problem of an experiment that ran statements of this key as a teardown.
-    pub(super) fn of_key(self, key: &'static str) -> Problem {
+    pub(super) fn of_key(self, key: StatementKey) -> Problem {
         match self.cause {
             Cause::Statement(number, error) => Problem::Statement { key, number, error },
             Cause::Unreachable(reason) => Problem::Unreachable(reason),

@@ -15,6 +15,7 @@ use super::judge::{self, Judged};
 use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
+use super::statement_key::StatementKey;
 use super::sweep::{self, SweepDraft, SweptValues};
 use super::workload_folder::WorkloadFolder;
 use crate::check::{Overrides, check};
@@ -337,7 +338,7 @@ impl<'f> Checker<'f> {
         let folder = WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder);
         let context =
             fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
-        let mut statements = |key: &str, texts: &[&str], span: Option<Span>| {
+        let mut statements = |key: StatementKey, texts: &[&str], span: Option<Span>| {
             fixed::statements(context, key, texts, span, &mut self.sink)
         };
         let of_arm = |wanted: fn(&Difference) -> Option<&str>| -> (Vec<&str>, Option<Span>) {
@@ -350,17 +351,17 @@ impl<'f> Checker<'f> {
             Restore::Statements(all) => all.iter().map(String::as_str).collect(),
             Restore::None | Restore::Reload => Vec::new(),
         };
-        let restore = statements("restore", &restore, planner.draft.restore_span);
+        let restore = statements(StatementKey::Restore, &restore, planner.draft.restore_span);
         let (before, at) = of_arm(|one| match one {
             Difference::Before(text) => Some(text),
             _ => None,
         });
-        let before = statements("before", &before, at);
+        let before = statements(StatementKey::Before, &before, at);
         let (after, at) = of_arm(|one| match one {
             Difference::After(text) => Some(text),
             _ => None,
         });
-        let after = statements("after", &after, at);
+        let after = statements(StatementKey::After, &after, at);
         difference::adjust(&arm.differences, &mut plan);
         let ArmDraft { name, span, differences, .. } = arm;
         let arm = Arm { name, point: None, differences, plan, restore, before, after };

@@ -2,6 +2,7 @@
 
 use base::{Endpoint, Target};
 
+use super::statement_key::StatementKey;
 use crate::check::Overrides;
 use crate::plan::Plan;
 
@@ -73,8 +74,8 @@ impl Difference {
             Difference::Server { name, .. } => format!("server.{name}"),
             Difference::Key { section, key, .. } => format!("{key}({section})"),
             Difference::Nodes(_) => "nodes".to_owned(),
-            Difference::Before(_) => "before".to_owned(),
-            Difference::After(_) => "after".to_owned(),
+            Difference::Before(_) => StatementKey::Before.name().to_owned(),
+            Difference::After(_) => StatementKey::After.name().to_owned(),
             Difference::BeforeCommand(_) => "before-command".to_owned(),
             Difference::AfterCommand(_) => "after-command".to_owned(),
         }

@@ -6,6 +6,7 @@ use super::bet::{Bet, bet};
 use super::delta::{Deltas, deltas};
 use super::experiment::{Design, Restore, Rounds};
 use super::fields::Fields;
+use super::statement_key::StatementKey;
 use crate::folder::{Folder, unreadable};
 use crate::keys::{self, SectionKind};
 use crate::read::{Excerpt, File, LARGEST_FILE, decode, parse};
@@ -95,7 +96,7 @@ pub(super) fn read<'f>(
         bets: bets(fields, sink),
         rounds: fields.one("rounds").map_or(Rounds::Auto, |value| rounds(value, sink)),
         restore: restore(fields, sink),
-        restore_span: fields.one("restore").and_then(Excerpt::span),
+        restore_span: fields.one(StatementKey::Restore.name()).and_then(Excerpt::span),
         has_several_differences: differences == Some(1),
         design: if design == Some(1) { Design::Aa } else { Design::Arms },
         deltas: read_deltas(fields, sink),
@@ -178,7 +179,7 @@ fn rounds(value: Excerpt<'_>, sink: &mut Sink) -> Rounds {
 }
 
 fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
-    let values: Vec<Excerpt<'_>> = fields.values("restore").collect();
+    let values: Vec<Excerpt<'_>> = fields.values(StatementKey::Restore.name()).collect();
     let Some(first) = values.first() else { return Restore::None };
     let word = values.iter().find(|value| matches!(value.text(), "none" | "reload"));
     match word {

@@ -10,6 +10,7 @@ use super::capacity::{CapacityQuestion, VariedLoad};
 use super::delta::Deltas;
 use super::difference::Difference;
 use super::saturate::SaturateQuestion;
+use super::statement_key::StatementKey;
 use super::vary::Vary;
 use crate::check::Overrides;
 use crate::plan::{FixedStatement, JobTarget, Plan};
@@ -196,6 +197,15 @@ impl Arm {
     pub fn uses_main(&self) -> bool {
         let mut around = [&self.restore, &self.before, &self.after].into_iter();
         self.plan.asks(JobTarget::Main) || around.any(|statements| !statements.is_empty())
+    }
+
+    /// Returns the statements of a key around each of its runs.
+    pub fn statements(&self, key: StatementKey) -> &[FixedStatement] {
+        match key {
+            StatementKey::Restore => &self.restore,
+            StatementKey::Before => &self.before,
+            StatementKey::After => &self.after,
+        }
     }
 
     /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the

@@ -2,18 +2,14 @@
 
 use base::{Diagnostic, Severity, Span};
 
+use super::sections::QUESTION;
+use super::statement_key::StatementKey;
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::plan::FixedStatement;
 use crate::read::{File, Section, line_outside, parse};
 use crate::sink::Sink;
 use crate::wording::quoted;
-
-/// The key of statements before each run that bring the data back.
-const RESTORE: &str = "restore";
-
-/// The section of this key.
-const QUESTION: &str = "question";
 
 /// The workload to whose parameters statements refer.
 #[derive(Clone, Copy)]
@@ -27,7 +23,7 @@ pub(super) struct Context<'c> {
 /// their errors at `span`.
 pub(super) fn statements(
     context: Context<'_>,
-    key: &str,
+    key: StatementKey,
     texts: &[&str],
     span: Option<Span>,
     sink: &mut Sink,
@@ -35,7 +31,7 @@ pub(super) fn statements(
     if texts.is_empty() {
         return Vec::new();
     }
-    let option = quoted(key);
+    let option = quoted(key.name());
     let line = |text: &&str| line_outside("query", text, option.clone(), sink);
     let entries = texts.iter().filter_map(line).collect();
     let mut file = context.workload.clone();
@@ -55,8 +51,8 @@ pub(super) fn statements(
 pub struct HookStatement<'a> {
     /// The name of the arm.
     pub arm: &'a str,
-    /// The key: `restore`, `before` or `after`.
-    pub key: &'a str,
+    /// The key.
+    pub key: StatementKey,
     /// The number of the statement under this key, from 1.
     pub number: usize,
 }
@@ -66,17 +62,19 @@ impl HookStatement<'_> {
     pub fn span_in(&self, text: &str) -> Option<Span> {
         let (file, _) = parse(text);
         let owner = match self.key {
-            RESTORE => QUESTION.to_owned(),
-            _ => format!("arm {}", self.arm),
+            StatementKey::Restore => QUESTION.to_owned(),
+            StatementKey::Before | StatementKey::After => format!("arm {}", self.arm),
         };
         let section = file.sections.iter().find(|section| section.name == owner)?;
-        let mut lines = section.entries.iter().filter(|entry| entry.key().text() == self.key);
+        let mut lines =
+            section.entries.iter().filter(|entry| entry.key().text() == self.key.name());
         lines.nth(self.number.checked_sub(1)?)?.whole().span()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::StatementKey::{After, Before, Restore};
     use super::*;
 
     #[test]
@@ -88,13 +86,10 @@ mod tests {
             let span = HookStatement { arm, key, number }.span_in(text)?;
             text.get(span.start..span.end)
         };
-        assert_eq!(line("a", "restore", 2), Some("restore = select 1"));
-        assert_eq!(line("a", "before", 1), Some("before = select 2"));
-        assert_eq!(line("b", "before", 2), Some("before = select 5"));
-        assert_eq!(line("b", "after", 1), Some("after = select 4"));
-        assert_eq!(
-            [line("b", "after", 2), line("c", "after", 1), line("b", "after", 0)],
-            [None; 3]
-        );
+        assert_eq!(line("a", Restore, 2), Some("restore = select 1"));
+        assert_eq!(line("a", Before, 1), Some("before = select 2"));
+        assert_eq!(line("b", Before, 2), Some("before = select 5"));
+        assert_eq!(line("b", After, 1), Some("after = select 4"));
+        assert_eq!([line("b", After, 2), line("c", After, 1), line("b", After, 0)], [None; 3]);
     }
 }

@@ -9,6 +9,7 @@ use super::experiment::{Design, Experiment, Rounds};
 use super::fields::Fields;
 use super::saturate::SaturateQuestion;
 use super::saturate_section;
+use super::sections::{CAPACITY, QUESTION, SATURATE, SWEEP};
 use super::sweep::{self, SweepOutline};
 use crate::folder::NoFiles;
 use crate::keys::SectionKind;
@@ -83,7 +84,7 @@ impl Outline {
     /// errors and with arms to compare.
     pub fn of_text(text: &str) -> Option<Outline> {
         let (file, _) = parse(text);
-        let question = file.sections.iter().find(|section| section.name == "question")?;
+        let question = file.sections.iter().find(|section| section.name == QUESTION)?;
         // The workload is not read, which counts as an error.
         let mut sink = Sink::default();
         let fields = Fields::of(&file, question, SectionKind::Question, &mut sink);
@@ -96,18 +97,18 @@ impl Outline {
             Some(ArmOutline { name, differences: section.entries.iter().map(line).collect() })
         });
         let section = |name: &str| file.sections.iter().find(|section| section.name == name);
-        let sweep = match section("sweep") {
+        let sweep = match section(SWEEP) {
             Some(section) => Some(sweep::read(&file, section, &mut sink)?.outline()?),
             None => None,
         };
-        let saturate = match section("saturate") {
+        let saturate = match section(SATURATE) {
             Some(section) => {
                 let search = saturate_section::read(&file, section, &mut sink);
                 Some(saturate_section::outline(&search)?)
             }
             None => None,
         };
-        let capacity = match section("capacity") {
+        let capacity = match section(CAPACITY) {
             Some(section) => {
                 let search = capacity_section::read(&file, section, &mut sink);
                 Some(capacity_section::outline(&search)?)

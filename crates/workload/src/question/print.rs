@@ -4,6 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use super::delta::Deltas;
 use super::experiment::{Design, Experiment, Restore};
+use super::statement_key::StatementKey;
 
 impl Experiment {
     /// Returns the experiment as the text of an experiment file, with every default written out.
@@ -19,10 +20,11 @@ impl Experiment {
         if self.sweep.is_none() && self.capacity.is_none() {
             key(&mut out, "rounds", self.rounds);
         }
+        let restore = StatementKey::Restore.name();
         match &self.restore {
-            Restore::None => key(&mut out, "restore", "none"),
-            Restore::Reload => key(&mut out, "restore", "reload"),
-            Restore::Statements(all) => all.iter().for_each(|one| key(&mut out, "restore", one)),
+            Restore::None => key(&mut out, restore, "none"),
+            Restore::Reload => key(&mut out, restore, "reload"),
+            Restore::Statements(all) => all.iter().for_each(|one| key(&mut out, restore, one)),
         }
         if let Some(search) = &self.capacity {
             out.push_str("\n[capacity]\n");

@@ -17,7 +17,7 @@ use crate::wording::{self, nearest, quoted};
 pub(super) const QUESTION: &str = "question";
 
 /// Name of the section of a capacity search.
-const CAPACITY: &str = "capacity";
+pub(super) const CAPACITY: &str = "capacity";
 
 /// First word of the names of arms.
 const ARM: &str = "arm";
