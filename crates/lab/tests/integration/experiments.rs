@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::Path;
 
 use analyze::Status;
@@ -169,6 +170,12 @@ fn runs_of_a_round_share_their_schedule_and_not_their_server() {
     assert!(!results.comparison.unwrap().arms[0].changes[0].is_exploratory);
 }
 
+/// Everything in the record of an experiment but its path.
+fn parts(content: ExperimentContent) -> impl PartialEq + Debug {
+    let ExperimentContent { facts, files, runs, looks, notes, excerpts, .. } = content;
+    (facts, files, runs, looks, notes, excerpts)
+}
+
 #[test]
 fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
     let place = Place::new();
@@ -186,7 +193,7 @@ fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
     let notes: Vec<String> =
         std::mem::take(&mut continued.notes).into_iter().map(|note| note.text).collect();
     assert_eq!(notes, [format!("resumed after {} runs", so_far.runs.len())]);
-    assert_eq!(continued, ExperimentContent::read(&whole).unwrap());
+    assert_eq!(parts(continued), parts(ExperimentContent::read(&whole).unwrap()));
     for run in 1..=16 {
         let export = |path: &Path| {
             let mut bytes = Vec::new();
@@ -298,7 +305,7 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
     assert_eq!(spoilt, 0, "the round was judged again");
     let mut continued = ExperimentContent::read(&cut).unwrap();
     assert_eq!(std::mem::take(&mut continued.notes).len(), 1);
-    assert_eq!(continued, ExperimentContent::read(&record).unwrap());
+    assert_eq!(parts(continued), parts(ExperimentContent::read(&record).unwrap()));
 }
 
 /// A workload that inserts the same keys in every run.
