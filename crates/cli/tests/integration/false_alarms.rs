@@ -27,7 +27,7 @@ fn virtual_experiment_counts_its_false_alarms_and_stores_none() {
     let place = place("5s");
     let line = ["run", "aa.ini", "--virtual", "--out", "r.assay", "--quiet"];
     let ran = place.assay(&line).expect(0);
-    let words = "of 2 comparisons of throughput(read) found a difference where none is; pairs";
+    let words = "of 2 comparisons of throughput(read) between equal arms found a difference; pairs";
     assert!(ran.said().contains(" A/A: ") && ran.said().contains(words), "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
@@ -67,8 +67,8 @@ fn later_answers_in_real_time_cite_the_rate_of_the_machine() {
         store(&place).add_aa_result(&Machine::here(), result(target, rejections)).unwrap();
     }
     let ran = place.assay(&["run", "slower.ini", "--out", "r.assay", "--quiet"]);
-    let words = "A/A: 2 A/A experiments with sim:mm1 on this machine until 2026-11-25: 1 of 20 \
-                 comparisons found a difference where none is ";
+    let words = "A/A: 1 of 20 comparisons between equal arms found a difference, in 2 A/A \
+                 experiments with sim:mm1 on this machine (the latest on 2026-11-25) ";
     assert!(ran.said().contains(words), "{ran:?}");
     std::fs::remove_dir_all(place.at("state")).unwrap();
     let again = place.assay(&["report", "r.assay"]);

@@ -412,7 +412,7 @@ fn comparison_has_a_page_and_figures_with_its_limits() {
     let single = place.assay(&["compare", "1ms-1.assay", "1.2ms-3.assay", "--figures"]).expect(0);
     assert!(single.stdout.starts_with("overlay.throughput.read "), "{}", single.stdout);
     let listed = place.assay(&[&compare[..], &["--figures"]].concat()).expect(0).stdout;
-    assert!(listed.starts_with("effects  1 of 1 interval lies outside"), "{listed}");
+    assert!(listed.starts_with("effects  1 of 1 declared change lies"), "{listed}");
     let drawn = place.assay(&[&compare[..], &["--svg", "effects"]].concat()).expect(0).stdout;
     assert!(drawn.contains(">limit &lt; -3%</text>"), "{drawn}");
 }

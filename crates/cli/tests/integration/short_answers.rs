@@ -75,7 +75,7 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
         &ran.stdout,
         &[
             "\nerrors  wrong [read] ",
-            "\nINVALID: 1 check objects in 8 of 16 runs\n",
+            "\nINVALID: errors objects in 8 of 16 runs\n",
             "\n  fast: 8 runs\n  wrong: 8 runs; 8 INVALID (errors)\n",
             "\n  errors  in 8 of 16 runs, worst in run ",
             "\n          What to do: read the first text of each error; ",
@@ -88,7 +88,7 @@ fn answer_of_an_arm_against_itself_ends_with_its_false_alarms() {
     let (_place, ran) = ran(READ, "design = aa\nrounds = 12\n[arm same]\n", 0);
     let words = ["\nVALID: 24 runs, ", "throughput(read)", "\nA/A: "];
     ends(&ran.stdout, &words);
-    let said = " of 2 comparisons of throughput(read) found a difference where none is; ";
+    let said = " of 2 comparisons of throughput(read) between equal arms found a difference; ";
     assert!(ran.said().contains(said), "{}", ran.stdout);
 }
 

@@ -52,7 +52,7 @@ impl FalseAlarms {
             FalseAlarms::Own { metric, spread, .. } => {
                 let spread = percent(*spread);
                 format!(
-                    "{found} of {metric} found a difference where none is; pairs scatter by \
+                    "{found} of {metric} between equal arms found a difference; pairs scatter by \
                      {spread}{unfit}"
                 )
             }
@@ -60,8 +60,8 @@ impl FalseAlarms {
                 let experiments = count(u64::from(*experiments), "A/A experiment");
                 let date = latest.split('T').next().unwrap_or_default();
                 format!(
-                    "{experiments} with {target} on this machine until {date}: {found} found a \
-                     difference where none is{unfit}"
+                    "{found} between equal arms found a difference, in {experiments} with {target} \
+                     on this machine (the latest on {date}){unfit}"
                 )
             }
         }
@@ -82,8 +82,8 @@ mod tests {
         };
         assert_eq!(
             alarms(1).line(),
-            "2 A/A experiments with postgres on this machine until 2026-11-25: 1 of 20 comparisons \
-             found a difference where none is"
+            "1 of 20 comparisons between equal arms found a difference, in 2 A/A experiments with \
+             postgres on this machine (the latest on 2026-11-25)"
         );
         assert!(alarms(4).line().ends_with("the machine is not fit for comparisons"));
     }

@@ -42,7 +42,7 @@ impl ExperimentView {
         self.runs.iter().filter(is_judged).collect()
     }
 
-    /// Returns the reason of the verdict, for the line that begins with its word: `2 checks object
+    /// Returns the reason of the verdict, for the line that begins with its word: `send-lag objects
     /// in 41 of 43 runs`.
     pub(super) fn reason(&self) -> String {
         let reasons: Vec<String> = match self.state {
@@ -76,22 +76,35 @@ impl ExperimentView {
         }
     }
 
-    fn doubts(&self) -> impl Iterator<Item = String> {
+    /// Returns the checks that object, with their numbers of runs: `backlog objects in 3 of 18
+    /// runs`, `2 checks object in 9 of 18 runs: backlog (3), send-lag (8)`.
+    fn objections_in_words(&self) -> Option<String> {
         let judged = self.judged_runs();
-        let objects = judged.iter().filter(|run| !run.objections.is_empty()).count();
-        let kinds = CheckKind::ALL.into_iter().filter(|kind| {
-            judged.iter().any(|run| run.objections.iter().any(|(known, _)| known == kind))
-        });
-        let kinds = kinds.count() as u64;
-        let of_checks = (kinds > 0).then(|| {
-            let verb = if kinds == 1 { "objects" } else { "object" };
-            let runs = count(judged.len() as u64, "run");
-            let at = match self.capacity {
-                Some(_) => " at the confirmed value",
-                None => "",
-            };
-            format!("{} {verb} in {objects} of {runs}{at}", count(kinds, "check"))
-        });
+        let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
+        let at = match self.capacity {
+            Some(_) => " at the confirmed value",
+            None => "",
+        };
+        let place = format!("in {objected} of {}{at}", count(judged.len() as u64, "run"));
+        let runs_of = |kind: CheckKind| {
+            let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);
+            judged.iter().filter(objects).count()
+        };
+        let kinds = CheckKind::ALL.into_iter().map(|kind| (kind, runs_of(kind)));
+        let kinds: Vec<(CheckKind, usize)> = kinds.filter(|(_, runs)| *runs > 0).collect();
+        match kinds.as_slice() {
+            [] => None,
+            [(only, _)] => Some(format!("{} objects {place}", only.name())),
+            several => {
+                let names = several.iter().map(|(kind, runs)| format!("{} ({runs})", kind.name()));
+                let names: Vec<String> = names.collect();
+                Some(format!("{} checks object {place}: {}", several.len(), names.join(", ")))
+            }
+        }
+    }
+
+    fn doubts(&self) -> impl Iterator<Item = String> {
+        let of_checks = self.objections_in_words();
         let undeclared = self.undeclared.len() as u64;
         let undeclared = (undeclared > 0).then(|| count(undeclared, "undeclared difference"));
         let machine = self.machine_status() == Status::Suspect;
@@ -280,7 +293,7 @@ mod tests {
     #[test]
     fn objection_has_its_worst_finding_limit_and_run() {
         let view = suspect();
-        assert_eq!(view.reason(), "1 check objects in 2 of 3 runs");
+        assert_eq!(view.reason(), "stolen-time objects in 2 of 3 runs");
         let [text, page, markdown] =
             [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
         for shown in [&text, &page.replace('\u{a0}', " ")] {
@@ -288,7 +301,7 @@ mod tests {
             assert!(shown.contains("; accepted up to 2 %. What to do: "), "{shown}");
         }
         for shown in [&text, &page, &markdown] {
-            assert!(shown.contains("1 check objects in 2 of 3 runs"), "{shown}");
+            assert!(shown.contains("stolen-time objects in 2 of 3 runs"), "{shown}");
         }
         let rows = view.check_rows();
         assert_eq!(rows, [["stolen-time", "", "2", "", ""], ["backlog", "2", "", "", ""]]);

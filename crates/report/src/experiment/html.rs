@@ -115,6 +115,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
     let measured = measured_on(|name| view.facts.distinct(name));
     out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
+    out.lines(&labelled("values", lines::measured_values(view)).collect::<Vec<Line>>());
     let label = if view.capacity.is_some() { "trials" } else { "runs" };
     out.lines(&labelled(label, short::counts(view)).collect::<Vec<Line>>());
     let objecting = view.objecting().into_iter();

@@ -402,6 +402,22 @@ pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Opt
     }
 }
 
+/// Returns the values of the declared metrics: `throughput(read): plain 7,402 requests/s, tls 6,671
+/// requests/s`. They stand beside an answer that has only changes.
+pub(super) fn measured_values(view: &ExperimentView) -> Vec<String> {
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let declared = compared.flat_map(|arm| {
+        let declared = arm.changes.iter().filter(|it| !it.is_exploratory && it.compared.is_ok());
+        declared.map(move |change| (arm, change))
+    });
+    let words = declared.map(|(arm, change)| {
+        let [metric, baseline, own, ..] = row(change);
+        let [first, second] = [arm.baseline, arm.arm].map(|place| &view.arms[place].name);
+        format!("{metric}: {first} {baseline}, {second} {own}")
+    });
+    words.collect()
+}
+
 /// Returns the cells of a metric: its name, both values, change, interval and conclusion.
 pub(super) fn row(change: &MetricChange) -> [String; 6] {
     row_with(change, sentence::value)
@@ -442,7 +458,8 @@ mod tests {
     };
     use workload::question::RunMetric;
 
-    use super::super::fixtures::{experiment, text_of};
+    use super::super::fixtures::{experiment, text_of, with_limiters};
+    use super::super::html::experiment_html;
     use super::super::shown_changes;
     use super::*;
 
@@ -496,6 +513,21 @@ mod tests {
         let names: Vec<String> =
             shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
+    }
+
+    #[test]
+    fn page_has_the_values_of_declared_metrics_in_its_answer() {
+        let view = with_limiters([Component::DatabaseCpu; 2]);
+        let values = measured_values(&view);
+        assert_eq!(values, ["throughput(read): plain 100 requests/s, tls 90.0 requests/s"]);
+        let page = experiment_html(&view).replace('\u{a0}', " ");
+        let answer = page.split("id=\"question\"").next().unwrap();
+        assert!(answer.contains(&values[0]), "{answer}");
+        let mut exploratory = view;
+        for change in &mut exploratory.comparison.as_mut().unwrap().arms[0].changes {
+            change.is_exploratory = true;
+        }
+        assert_eq!(measured_values(&exploratory), [""; 0]);
     }
 
     #[test]

@@ -186,7 +186,7 @@ mod tests {
         let shown = text(&view);
         for words in [
             "\nlabel     v2\n",
-            "\nSUSPECT: 2 checks object in 2 of 2 runs; 1 undeclared difference\n",
+            "\nSUSPECT: 2 checks object in 2 of 2 runs: send-lag (1), drift (1); 1 undeclared\n",
             "\n  send-lag  What to do: end other programs",
             "\n  drift     What to do: use a longer `warmup`",
             "\n  tls: not read back: option.via\n",

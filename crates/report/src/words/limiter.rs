@@ -334,7 +334,7 @@ fn network(finding: &NetworkLimit) -> String {
     }
 }
 
-/// Number of processors below which a database is not said to have waited for more.
+/// Mean number of waiting threads below which a database is not said to have waited.
 const LEAST_MISSING: f64 = 0.05;
 
 fn processors(finding: ProcessorLimit) -> String {
@@ -352,7 +352,7 @@ fn processors(finding: ProcessorLimit) -> String {
                 format!("its processes used {} of {}", number(used), processors_in_words(may_use));
             let missing = wanted - used;
             let missing = (missing >= LEAST_MISSING)
-                .then(|| format!(" and waited for {} more", number(missing)));
+                .then(|| format!(", and on average {} threads waited for one", number(missing)));
             let generator =
                 generator.map(|used| format!("; the load generator used {}", number(used)));
             let others = is_starved.then(|| "; other programs used the rest".to_owned());

@@ -290,7 +290,7 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     format!(
         "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
          {}{more}.",
-        count(known as u64, "interval"),
+        count(known as u64, "declared change"),
         beyond_axis(shown, x)
     )
 }
@@ -437,7 +437,7 @@ mod tests {
         assert!(figure.marks.iter().any(is_text), "{:?}", figure.marks);
         assert_eq!(
             figure.caption,
-            "1 of 1 interval lies outside the grey range of changes that are too small to \
+            "1 of 1 declared change lies outside the grey range of changes that are too small to \
              matter. An arrow leads beyond the axis: response.p99(read)."
         );
         // There are no pairs of them.

@@ -407,13 +407,13 @@ fn of_processors() -> Vec<ExpectedSentence> {
         (full(1.28, None, false), "its processes used 1.28 of 2 processors"),
         (
             full(5.59, Some(0.42), false),
-            "its processes used 1.28 of 2 processors and waited for 4.31 more; the load generator \
-             used 0.42",
+            "its processes used 1.28 of 2 processors, and on average 4.31 threads waited for one; \
+             the load generator used 0.42",
         ),
         (
             full(5.59, None, true),
-            "its processes used 1.28 of 2 processors and waited for 4.31 more; other programs used \
-             the rest",
+            "its processes used 1.28 of 2 processors, and on average 4.31 threads waited for one; \
+             other programs used the rest",
         ),
         (
             F::Processors(P::OneThread { share: 0.95, may_use: 2.0, used: 0.9 }),
