@@ -93,6 +93,33 @@ pub(super) fn reject_several(draft: &ArmDraft, sink: &mut Sink) {
     });
 }
 
+/// Reports an option that an arm sets twice: in its `url`, and in a line of its own.
+pub(super) fn reject_repeated_options(draft: &ArmDraft, sink: &mut Sink) {
+    let mut urls = draft.differences.iter().filter(|one| matches!(one, Difference::Url(_)));
+    let Some(url) = urls.next() else { return };
+    for (one, span) in draft.differences.iter().zip(&draft.spans) {
+        let set = match one {
+            Difference::Option { name, .. } => Vary::Option(name.clone()),
+            Difference::Server { name, .. } => Vary::Server(name.clone()),
+            Difference::Url(_)
+            | Difference::Param { .. }
+            | Difference::Key { .. }
+            | Difference::Nodes(_)
+            | Difference::Before(_)
+            | Difference::After(_)
+            | Difference::BeforeCommand(_)
+            | Difference::AfterCommand(_) => continue,
+        };
+        if set.is_set_by(url) {
+            sink.error(|| {
+                let (name, key) = (bare(&draft.name), quoted(&one.key()));
+                let message = format!("[arm {name}] sets {key} twice: here, and in its `url`");
+                wording::error(*span, message).help("remove one of the two")
+            });
+        }
+    }
+}
+
 fn difference(
     file: &File<'_>,
     key: &Key,

@@ -11,12 +11,13 @@ use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
 use super::experiment::{Arm, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
-use super::judge::{self, Judged};
+use super::judge::{self, ArmRuns, Judged};
 use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
 use super::statement_key::StatementKey;
 use super::sweep::{self, SweepDraft, SweptValues};
+use super::target_options::normalized;
 use super::workload_folder::WorkloadFolder;
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
@@ -138,24 +139,28 @@ impl<'f> Checker<'f> {
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
         if is_sound {
-            self.reject_same(&arms);
+            self.reject_same(&arms, &each(&arms), "");
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
         }
         let saturate = saturate.filter(|_| is_sound && search.is_none());
         let saturate = saturate.and_then(|saturate| self.saturate(&planner, &saturate, &arms));
-        let best = sweep.as_ref().and_then(|draft| draft.best.as_ref());
-        let mut judged: Vec<Judged<'_, '_>> =
-            draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
-        judged.extend(best.map(|(rule, place)| (&rule.metric, *place)));
         let own_plan = &arms.first()?.arm.plan;
-        let plan = saturate.as_ref().map_or(own_plan, |(_, plan)| plan);
-        judge::metrics(&judged, plan, &mut self.sink);
-        judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
-        self.reject_repeated_inserts(&draft, &arms);
-        let capacity = search.and_then(|search| search.check(own_plan, &mut self.sink));
+        let best = sweep.as_ref().and_then(|draft| draft.best.clone());
         let sweep = sweep.filter(|_| is_sound);
         let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
+        let mut judged: Vec<Judged<'_, '_>> =
+            draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
+        judged.extend(best.iter().map(|(rule, place)| (&rule.metric, *place)));
+        let saturated = saturate.as_ref().map(|(_, saturated)| saturated.as_slice());
+        let runs = runs_of_arms(&arms, sweep.as_ref(), saturated);
+        judge::metrics(&judged, &runs, &mut self.sink);
+        judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
+        if draft.bets.is_empty() && self.sink.errors() == before {
+            judge::default_metrics(&runs, &mut self.sink);
+        }
+        self.reject_repeated_inserts(&draft, &arms);
+        let capacity = search.and_then(|search| search.check(own_plan, &mut self.sink));
         Some(Experiment {
             ask: draft.ask?,
             workload: workload.name().map(str::to_owned),
@@ -176,14 +181,14 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// Returns the search for saturation, and the plan of the baseline at its largest load; `None`
-    /// if an arm cannot have this load.
+    /// Returns the search for saturation, and the arms at its largest load; `None` if an arm cannot
+    /// have this load.
     fn saturate(
         &mut self,
         planner: &Planner<'_, '_>,
         draft: &SaturateDraft<'_>,
         arms: &[Checked],
-    ) -> Option<(SaturateQuestion, Plan)> {
+    ) -> Option<(SaturateQuestion, Vec<Checked>)> {
         let before = self.sink.errors();
         let vary = draft.vary(planner.parsed, &mut self.sink)?;
         for checked in arms {
@@ -193,17 +198,20 @@ impl<'f> Checker<'f> {
         if self.sink.errors() > before {
             return None;
         }
-        let mut plans = Vec::new();
+        let mut saturated = Vec::new();
         for checked in arms {
             let at_largest = draft.at_largest(&checked.arm, &question);
             let (plan, found) = self.plan(planner, &at_largest);
             let own = found.iter().filter(|one| !checked.found.contains(one));
             self.report_in_arm(planner.workload, &at_largest, &own.collect::<Vec<_>>());
-            plans.extend(plan);
+            let Some(plan) = plan else { continue };
+            draft.check(&plan, &mut self.sink);
+            saturated.push(self.arm(planner, at_largest, plan));
         }
-        plans.iter().for_each(|plan| draft.check(plan, &mut self.sink));
-        let baseline = plans.into_iter().next()?;
-        (self.sink.errors() == before).then_some((question, baseline))
+        if self.sink.errors() == before {
+            self.reject_same(arms, &each(&saturated), " at the load of [saturate]");
+        }
+        (self.sink.errors() == before).then_some((question, saturated))
     }
 
     /// Returns the drafts of the arms; a sweep without arms has one, the workload as it is.
@@ -220,6 +228,7 @@ impl<'f> Checker<'f> {
         if !planner.draft.has_several_differences {
             drafts.iter().for_each(|draft| arm::reject_several(draft, &mut self.sink));
         }
+        drafts.iter().for_each(|draft| arm::reject_repeated_options(draft, &mut self.sink));
         match (drafts.is_empty(), sweep) {
             (true, Some(section)) => vec![ArmDraft::of_workload(section.span)],
             _ => drafts,
@@ -290,6 +299,8 @@ impl<'f> Checker<'f> {
             arm_points.extend(own);
         }
         if self.sink.errors() == before {
+            let grid: Vec<&[Checked]> = arm_points.chunks(points.values.len()).collect();
+            self.reject_same(arms, &grid, " at every point of [sweep]");
             self.reject_other_tables(&points, &arm_points);
             self.reject_servers_without_restart(&arm_points);
         }
@@ -426,13 +437,16 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports two arms whose runs are the same.
-    fn reject_same(&mut self, arms: &[Checked]) {
-        for (same, checked) in pairs_of_same(arms) {
+    /// Reports two arms whose runs are the same; `runs` has the runs of each arm, and `location`
+    /// says where they are the same.
+    fn reject_same(&mut self, arms: &[Checked], runs: &[&[Checked]], location: &str) {
+        for (first, second) in pairs_of_same(runs) {
             self.sink.error(|| {
-                let (first, second) = (bare(&same.arm.name), bare(&checked.arm.name));
-                let message = format!("[arm {second}] is the same as [arm {first}]");
-                Diagnostic::error(checked.span, message).help(
+                let [first_name, second_name] =
+                    [first, second].map(|place| bare(&arms[place].arm.name));
+                let message =
+                    format!("[arm {second_name}] is the same as [arm {first_name}]{location}");
+                Diagnostic::error(arms[second].span, message).help(
                     "change one thing in it; to compare an arm with itself, write `design = aa`",
                 )
             });
@@ -442,13 +456,14 @@ impl<'f> Checker<'f> {
     /// Reports two values of a sweep at which the runs of an arm are the same.
     fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
         let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
-        for (same, checked) in pairs_of_same(arm_points) {
-            let (first, second) = (value(same), value(checked));
+        for (first, second) in pairs_of_same(&each(arm_points)) {
+            let span = arm_points[second].span;
+            let [first, second] = [first, second].map(|place| value(&arm_points[place]));
             let message = match first == second {
                 true => format!("{second} is given twice"),
                 false => format!("{first} and {second} mean the same for `{}`", points.vary),
             };
-            let error = Diagnostic::error(checked.span, message).help("remove one of the two");
+            let error = Diagnostic::error(span, message).help("remove one of the two");
             self.sink.error_once(error);
         }
     }
@@ -531,23 +546,68 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns each arm that is the same as an earlier one, with the first such. Values of passwords
-/// are not compared: a message would show them, and such an arm is refused anyway.
-fn pairs_of_same(arms: &[Checked]) -> Vec<(&Checked, &Checked)> {
-    let essence = |checked: &Checked| {
+/// Returns each element on its own.
+fn each(arms: &[Checked]) -> Vec<&[Checked]> {
+    arms.iter().map(std::slice::from_ref).collect()
+}
+
+/// Returns the arms with the plans of their runs: at the points of a sweep, or at the load that a
+/// search for saturation finds.
+fn runs_of_arms<'a>(
+    arms: &'a [Checked],
+    sweep: Option<&'a Sweep>,
+    saturated: Option<&'a [Checked]>,
+) -> Vec<ArmRuns<'a>> {
+    let runs = |(place, checked): (usize, &'a Checked)| {
+        let arm = saturated.and_then(|saturated| saturated.get(place)).unwrap_or(checked);
+        let arm_points = sweep.into_iter().flat_map(|sweep| &sweep.arm_points);
+        let own = arm_points.filter(|arm_point| arm_point.name == checked.arm.name);
+        let mut plans: Vec<&Plan> = own.map(|arm_point| &arm_point.plan).collect();
+        if plans.is_empty() {
+            plans.push(&arm.arm.plan);
+        }
+        ArmRuns { name: &checked.arm.name, span: checked.span, plans }
+    };
+    arms.iter().enumerate().map(runs).collect()
+}
+
+/// The parts of an arm that its runs depend on.
+#[derive(PartialEq)]
+struct Essence {
+    plan: Plan,
+    /// Statements before and after each run.
+    statements: [Vec<String>; 2],
+    /// Programs before and after each run.
+    commands: [Vec<String>; 2],
+}
+
+impl Essence {
+    fn of(checked: &Checked) -> Essence {
         let arm = &checked.arm;
         let mut plan = arm.plan.as_printed();
         plan.params.clear();
-        let commands = [true, false]
-            .map(|before| arm.commands(before).map(str::to_owned).collect::<Vec<String>>());
-        (plan, [texts(&arm.before), texts(&arm.after)], commands)
-    };
-    let essences: Vec<_> = arms.iter().map(essence).collect();
+        let named = plan.targets.iter_mut().map(|named| &mut named.target);
+        plan.target.iter_mut().chain(named).for_each(|target| *target = normalized(target));
+        Essence {
+            plan,
+            statements: [texts(&arm.before), texts(&arm.after)],
+            commands: [true, false]
+                .map(|before| arm.commands(before).map(str::to_owned).collect::<Vec<String>>()),
+        }
+    }
+}
+
+/// Returns the places of runs that are the same as earlier ones, each after the first such. Values
+/// of passwords are not compared: a message would show them, and such an arm is refused anyway.
+fn pairs_of_same(runs: &[&[Checked]]) -> Vec<(usize, usize)> {
+    let essences: Vec<Vec<Essence>> =
+        runs.iter().map(|own| own.iter().map(Essence::of).collect()).collect();
     let of = |place: usize| {
         let first = essences[..place].iter().position(|other| *other == essences[place])?;
-        Some((&arms[first], &arms[place])).filter(|(_, later)| !sets_a_password(&later.arm))
+        let has_password = runs[place].iter().any(|checked| sets_a_password(&checked.arm));
+        (!has_password).then_some((first, place))
     };
-    (0..arms.len()).filter_map(of).collect()
+    (0..runs.len()).filter_map(of).collect()
 }
 
 fn sets_a_password(arm: &Arm) -> bool {

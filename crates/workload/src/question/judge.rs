@@ -1,11 +1,12 @@
 //! Checks of an experiment against the plan of its workload.
 
-use base::Diagnostic;
+use base::{Diagnostic, Span};
 
+use super::arm::bare;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
 use crate::expr::{Expr, Family, Node};
-use crate::plan::{JobOrPart, Pacing, Plan, Requests};
+use crate::plan::{Job, JobOrPart, Plan, Requests};
 use crate::read::Excerpt;
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
@@ -13,13 +14,55 @@ use crate::wording::{enumeration, nearest, quoted};
 /// A metric by which the runs are judged, with its place in the file.
 pub(super) type Judged<'a, 'f> = (&'a RunMetric, Excerpt<'f>);
 
+/// An arm with the plans of its runs.
+pub(super) struct ArmRuns<'a> {
+    pub(super) name: &'a str,
+    /// Position of its header.
+    pub(super) span: Span,
+    /// One plan, or one for each point of a sweep.
+    pub(super) plans: Vec<&'a Plan>,
+}
+
 /// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
-/// whose rate is given.
-pub(super) fn metrics(all: &[Judged<'_, '_>], plan: &Plan, sink: &mut Sink) {
+/// whose rate is given. The first arm is the baseline.
+pub(super) fn metrics(all: &[Judged<'_, '_>], arms: &[ArmRuns<'_>], sink: &mut Sink) {
+    let Some(plan) = arms.first().and_then(|arm| arm.plans.first()) else { return };
     for (metric, place) in all {
-        if let Err(error) = judged(metric, *place, plan) {
+        let judged = judged_job(metric, *place, plan).and_then(|job| match job {
+            Some(job) => refuse_rate(metric.quantity, job, *place, arms),
+            None => Ok(()),
+        });
+        if let Err(error) = judged {
             sink.error(|| *error);
         }
+    }
+}
+
+/// Reports arms whose throughput cannot be compared with the baseline's because it is only a rate.
+/// Without a bet, the throughput of each job of the baseline that has no rate is compared.
+pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
+    let Some((baseline, others)) = arms.split_first() else { return };
+    for arm in others {
+        let mut pairs = baseline.plans.iter().zip(&arm.plans);
+        let job = pairs.find_map(|(&first, &own)| {
+            let is_it = |job: &&str| {
+                let follows = |plan: &Plan| follows_rate(Quantity::Throughput, job, plan);
+                !follows(first) && follows(own)
+            };
+            first.jobs.iter().map(Job::name).find(is_it)
+        });
+        let Some(job) = job else { continue };
+        sink.error(|| {
+            let [job, name, first] = [job, arm.name, baseline.name].map(bare);
+            let message = format!(
+                "the throughput of [{job}] cannot be compared: it is the rate in [arm {name}], \
+                 and [arm {first}] has none"
+            );
+            Diagnostic::error(arm.span, message).help(format!(
+                "compare the response time: write for example `bet = response.p99({job}) -10% .. \
+                 +10%`"
+            ))
+        });
     }
 }
 
@@ -39,11 +82,18 @@ pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: 
     }
 }
 
-fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box<Diagnostic>> {
+/// Returns the name of the job that a metric judges; `None` for a table or the whole run.
+fn judged_job<'p>(
+    metric: &'p RunMetric,
+    place: Excerpt<'_>,
+    plan: &'p Plan,
+) -> Result<Option<&'p str>, Box<Diagnostic>> {
     let (names, what): (Vec<&str>, &str) = match metric.quantity.subject() {
-        Subject::Run => return Ok(()),
+        Subject::Run => return Ok(None),
         // A size without a name means the whole database.
-        Subject::Table if metric.quantity != Quantity::Load && metric.of.is_none() => return Ok(()),
+        Subject::Table if metric.quantity != Quantity::Load && metric.of.is_none() => {
+            return Ok(None);
+        }
         Subject::Job => (plan.jobs_and_parts().map(JobOrPart::name).collect(), "job"),
         Subject::Table => (plan.loads.iter().map(|load| load.table.as_str()).collect(), "table"),
     };
@@ -52,7 +102,7 @@ fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box
     let name = match (&metric.of, candidates.as_slice()) {
         (Some(name), _) if names.contains(&name.as_str()) => name.as_str(),
         (Some(name), _) => return Err(Box::new(unknown(name, what, &names, place))),
-        (None, [only]) => only,
+        (None, [only]) => *only,
         (None, []) => {
             let message = format!(
                 "{} needs a {what}, and the workload has none",
@@ -68,21 +118,50 @@ fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box
             ));
         }
     };
-    let either = plan.jobs_and_parts().find(|either| what == "job" && either.name() == name);
-    match either.map(|either| &either.job().pacing) {
-        Some(Pacing::Closed { .. }) | None => Ok(()),
-        Some(_) if metric.quantity != Quantity::Throughput => Ok(()),
-        Some(_) => {
-            let message = format!(
-                "the throughput of [{name}] is its rate: a job with arrivals completes what the \
-                 file asks for"
-            );
-            Err(Box::new(place.error(message).help(format!(
-                "judge it by its response time, such as `response.p99({name})`, or give the job \
-                 `concurrency` and no rate"
-            ))))
-        }
-    }
+    Ok((what == "job").then_some(name))
+}
+
+/// Returns true if a quantity of a job or part is determined by the rate of its arrivals.
+fn follows_rate(quantity: Quantity, job: &str, plan: &Plan) -> bool {
+    let is_of_rate = match quantity {
+        Quantity::Throughput | Quantity::Rows => true,
+        Quantity::Response(_)
+        | Quantity::Service(_)
+        | Quantity::Failed
+        | Quantity::Cpu(..)
+        | Quantity::Load
+        | Quantity::Size
+        | Quantity::LogicalSize => false,
+    };
+    let either = plan.jobs_and_parts().find(|either| either.name() == job);
+    is_of_rate && either.is_some_and(|either| either.job().has_arrivals())
+}
+
+/// Refuses to judge a job by a quantity that the rate of its arrivals determines in an arm.
+fn refuse_rate(
+    quantity: Quantity,
+    job: &str,
+    place: Excerpt<'_>,
+    arms: &[ArmRuns<'_>],
+) -> Result<(), Box<Diagnostic>> {
+    let follows =
+        |arm: &&ArmRuns<'_>| arm.plans.iter().any(|plan| follows_rate(quantity, job, plan));
+    let Some(first) = arms.iter().find(follows) else { return Ok(()) };
+    let location = match arms.iter().all(|arm| follows(&arm)) {
+        true => String::new(),
+        false => format!(" in [arm {}]", bare(first.name)),
+    };
+    let name = bare(job);
+    let subject = match quantity == Quantity::Rows {
+        true => format!("the rows per second of [{name}] follow its rate"),
+        false => format!("the throughput of [{name}] is its rate"),
+    };
+    let message =
+        format!("{subject}{location}: a job with arrivals completes what the file asks for");
+    Err(Box::new(place.error(message).help(format!(
+        "judge it by its response time, such as `response.p99({name})`, or give the job \
+         `concurrency` and no rate"
+    ))))
 }
 
 fn unknown(name: &str, what: &str, names: &[&str], place: Excerpt<'_>) -> Diagnostic {

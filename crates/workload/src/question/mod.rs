@@ -30,6 +30,7 @@ mod saturate_section;
 mod sections;
 mod statement_key;
 mod sweep;
+mod target_options;
 mod vary;
 mod workload_folder;
 

@@ -5,6 +5,7 @@ use base::{Diagnostic, Nanos, Span};
 
 use super::arm::bare;
 use super::best::{self, BestRule};
+use super::difference::Difference;
 use super::experiment::Arm;
 use super::fields::Fields;
 use super::range::{Range, RangeValue};
@@ -168,8 +169,11 @@ fn duration_text(runs: u64, run: Nanos) -> String {
 pub(super) fn reject_fixed(section: &str, vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
     if let Some(difference) = arm.differences.iter().find(|one| vary.is_set_by(one)) {
         sink.error(|| {
-            let (name, key) = (bare(&arm.name), quoted(&difference.key()));
-            let message = format!("[arm {name}] sets {key}, which [{section}] varies");
+            let key = match difference {
+                Difference::Url(_) => format!("{} in its `url`", quoted(&vary.to_string())),
+                other => quoted(&other.key()),
+            };
+            let message = format!("[arm {}] sets {key}, which [{section}] varies", bare(&arm.name));
             Diagnostic::error(span, message).help("remove it there, or vary another key")
         });
     }

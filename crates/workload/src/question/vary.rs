@@ -106,12 +106,21 @@ impl Vary {
         }
     }
 
-    /// Returns true if a difference sets the same thing, under whichever of its names.
+    /// Returns true if a difference sets the same thing, under whichever of its names or in a URL.
     pub(super) fn is_set_by(&self, difference: &Difference) -> bool {
         match (self, difference) {
             (Vary::Key { section, key }, Difference::Key { section: other, key: by, .. }) => {
                 section == other
                     && keys::find(SectionKind::Job, key).is_some_and(|key| key.is_named(by))
+            }
+            (Vary::Option(name), Difference::Url(target)) => target.option(name).is_some(),
+            (Vary::Server(name), Difference::Url(target)) => {
+                let mut settings =
+                    target.options.iter().filter_map(|(option, _)| option.strip_prefix(SETTING));
+                settings.any(|other| is_same_setting(name, other))
+            }
+            (Vary::Server(name), Difference::Server { name: other, .. }) => {
+                is_same_setting(name, other)
             }
             _ => self.to_string() == difference.key(),
         }
@@ -150,6 +159,12 @@ impl fmt::Display for Vary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.difference("").key())
     }
+}
+
+/// Returns true if two names are those of one setting: servers take `-` for `_`.
+fn is_same_setting(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
+    plain(one) == plain(other)
 }
 
 /// Returns the error about a thing that nothing varies.

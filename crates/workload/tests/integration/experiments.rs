@@ -277,6 +277,66 @@ fn bet_on_the_throughput_of_arrivals_is_refused() {
 }
 
 #[test]
+fn rows_per_second_of_arrivals_are_not_bet_on() {
+    check_question(
+        "bet = rows(pay) -5% .. -25%",
+        "the rows per second of [pay] follow its rate: a job with arrivals completes what the \
+         file asks for",
+        "judge it by its response time, such as `response.p99(pay)`, or give the job `concurrency` \
+         and no rate",
+    );
+}
+
+#[test]
+fn throughput_that_is_the_rate_of_one_arm_is_not_compared() {
+    check_arm(
+        "rate(read) = 300",
+        "the throughput of [read] cannot be compared: it is the rate in [arm b], and [arm a] has \
+         none",
+        "compare the response time: write for example `bet = response.p99(read) -10% .. +10%`",
+    );
+    let bet = |metric: &str| {
+        let text =
+            format!("{QUESTION}bet = {metric} -5% .. +5%\n[arm a]\n[arm b]\nrate(read) = 9\n");
+        let (_, found) = read(&text);
+        found.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    assert_eq!(bet("response.p99(read)"), [""; 0]);
+    let message = "the throughput of [read] is its rate in [arm b]: a job with arrivals completes \
+                   what the file asks for";
+    assert_eq!(bet("throughput(read)"), [message]);
+}
+
+#[test]
+fn option_that_an_arm_sets_twice_is_refused() {
+    let text = format!(
+        "{QUESTION}differences = several\n[arm a]\n[arm b]\nurl = postgres://other/shop?tls=off\n\
+         option.tls = require\n"
+    );
+    let (_, found) = read(&text);
+    let span = found[0].span.unwrap();
+    let shown = (&text[span.start..span.end], found[0].message.as_str(), found.len());
+    let message = "[arm b] sets `option.tls` twice: here, and in its `url`";
+    assert_eq!(shown, ("option.tls = require", message, 1));
+}
+
+#[test]
+fn arms_with_equal_options_in_other_words_are_the_same() {
+    let workload = READ.replace("postgres://db/shop", "sim:mm1?servers=2");
+    let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
+    for (first, second) in [
+        ("option.service = 1ms", "option.service = 1000us"),
+        ("option.servers = 2", "option.servers = 2"),
+        ("url = sim:mm1?limit=1k&rows=2", "url = sim:mm1?rows=2&limit=1000"),
+    ] {
+        let text = format!("{QUESTION}[arm a]\n{first}\n[arm b]\n{second}\n");
+        let (_, found) = experiment_in(&text, &Overrides::default(), &files);
+        let messages: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(messages, ["[arm b] is the same as [arm a]"], "{text}");
+    }
+}
+
+#[test]
 fn arms_that_are_the_same_are_refused() {
     check(
         &TLS.replace("= require", "= off"),

@@ -198,6 +198,19 @@ fn mistakes_of_a_search_for_saturation_are_named_with_a_remedy() {
 const UNKNOWN: &str = "unknown value `cpu(database) > 95%` for `until`; expected cpu(OWNER) >= N% \
                        or throughput gains < N%";
 
+/// The arm changes only the load, which the search sets.
+#[test]
+fn arms_that_are_the_same_at_the_load_are_refused() {
+    let workload = READ.replace("concurrency = 4", "concurrency = ${unused}");
+    let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
+    let text = COMPARISON.replace("option.tls = off\n", "");
+    let text = text.replace("option.tls = require", "set.unused = 8");
+    let (experiment, found) = experiment_in(&text, &Overrides::default(), &files);
+    assert!(experiment.is_none());
+    let messages: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(messages, ["[arm tls] is the same as [arm plain] at the load of [saturate]"]);
+}
+
 #[test]
 fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
     check(

@@ -198,6 +198,96 @@ fn range_that_is_not_a_sweep_is_refused() {
     );
 }
 
+#[test]
+fn values_of_options_that_mean_the_same_are_refused() {
+    let check = |url: &str, vary: &str, message: &str| {
+        let workload = READ.replace("postgres://db/shop", url);
+        let text = format!("{QUESTION}[sweep]\nvary = {vary}\n");
+        let (_, found) = read_with(&workload, &text);
+        let messages: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(messages, [message], "{text}");
+    };
+    let same = |values: &str| format!("{values} mean the same for `option.");
+    let service = "option.service: 1ms, 1000us";
+    check("sim:mm1", service, &format!("{}service`", same("`1ms` and `1000us`")));
+    let noise = "option.noise: 0.1, 0.10";
+    check("sim:mm1?servers=2", noise, &format!("{}noise`", same("`0.1` and `0.10`")));
+    let cache = "option.cache-size: -2000, -2k";
+    check("sqlite:", cache, &format!("{}cache-size`", same("`-2000` and `-2k`")));
+    let workload = READ
+        .replace("postgres://db/shop", "sim:mm1?service=${service}")
+        .replace("unused = 1", "service = 1ms");
+    let text = format!("{QUESTION}[sweep]\nvary = set.service: 1s, 1000ms\n");
+    let (_, found) = read_with(&workload, &text);
+    assert_eq!(found[0].message, "`1s` and `1000ms` mean the same for `set.service`");
+    // Only a server knows the meaning of its settings.
+    let text = format!("{QUESTION}[sweep]\nvary = server.work_mem: 1024kB, 1MB\n");
+    let workload = READ.replace("postgres://db/shop", "testbed:postgres");
+    let (found, diagnostics) = read_with(&workload, &text);
+    assert!(found.is_some(), "{}", render(&text, &diagnostics));
+}
+
+/// Checks the only diagnostic of a sweep with two arms, of which the second has a URL.
+#[track_caller]
+fn refused_url(url: &str, vary: &str, message: &str) {
+    let lines = format!("[arm a]\n[arm b]\nurl = {url}\n[sweep]\nvary = {vary}\n");
+    let text = format!("{QUESTION}{lines}");
+    let workload = READ.replace("postgres://db/", "postgres://db1,db2/");
+    let workload = match url.starts_with("testbed:") {
+        true => workload.replace("postgres://db1,db2/shop", "testbed:postgres"),
+        false => workload,
+    };
+    let (_, found) = read_with(&workload, &text);
+    let shown: Vec<(&str, &str)> = found
+        .iter()
+        .map(|one| (&text[one.span.unwrap().start..one.span.unwrap().end], &*one.message))
+        .collect();
+    assert_eq!(shown, [("[arm b]", message)], "{}", render(&text, &found));
+}
+
+#[test]
+fn arm_whose_url_sets_the_varied_option_is_refused() {
+    refused_url(
+        "sim:mm1?service=2ms",
+        "option.service: 1ms, 2ms",
+        "[arm b] sets `option.service` in its `url`, which [sweep] varies",
+    );
+    for setting in ["work_mem", "work-mem"] {
+        refused_url(
+            &format!("testbed:postgres?server.{setting}=1MB"),
+            "server.work_mem: 1MB, 2MB",
+            "[arm b] sets `server.work_mem` in its `url`, which [sweep] varies",
+        );
+    }
+}
+
+#[test]
+fn arms_that_differ_in_nothing_but_the_varied_thing_are_refused() {
+    refused_url(
+        "postgres://db1,db2,db3/shop",
+        "nodes: 1, 2",
+        "[arm b] is the same as [arm a] at every point of [sweep]",
+    );
+    let workload = READ.replace("concurrency = 4", "concurrency = ${unused}");
+    let arms = "[arm a]\n[arm b]\nset.unused = 8\n";
+    let text = format!("{QUESTION}{arms}[sweep]\nvary = concurrency(read): 1, 2\n");
+    let (_, found) = read_with(&workload, &text);
+    let messages: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(messages, ["[arm b] is the same as [arm a] at every point of [sweep]"]);
+}
+
+#[test]
+fn throughput_of_a_varied_rate_is_not_the_best() {
+    refused(
+        "[sweep]\nvary = rate(read): 5, 10\nbest = highest throughput(read)\n",
+        "highest throughput(read)",
+        "the throughput of [read] is its rate: a job with arrivals completes what the file asks \
+         for",
+        "judge it by its response time, such as `response.p99(read)`, or give the job \
+         `concurrency` and no rate",
+    );
+}
+
 /// The error of the workload's check is shown at the value that causes it.
 #[test]
 fn value_that_the_key_does_not_take_is_marked() {
