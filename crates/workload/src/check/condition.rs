@@ -194,6 +194,7 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
     let bound = item.part(at + 1..text.len()).trim();
     let metric = metric(name)?;
     let value = bound_of(metric, bound)?;
+    possible(metric, side, value).map_err(|why| impossible(item, bound, why))?;
     let sign = &text[at..at + 1];
     let text = format!("{} {sign} {}", name.text(), bound.text());
     Ok(NamedSlo { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
@@ -311,10 +312,46 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     }
 }
 
+/// Checks that a quantity can be on this side of a bound.
+///
+/// # Errors
+/// The reason why it cannot.
+fn possible(metric: Metric, side: Side, bound: f64) -> Result<(), &'static str> {
+    match (side, metric) {
+        (Side::Below, _) if bound <= 0.0 => Err("nothing is below 0"),
+        (Side::Above, Metric::Failed) if bound >= 1.0 => Err("no share is above 100%"),
+        (Side::Below | Side::Above, _) => Ok(()),
+    }
+}
+
+/// Returns the error of a condition that no run can meet.
+fn impossible(item: Excerpt<'_>, bound: Excerpt<'_>, why: &str) -> Diagnostic {
+    bound
+        .error(format!("{} can never hold: {why}", quoted(item.text())))
+        .help("write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::read::LocatedText;
+
+    #[track_caller]
+    fn refused(text: &str, message: &str) {
+        let located = LocatedText::outside(text);
+        let error = condition(located.excerpt()).err().expect(text);
+        assert_eq!(error.message, message);
+        assert!(error.help.is_some(), "{text}");
+    }
+
+    #[test]
+    fn condition_that_no_run_can_meet_is_refused() {
+        refused("failed < 0%", "`failed < 0%` can never hold: nothing is below 0");
+        refused("p99(read) < 0ms", "`p99(read) < 0ms` can never hold: nothing is below 0");
+        refused("service.mean < 0", "`service.mean < 0` can never hold: nothing is below 0");
+        refused("throughput<0/s", "`throughput<0/s` can never hold: nothing is below 0");
+        refused("failed > 100%", "`failed > 100%` can never hold: no share is above 100%");
+    }
 
     fn check(text: &str, metric: Metric, side: Side, bound: f64) {
         let located = LocatedText::outside(text);
@@ -339,5 +376,7 @@ mod tests {
         check("throughput > 1.5k", Metric::Throughput, Side::Above, 1_500.0);
         check("throughput > 100/s", Metric::Throughput, Side::Above, 100.0);
         check("failed < 0.1%", Metric::Failed, Side::Below, 0.001);
+        check("failed > 0%", Metric::Failed, Side::Above, 0.0);
+        check("failed < 100%", Metric::Failed, Side::Below, 1.0);
     }
 }

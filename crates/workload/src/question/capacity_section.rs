@@ -191,30 +191,55 @@ impl CapacityDraft<'_> {
 
 /// Checks that a condition of this job can limit the load.
 fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Result<(), Diagnostic> {
-    if one.slo.side == Side::Below {
-        return Ok(());
-    }
-    let (place, name) = (one.place, bare(job));
-    if one.slo.metric != Metric::Throughput {
-        let message =
-            format!("{} is a lower bound, which a larger load meets", quoted(place.text()));
-        let upper = place.text().replace('>', "<");
-        return Err(place.error(message).help(format!("write an upper bound: `slo = {upper}`")));
+    match (one.slo.side, one.slo.metric) {
+        (Side::Below, Metric::Throughput) => return Err(upper_throughput(one, job, load)),
+        (Side::Below, Metric::Response(_) | Metric::Service(_) | Metric::Failed) => return Ok(()),
+        (Side::Above, Metric::Response(_) | Metric::Service(_) | Metric::Failed) => {
+            return Err(lower_bound(one.place));
+        }
+        (Side::Above, Metric::Throughput) => {}
     }
     let either = plan.jobs_and_parts().find(|either| either.name() == job);
     match either.map(JobOrPart::job) {
         Some(of) if of.name() != load.job() && !matches!(of.pacing, Pacing::Closed { .. }) => {
+            let name = bare(job);
             let message = format!(
                 "the throughput of [{name}] is its rate: a job with arrivals completes what the \
                  file asks for"
             );
-            Err(place.error(message).help(format!(
+            Err(one.place.error(message).help(format!(
                 "judge it by its response time, such as `slo = p99({name}) < 30ms`, or give the \
                  job `concurrency` and no rate"
             )))
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Returns the error of a lower bound of a time or of failures.
+fn lower_bound(place: Excerpt<'_>) -> Diagnostic {
+    let message = format!("{} is a lower bound, which a larger load meets", quoted(place.text()));
+    let upper = place.text().replace('>', "<");
+    place.error(message).help(format!("write an upper bound: `slo = {upper}`"))
+}
+
+/// Returns the error of an upper bound of throughput: it limits the load that the search sets, or
+/// holds the better, the larger that load is.
+fn upper_throughput(one: &NamedSlo<'_>, job: &str, load: &VariedLoad) -> Diagnostic {
+    let (place, bound) = (one.place, one.slo.bound);
+    let lower = place.text().replace('<', ">");
+    let highest = match load {
+        VariedLoad::Rate { job: varied } if varied == job => {
+            format!(", and `highest = {bound}` as the largest load to try")
+        }
+        VariedLoad::Rate { .. } | VariedLoad::Concurrency { .. } => String::new(),
+    };
+    place
+        .error(format!(
+            "{} is an upper bound of throughput, which does not limit the load that a server takes",
+            quoted(place.text())
+        ))
+        .help(format!("write a lower bound, `slo = {lower}`{highest}"))
 }
 
 /// Returns the error of a number of clients that the workload has no connections for.

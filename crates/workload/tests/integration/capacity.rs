@@ -257,3 +257,31 @@ fn keys_that_are_inserted_again_need_a_restore() {
     assert_eq!(found[0].message, words);
     experiment(&text.replace("[capacity]", "restore = truncate t\n[capacity]"));
 }
+
+#[test]
+fn upper_bound_of_throughput_does_not_limit_a_load() {
+    check(
+        &SEARCH.replace("p99(read) < 30ms", "throughput(read) < 20"),
+        "`throughput(read) < 20` is an upper bound of throughput, which does not limit the load \
+         that a server takes",
+        "write a lower bound, `slo = throughput(read) > 20`, and `highest = 20` as the largest \
+         load to try",
+    );
+    let two = "[question]\nask = ?\nworkload = read.ini\n[capacity]\nslo = p99(pay) < 30ms, \
+               throughput(read) < 20\nvary = rate(pay)\n";
+    check(
+        two,
+        "`throughput(read) < 20` is an upper bound of throughput, which does not limit the load \
+         that a server takes",
+        "write a lower bound, `slo = throughput(read) > 20`",
+    );
+}
+
+#[test]
+fn condition_that_no_load_can_meet_is_refused() {
+    check(
+        &SEARCH.replace("p99(read) < 30ms", "failed(read) < 0%"),
+        "`failed(read) < 0%` can never hold: nothing is below 0",
+        "write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`",
+    );
+}
