@@ -136,9 +136,11 @@ pub enum Irregular {
     },
     /// The trials leave a wide range for the boundary, or the confirmed value is far below it.
     NotLocated {
-        /// Lower end of the range: the confirmed value, or the lower end of the interval.
+        /// Lower end of the range: the confirmed value, or the lower end of the interval; 0 if no
+        /// value passed.
         low: f64,
-        /// Upper end of the interval.
+        /// Upper end of the range: the smallest value that fails, or the upper end of the interval
+        /// if that is lower.
         high: f64,
     },
     /// The budget ended before the search did.

@@ -102,9 +102,11 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     let reached = found.as_ref().map(|found| found.boundary);
     // An estimate above values that failed would promise a rate that the confirmation refused.
     let credible = found.as_ref().filter(|_| is_credible);
-    let not_located = credible.and_then(|it| not_located(order, it, confirmed.sustained));
+    let fails = failed.as_ref().map(|(value, _)| *value);
+    let wide = credible.and_then(|it| not_located(order, it, confirmed.sustained));
+    let not_located = wide.map(|range| up_to_failing(range, above, fails));
     if found.is_none() && irregular.is_empty() {
-        irregular.push(without_boundary(&valid, above));
+        irregular.push(up_to_failing(without_boundary(&valid, above), above, fails));
     }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
     let binding = match (&found, &failed) {
@@ -115,7 +117,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     Capacity {
         slo: order.conditions.iter().map(|it| it.slo.text.as_str()).collect::<Vec<_>>().join(", "),
         sustained: confirmed.sustained,
-        fails: failed.map(|(value, _)| value),
+        fails,
         estimate: credible.map(|found| found.estimate),
         interval: credible.map(|found| found.interval),
         slope: credible.and_then(|found| Some(found.steepness?.slope)),
@@ -129,22 +131,33 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     }
 }
 
-/// Returns the irregularity if the search leaves a wide range for the boundary above the confirmed
-/// value, or does not know its class for a reason that it did not name.
-fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Irregular> {
+/// Returns the range of the boundary above the confirmed value if the search leaves a wide one, or
+/// does not know its class for a reason that it did not name.
+fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
     // Neighbouring numbers of clients may be far apart as a ratio.
     let is_wide = high / low > LOCATED && (!order.vary.is_whole() || high - low > FEW_CLIENTS);
     let is_unknown = found.boundary == Boundary::NotReached && found.irregular.is_empty();
-    (is_wide || is_unknown).then_some(Irregular::NotLocated { low, high })
+    (is_wide || is_unknown).then_some(Interval { low, high })
 }
 
-/// Returns the irregularity of a search whose trials show no boundary, for no reason that it named:
+/// Returns the range of the boundary if the trials show none, for no reason that the search named:
 /// it lies above `low`, and at most at the largest value that was tried.
-fn without_boundary(trials: &[&Trial], low: f64) -> Irregular {
+fn without_boundary(trials: &[&Trial], low: f64) -> Interval {
     let high = trials.iter().map(|trial| trial.value).fold(low, f64::max);
-    Irregular::NotLocated { low, high }
+    Interval { low, high }
+}
+
+/// Returns the irregularity of a boundary in a range. The smallest value that fails ends the range;
+/// it is larger than `above`.
+fn up_to_failing(range: Interval, above: f64, fails: Option<f64>) -> Irregular {
+    let Interval { low, high } = range;
+    match fails {
+        Some(fails) if fails <= low => Irregular::NotLocated { low: above, high: fails },
+        Some(fails) => Irregular::NotLocated { low, high: high.min(fails) },
+        None => Irregular::NotLocated { low, high },
+    }
 }
 
 /// Judges the boundary again after the confirmation, whose trials may contradict it. Returns an
@@ -472,8 +485,37 @@ mod tests {
         };
         let low = regular(&request);
         let high = Trial { value: 400.0, ..low.clone() };
-        let expected = Irregular::NotLocated { low: 100.0, high: 400.0 };
+        let expected = Interval { low: 100.0, high: 400.0 };
         assert_eq!(without_boundary(&[&high, &low], 100.0), expected);
+    }
+
+    #[test]
+    fn boundary_that_is_not_located_lies_below_the_smallest_value_that_fails() {
+        let range = Interval { low: 500.0, high: 800.0 };
+        let of = |fails| match up_to_failing(range, 400.0, fails) {
+            Irregular::NotLocated { low, high } => (low, high),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of(None), (500.0, 800.0));
+        assert_eq!(of(Some(900.0)), (500.0, 800.0));
+        assert_eq!(of(Some(700.0)), (500.0, 700.0));
+        assert_eq!(of(Some(450.0)), (400.0, 450.0));
+        let mut named = 0;
+        for (order, seed) in (1..=40).map(|seed| minutes(4, seed)) {
+            let (capacity, _) = run(&order, |request| {
+                let slower = 1.01_f64.powf(request.number as f64);
+                bursty(request, queue(request.value * slower), (50.0, seed))
+            });
+            for why in &capacity.irregular {
+                let (Irregular::NotLocated { high, .. }, Some(fails)) = (why, capacity.fails)
+                else {
+                    continue;
+                };
+                assert!(*high <= fails, "{seed}: {capacity:?}");
+                named += 1;
+            }
+        }
+        assert!(named > 0);
     }
 
     #[test]
@@ -491,12 +533,9 @@ mod tests {
             not_located(&order(), &found(low, high, Boundary::Smooth), Some(sustained))
         };
         assert_eq!(of(755.0, 792.0, 743.0), None);
-        let wide = Some(Irregular::NotLocated { low: 200.0, high: 752.0 });
-        assert_eq!(of(200.0, 752.0, 372.0), wide);
-        assert_eq!(
-            of(755.0, 792.0, 500.0),
-            Some(Irregular::NotLocated { low: 500.0, high: 792.0 })
-        );
+        let range = |low, high| Some(Interval { low, high });
+        assert_eq!(of(200.0, 752.0, 372.0), range(200.0, 752.0));
+        assert_eq!(of(755.0, 792.0, 500.0), range(500.0, 792.0));
         let unknown = found(700.0, 760.0, Boundary::NotReached);
         assert!(not_located(&order(), &unknown, Some(690.0)).is_some());
         let vary = VariedLoad::Concurrency { job: "read".to_owned() };

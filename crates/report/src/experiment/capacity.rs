@@ -138,11 +138,12 @@ impl CapacityView {
     }
 
     /// Returns the trials that are nearest to the answer, in the order of their values: the one
-    /// that fails next to it, then one of each value, then more of the same values. Without an
-    /// answer they are the last ones.
+    /// that fails next to it, then one of each value, then more of the same values. Without a
+    /// confirmed value and an estimate, the value that fails is the answer; without any of them
+    /// they are the last ones.
     pub(super) fn nearest(&self, most: usize) -> Vec<&TrialView> {
         let found = self.found.as_ref();
-        let answer = found.and_then(|found| found.sustained.or(found.estimate));
+        let answer = found.and_then(|it| it.sustained.or(it.estimate).or(it.fails));
         let Some(answer) = answer else {
             return self.trials[self.trials.len().saturating_sub(most)..].iter().collect();
         };
@@ -307,7 +308,7 @@ impl CapacityView {
                 value(fails),
                 value(low)
             ),
-            Irregular::NotLocated { low, high } => not_located(&value(low), &value(high)),
+            Irregular::NotLocated { low, high } => self.not_located(*low, *high),
             Irregular::BudgetSpent { phase } => {
                 format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
             }
@@ -334,6 +335,18 @@ impl CapacityView {
                     .to_owned()
             }
         }
+    }
+
+    /// Returns the range in which the boundary lies in words.
+    fn not_located(&self, low: f64, high: f64) -> String {
+        let range = match low > 0.0 {
+            true => format!("between {} and {}", self.value(low), self.value(high)),
+            false => format!("below {}", self.value(high)),
+        };
+        format!(
+            "Irregular: the boundary is not located: it lies {range}. Write a larger `budget`, or \
+             a longer `trial`"
+        )
     }
 
     fn condition(&self, position: usize) -> String {
@@ -563,13 +576,6 @@ fn drift(change: f64) -> String {
     )
 }
 
-fn not_located(low: &str, high: &str) -> String {
-    format!(
-        "Irregular: the boundary is not located: it lies between {low} and {high}. Write a larger \
-         `budget`, or a longer `trial`"
-    )
-}
-
 fn limited_by(connections: u64) -> String {
     format!(
         "Irregular: limited by connections = {connections}. Requests wait for a connection of \
@@ -774,6 +780,21 @@ pub(super) mod tests {
         view.trials.extend([undecided.clone(), undecided]);
         let values: Vec<f64> = view.nearest(8).iter().map(|it| it.trial.value).collect();
         assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
+    }
+
+    #[test]
+    fn value_that_fails_is_among_the_nearest_without_another_answer() {
+        let mut view = search();
+        let later = (0..12).map(|step| trial(200.0 + f64::from(step), Phase::Bracket, 50));
+        view.trials.extend(later);
+        let found = view.found.as_mut().unwrap();
+        (found.sustained, found.estimate, found.interval) = (None, None, None);
+        found.irregular = vec![Irregular::NotLocated { low: 0.0, high: 820.0 }];
+        let values: Vec<f64> = view.nearest(8).iter().map(|it| it.trial.value).collect();
+        assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
+        let words = "Irregular: the boundary is not located: it lies below 820/s. Write a larger \
+                     `budget`, or a longer `trial`";
+        assert_eq!(view.answers()[1], words);
     }
 
     #[test]
