@@ -80,7 +80,12 @@ fn workload(
     warn_of_idle_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
-        (TargetProblem::NotSimulated | TargetProblem::Programs, _) => Complaint::of(&problem),
+        (
+            TargetProblem::NotSimulated
+            | TargetProblem::Programs
+            | TargetProblem::NoTimePasses { .. },
+            _,
+        ) => Complaint::of(&problem),
         (TargetProblem::Of(..), _) => Complaint::new(format!("{}: {problem}", file.source.name)),
         (_, Some(_)) => of_url(&problem),
         (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),

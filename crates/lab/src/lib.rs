@@ -30,6 +30,7 @@ mod target;
 mod time_course;
 mod unread_plan;
 mod user_folder;
+mod virtual_time;
 
 pub use at_once::at_once;
 pub use attach::{AttachError, AttachOrder, AttachResult, Subject, attach};

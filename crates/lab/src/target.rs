@@ -9,7 +9,9 @@ use base::{Endpoint, Seed, Target, TargetKind};
 use driver::{Mysql, Postgres, Sqlite};
 use engine::PerTarget;
 use sim::Config;
-use workload::{JobTarget, NamedTarget, Plan};
+use workload::{Job, JobTarget, NamedTarget, Plan};
+
+use crate::virtual_time::takes_no_time;
 
 /// One of several runs of simulated servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,11 @@ pub enum TargetProblem {
     NotSimulated,
     /// Programs cannot be run in virtual time.
     Programs,
+    /// In virtual time, the clients of a job neither think nor wait: the clock stands still.
+    NoTimePasses {
+        /// Name of the job.
+        job: String,
+    },
     /// The options do not describe a simulated server.
     Simulation(sim::ConfigError),
     /// The URL has an option that the database does not support.
@@ -60,6 +67,12 @@ impl fmt::Display for TargetProblem {
             ),
             TargetProblem::Programs => f.write_str(
                 "programs take real time: leave out --virtual, or the jobs with a `command`",
+            ),
+            TargetProblem::NoTimePasses { job } => write!(
+                f,
+                "virtual time does not pass: the clients of [{job}] do not think, and the \
+                 simulated server answers at once: give the job a `think` or a `rate`, or the \
+                 server a service time, as in sim:mm1?service=1ms"
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
             // Its code only says that the URL is at fault.
@@ -99,12 +112,27 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     }
 }
 
-/// Checks every target that a plan uses; `main` is the main one.
+/// Checks every target that a plan uses; `main` is the main one. In virtual time, requests or
+/// pauses must take time.
 ///
 /// # Errors
-/// As [`admit`], with the name of the target where it has one.
+/// As [`admit`], with the name of the target where it has one; or virtual time would not pass.
 pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
-    admit_used(plan, main, is_virtual, |target| plan.asks(target))
+    admit_used(plan, main, is_virtual, |target| plan.asks(target))?;
+    match plan.jobs.iter().find(|job| is_virtual && has_no_clock(plan, job, main)) {
+        Some(job) => Err(TargetProblem::NoTimePasses { job: job.name().to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Returns true if nothing in a job makes virtual time pass.
+fn has_no_clock(plan: &Plan, job: &Job, main: &Target) -> bool {
+    let target = match job.target {
+        JobTarget::Main => main,
+        JobTarget::Named(id) => &plan.named_target(id).target,
+        JobTarget::Programs => return false,
+    };
+    simulation(target).is_ok_and(|config| takes_no_time(job, config.as_ref()))
 }
 
 /// Checks the targets that are used, as [`admit_all`] does.

@@ -134,3 +134,20 @@ fn invalid_target_is_a_usage_error() {
     place.assay(&run).refuses(&["only a simulated server runs in virtual time", "--url sim:mm1"]);
     assert_eq!(place.names(), ["w.ini"]);
 }
+
+/// The clock of a run in virtual time jumps from event to event: without a length of any of them it
+/// would hardly move.
+#[test]
+fn clients_that_make_no_virtual_time_pass_are_refused() {
+    let closed = "duration = 4s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    let words = "virtual time does not pass: the clients of [read] do not think";
+    for url in ["sim:null", "sim:mm1?service=0s"] {
+        let place = Place::with(closed);
+        let run = ["run", "w.ini", "--virtual", "--out", "r.assay", "--url", url];
+        place.assay(&run).refuses(&[words, "`think` or a `rate`", "sim:mm1?service=1ms"]);
+        assert_eq!(place.names(), ["w.ini"]);
+        place.assay(&["check", "w.ini", "--url", url]).expect(0);
+    }
+    let paced = Place::with(&format!("{closed}think = 10ms\n"));
+    paced.virtually("sim:null", &[]).expect(0);
+}
