@@ -125,7 +125,7 @@ impl ArmCurve {
         varied: &Varied,
         rule: Option<&BestRule>,
     ) -> ArmCurve {
-        let points: Vec<CurvePoint<'_>> = values
+        let mut points: Vec<CurvePoint<'_>> = values
             .iter()
             .enumerate()
             .map(|(place, (value, x))| CurvePoint {
@@ -134,6 +134,7 @@ impl ArmCurve {
                 runs: runs_of(runs, arm, place),
             })
             .collect();
+        name_single_client(&mut points, varied);
         let (usl, model) = models(&points, varied);
         ArmCurve {
             points: points.iter().map(summary).collect(),
@@ -176,6 +177,19 @@ fn models(points: &[CurvePoint<'_>], varied: &Varied) -> Models {
         }
         Varied::Rate { job } => (None, Some(response_model_of_rates(points, job))),
         Varied::Other => (None, None),
+    }
+}
+
+/// Gives the point of 0 clients the number 1: 0 counts as not set, and a job without arrivals then
+/// has one client.
+fn name_single_client(points: &mut [CurvePoint<'_>], varied: &Varied) {
+    let is_closed = match varied {
+        Varied::Clients { job } => !is_open(points, job),
+        Varied::Rate { .. } | Varied::Other => false,
+    };
+    if is_closed {
+        let zeros = points.iter_mut().filter(|point| point.x == Some(0.0));
+        zeros.for_each(|point| point.x = Some(1.0));
     }
 }
 
@@ -305,6 +319,24 @@ mod tests {
         assert!(rate.usl.is_none() && rate.model.is_some());
         let other = curve(&runs, 2, &Varied::Other);
         assert!(other.usl.is_none() && other.model.is_none());
+    }
+
+    #[test]
+    fn point_of_zero_clients_has_one() {
+        let job = || "read".to_owned();
+        let closed = figures(100.0, 1.0);
+        let run = SweepRun { arm: 0, point: 0, repeat: 0, figures: &closed };
+        let x = |run: SweepRun<'_>, varied: &Varied| {
+            let values = [("0".to_owned(), Some(0.0))];
+            ArmCurve::of(0, &values, &[run], varied, None).points[0].x
+        };
+        assert_eq!(x(run, &Varied::Clients { job: job() }), Some(1.0));
+        assert_eq!(x(run, &Varied::Rate { job: job() }), Some(0.0));
+        let mut open = figures(100.0, 1.0);
+        open.metrics.clear();
+        open.add(metric("throughput(read)"), Err(crate::compare::Missing::OfferedRate));
+        let queue = SweepRun { figures: &open, ..run };
+        assert_eq!(x(queue, &Varied::Clients { job: job() }), Some(0.0));
     }
 
     #[test]
