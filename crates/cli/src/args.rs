@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analyze::compare::ObjectionKind;
 use base::units::{UnitError, parse_duration};
@@ -91,6 +91,25 @@ pub(crate) enum Command {
     WireServer(WireServerArgs),
 }
 
+/// A record whose files were unpacked to be run again.
+#[derive(Clone, Debug)]
+pub(crate) struct UnpackedRecord {
+    /// The record, as named on the command line.
+    pub(crate) record: PathBuf,
+    /// The name of the file or folder in the command of the record.
+    pub(crate) file: PathBuf,
+    /// The temporary folder of its files.
+    pub(crate) folder: PathBuf,
+}
+
+impl UnpackedRecord {
+    /// Returns the name of a file for messages: `disk.ini of slower.assay`.
+    pub(crate) fn name(&self, path: &Path) -> String {
+        let name = path.strip_prefix(&self.folder).unwrap_or(path);
+        format!("{} of {}", name.display(), self.record.display())
+    }
+}
+
 /// The workload file, and the options that change it.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FileArgs {
@@ -124,9 +143,9 @@ pub(crate) struct FileArgs {
     /// True if the URL is that of a record, which may be a stranger's, and not of the user.
     #[arg(skip)]
     pub(crate) is_url_recorded: bool,
-    /// The name of the file or folder in the command of the record, if a record was unpacked.
+    /// The record whose files were unpacked, if the file is one of them.
     #[arg(skip)]
-    pub(crate) recorded_name: Option<PathBuf>,
+    pub(crate) unpacked: Option<UnpackedRecord>,
     /// The folder of the files that the workload names, if not its own (`--base-dir` of dbbench);
     /// results are written there too.
     #[arg(skip)]

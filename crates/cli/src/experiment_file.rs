@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use analyze::capacity::forecast;
-use base::SourceText;
+use base::{Diagnostic, SourceText, Span};
 use confine::{Files, Reach};
+use lab::TargetProblem;
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
-use workload::question::{Arm, Difference, Experiment, experiment_in};
+use workload::question::{Arm, Difference, Experiment, experiment_in, line_of};
 use workload::{Overrides, Plan};
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 use crate::workload_folder::{WorkloadFolder, folder_of};
@@ -27,6 +28,8 @@ pub(crate) struct ExperimentFile {
     pub(crate) parts: Vec<PathBuf>,
     /// The experiment.
     pub(crate) experiment: Experiment,
+    /// The record that holds the files, if they were unpacked from one.
+    unpacked: Option<UnpackedRecord>,
 }
 
 /// Checks the text of an experiment file, its workload file and the targets of its arms, and prints
@@ -50,7 +53,8 @@ pub(crate) fn read(
         Complaint::about(&source, &found).print();
     }
     let WorkloadFolder { files, read } = beside;
-    let file = ExperimentFile { source, path, files, parts: read.into_inner(), experiment };
+    let (parts, unpacked) = (read.into_inner(), args.unpacked.clone());
+    let file = ExperimentFile { source, path, files, parts, experiment, unpacked };
     if let Some(arm) = file.experiment.arms.first() {
         trust::warn_of_secret_settings(args, &arm.plan);
     }
@@ -60,7 +64,10 @@ pub(crate) fn read(
     check_saturation(&file, is_virtual)?;
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
-        possible.map_err(|error| Complaint::of(&error).help(error.remedy()))?;
+        possible.map_err(|error| {
+            let span = line_of(&file.source.text, "capacity", error.keys());
+            file.complaint(span, error.to_string(), Some(error.remedy()))
+        })?;
     }
     Ok(file)
 }
@@ -77,11 +84,60 @@ impl ExperimentFile {
     /// Returns the workload file of an arm, with a plan of it.
     pub(crate) fn workload_of(&self, plan: Plan) -> WorkloadFile {
         let path = self.workload_path();
-        let source =
-            SourceText { name: path.display().to_string(), text: self.experiment.source.clone() };
+        let name = match &self.unpacked {
+            Some(unpacked) => unpacked.name(&path),
+            None => path.display().to_string(),
+        };
+        let source = SourceText { name, text: self.experiment.source.clone() };
         let files = Files { inputs: folder_of(&path), ..self.files.clone() };
         WorkloadFile { source, path, files, parts: self.parts.clone(), plan }
     }
+}
+
+impl ExperimentFile {
+    /// Returns an error about a line of the experiment file.
+    fn complaint(&self, span: Option<Span>, message: String, help: Option<&str>) -> Complaint {
+        let error = Diagnostic { span, ..Diagnostic::error(Span::default(), message) };
+        let error = Diagnostic { help: help.map(str::to_owned), ..error };
+        Complaint::about(&self.source, &[error])
+    }
+
+    /// Returns the error about the target of an arm, with the line that is at fault.
+    fn about_target(&self, arm: &Arm, problem: &TargetProblem) -> Complaint {
+        let message = format!("{}: {problem}", arm.heading());
+        let cause = match (problem, &arm.point) {
+            (TargetProblem::NoTimePasses { .. }, Some(_)) => arm.differences.last(),
+            _ => cause(arm, &message),
+        };
+        let Some(cause) = cause else { return Complaint::new(message) };
+        let is_of_point = arm.point.is_some() && arm.differences.last() == Some(cause);
+        let span = match is_of_point {
+            true => line_of(&self.source.text, "sweep", &["vary"]),
+            false => {
+                line_of(&self.source.text, &format!("arm {}", arm.name), &[cause.key().as_str()])
+            }
+        };
+        self.complaint(span, message, None)
+    }
+}
+
+/// Returns the difference of an arm that a message about its target names, or that sets the target;
+/// `None` if the workload alone sets it.
+fn cause<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
+    let names_it = |one: &&Difference| match one {
+        Difference::Option { name, .. } => message.contains(&format!("`{name}`")),
+        Difference::Server { .. } => message.contains(&format!("`{}`", one.key())),
+        Difference::Url(_)
+        | Difference::Param { .. }
+        | Difference::Key { .. }
+        | Difference::Nodes(_)
+        | Difference::Before(_)
+        | Difference::After(_)
+        | Difference::BeforeCommand(_)
+        | Difference::AfterCommand(_) => false,
+    };
+    let is_url = |one: &&Difference| matches!(one, Difference::Url(_));
+    arm.differences.iter().rfind(names_it).or_else(|| arm.differences.iter().find(is_url))
 }
 
 /// Returns true if the URL of an arm's target comes from the command line.
@@ -102,13 +158,14 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
         Some((owner, reason)) => {
             let name = owner.name();
             let sentence = format!("cpu({name}) of [saturate] cannot be observed: {reason}");
-            Err(Complaint::new(sentence).help(match reason {
+            let help = match reason {
                 UnobservedCpu::BehindPooler => {
-                    "write `until = cpu(proxy) >= 95%`, or \
-                                                `until = throughput gains < 2%`"
+                    "write `until = cpu(proxy) >= 95%`, or `until = throughput gains < 2%`"
                 }
                 _ => "write `until = throughput gains < 2%`",
-            }))
+            };
+            let span = line_of(&file.source.text, "saturate", &["until"]);
+            Err(file.complaint(span, sentence, Some(help)))
         }
     }
 }
@@ -153,7 +210,7 @@ fn check_arm(
         return Err(of_arm(sentence).help("leave out --virtual"));
     }
     let admitted = lab::admit_all(&workload.plan, &workload.target(), is_virtual);
-    admitted.map_err(|problem| of_arm(problem.to_string()))?;
+    admitted.map_err(|problem| file.about_target(arm, &problem))?;
     let examined = inputs::examine(&workload.plan, &workload.files, is_virtual);
     examined.map_err(|wrong| Complaint::about(&workload.source, &wrong))?;
     match workload.plan.jobs.iter().find(|job| job.requests.results.is_some()) {

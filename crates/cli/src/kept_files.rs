@@ -8,6 +8,7 @@ use base::units::grouped;
 use guardian::TemporaryFolder;
 use record::{InputFile, LONGEST_KEPT_TEXT};
 
+use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
 use crate::read_files;
 use crate::reading::EXPERIMENT;
@@ -48,10 +49,15 @@ impl KeptFiles {
         Ok(KeptFiles { folder, first })
     }
 
-    /// Returns the path of the file that is run, which exists as long as this value.
-    pub(crate) fn first(&self) -> &Path {
+    /// Puts the file that is run, which exists as long as this value, in place of the file that the
+    /// command of the record names.
+    pub(crate) fn replace(&self, args: &mut FileArgs, record: &Path) {
         debug_assert!(self.first.starts_with(self.folder.path()), "it is one of the files");
-        &self.first
+        args.unpacked = Some(UnpackedRecord {
+            record: record.to_owned(),
+            file: std::mem::replace(&mut args.file, self.first.clone()),
+            folder: self.folder.path().to_owned(),
+        });
     }
 }
 

@@ -125,7 +125,11 @@ fn read_source(args: &FileArgs) -> Result<(SourceText, PathBuf, Overrides), Comp
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
-    Ok((SourceText { name: path.display().to_string(), text }, path, overrides))
+    let name = args
+        .unpacked
+        .as_ref()
+        .map_or_else(|| path.display().to_string(), |unpacked| unpacked.name(&path));
+    Ok((SourceText { name, text }, path, overrides))
 }
 
 fn read_plan(

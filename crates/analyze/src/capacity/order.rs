@@ -99,6 +99,17 @@ impl CapacityOrder {
 }
 
 impl OrderError {
+    /// Returns the keys of a file's `[capacity]` that are at fault, the first one that is set.
+    pub fn keys(&self) -> &'static [&'static str] {
+        match self {
+            OrderError::NoCondition => &["slo"],
+            OrderError::First { .. } => &["first"],
+            OrderError::FirstAboveHighest { .. } => &["first", "highest"],
+            OrderError::Confirmations { .. } => &[],
+            OrderError::BudgetTooShort { .. } => &["budget", "trial"],
+        }
+    }
+
     /// Returns the change to the file that makes the search possible.
     pub fn remedy(&self) -> &'static str {
         match self {

@@ -111,7 +111,7 @@ pub(crate) fn command(
     plan: &Plan,
     more: &[(&str, Option<String>)],
 ) -> String {
-    let file = file_name(args.recorded_name.as_ref().unwrap_or(&args.file));
+    let file = file_name(args.unpacked.as_ref().map_or(&args.file, |unpacked| &unpacked.file));
     let mut words = vec!["assay".to_owned(), name.to_owned(), shell_word(&file)];
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {

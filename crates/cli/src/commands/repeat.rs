@@ -39,7 +39,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     refuse_unanswered(&first)?;
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
-    run.file.recorded_name = Some(std::mem::replace(&mut run.file.file, kept.first().to_owned()));
+    kept.replace(&mut run.file, &args.record);
     let file = read_experiment(&run, recorded.fact(EXPERIMENT).unwrap_or_default())?;
     let executed = match experiment::execute(&run, &file)? {
         Ok(executed) => executed,
@@ -107,7 +107,7 @@ fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> 
     drop(record);
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
-    run.file.recorded_name = Some(std::mem::replace(&mut run.file.file, kept.first().to_owned()));
+    kept.replace(&mut run.file, &args.record);
     let record = match &run.out {
         Some(record) => record.clone(),
         None => order::record(None, "run").path().to_owned(),

@@ -487,3 +487,20 @@ fn check_prints_a_search_that_checks_as_the_same() {
     place.write("again.ini", &printed.stdout);
     assert_eq!(place.assay(&["check", "again.ini"]).expect(0).stdout, printed.stdout);
 }
+
+#[test]
+fn search_that_its_keys_make_impossible_is_refused_with_the_line() {
+    let check = |line: &str, message: &str| {
+        let place = place(&SEARCH.replace("highest = 2k", line));
+        let number = 7 + line.matches('\n').count();
+        let location = format!(" --> search.ini:{number}:1\n");
+        let line = line.lines().last().unwrap();
+        for command in [&["check", "search.ini"][..], &RUN] {
+            place.assay(command).refuses(&[message, &location, &format!(" | {line}\n")]);
+        }
+    };
+    let first = "the first value 2000 is above the largest value 1000";
+    check("highest = 1k\nfirst = 2k", first);
+    check("highest = 50", "the first value 100 is above the largest value 50");
+    check("budget = 5s", "a budget of 5 s is too short; the search takes ");
+}

@@ -48,6 +48,16 @@ fn target_of_an_arm_is_checked_with_its_options() {
     let ran = place.assay(&["check", "more.ini"]).expect(2);
     let words = "[arm four]: ";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("`service`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" | option.servise = 4ms\n"), "{}", ran.stderr);
+    let arms = QUESTION.split("[arm").next().unwrap();
+    for (lines, shown) in [
+        ("[arm a]\n[arm b]\nurl = sim:mn1\n", "[arm b]: there is no simulated server `sim:mn1`"),
+        ("[arm a]\n[arm b]\nurl = sim:mn1\n", " | url = sim:mn1\n"),
+        ("[sweep]\nvary = option.servise: 1ms, 2ms\n", " | vary = option.servise: 1ms, 2ms\n"),
+    ] {
+        place.write("more.ini", format!("{arms}{lines}"));
+        place.assay(&["check", "more.ini"]).refuses(&[shown, " --> more.ini:"]);
+    }
 }
 
 #[test]

@@ -261,3 +261,16 @@ fn permissions_of_a_record_must_be_given_again() {
     let line = ["repeat", "r.assay", "--allow-commands", "--out", "again.assay", "--quiet"];
     assert_ne!(place.assay(&line).code, 2);
 }
+
+/// The files are in a temporary folder, which is gone when somebody reads the message.
+#[test]
+fn mistake_in_a_recorded_file_names_the_record() {
+    let place = experiment(URL, SLOWER, "");
+    let ran = place.assay(&["repeat", "r.assay", "--set", "m=8"]);
+    ran.refuses(&[
+        "in `read.ini`: `--set m`: the file has no parameter `m`",
+        " --> slower.ini of r.assay:3:12\n",
+    ]);
+    let ran = place.assay(&["repeat", "r.assay", "--url", "sim:mm1?sevice=1ms"]);
+    ran.refuses(&["a simulated server has no option `sevice`"]);
+}

@@ -313,3 +313,22 @@ fn option_and_parameter_take_their_values_in_every_run() {
     assert_eq!(found("option.service: 4ms, 9ms"), (200.0, 100.0));
     assert_eq!(found("set.pause: 4ms, 9ms"), (200.0, 100.0));
 }
+
+#[test]
+fn point_at_which_no_virtual_time_passes_is_named() {
+    let place = place(&closed(USL), "[sweep]\nvary = option.service: 1ms, 0ms\n");
+    let words = "option.service = 0ms: virtual time does not pass: the clients of [read]";
+    run(&place, &[]).refuses(&[words, " | vary = option.service: 1ms, 0ms\n"]);
+    assert_eq!(place.names(), ["read.ini", "sweep.ini"]);
+}
+
+/// Zero counts as not set, and a job without arrivals then has one client.
+#[test]
+fn zero_clients_are_one_in_the_models() {
+    let experiment = "[sweep]\nvary = concurrency(read): 0, 2..64 x2\n";
+    let place = place(&closed(USL), experiment);
+    let ran = run(&place, &["--quiet"]).expect(0);
+    for words in ["\nUSL    peak ", "\nmodel  one request 1.00 ms"] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+}

@@ -19,6 +19,7 @@ mod experiment;
 mod fields;
 mod fixed;
 mod judge;
+mod line;
 mod metric;
 mod outline;
 mod percent;
@@ -42,6 +43,7 @@ pub use delta::Deltas;
 pub use difference::Difference;
 pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
 pub use fixed::HookStatement;
+pub use line::line_of;
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
