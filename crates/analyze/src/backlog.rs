@@ -12,6 +12,10 @@
 //! If a job has a varying rate, the number of open requests varies with it, even at a constant
 //! response time: by Little's law it is the rate times the response time. If the backlog grows
 //! together with the rate, only the growth beyond the growth of the rate counts.
+//!
+//! A window of a few seconds is too short for a trend. There, a load exceeds the capacity if in
+//! each second far fewer requests end than come due, beyond any chance, and the requests do not
+//! end faster and faster, as they do if each takes seconds and the run has just begun.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -33,6 +37,13 @@ pub(crate) struct Arrivals {
     pub(crate) requests: u64,
     /// Number of requests that arrive together, at random times.
     pub(crate) burst: u32,
+}
+
+/// Requests that came due in an interval, and requests that ended in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Flow {
+    pub(crate) due: f64,
+    pub(crate) ended: f64,
 }
 
 /// Maximum number of blocks that the window is divided into. Block means are nearly independent of
@@ -57,6 +68,21 @@ const MATERIAL_COUNT: f64 = 10.0;
 /// √(2 n b), if service times are exponential (the variances of arrivals and of departures are both
 /// n, times b for bursts).
 const RANDOM_WALK: f64 = 2.0;
+
+/// Share of the requests that may stay open in an interval of a window that is too short for a
+/// trend.
+pub(crate) const OPEN_ALLOWED: f64 = 0.25;
+
+/// Minimum number of intervals in which too few requests end: one may have a stall.
+const SHORT_INTERVALS: usize = 2;
+
+/// Standard deviations of the number of arrivals beyond which a shortfall is not chance.
+const BEYOND_CHANCE: f64 = 10.0;
+
+/// Share of ended requests in the last interval, relative to the share before it, above which the
+/// open requests may be slow ones. At the start of a run with independent exponential times it is
+/// at least 1.39 as long as [`OPEN_ALLOWED`] is exceeded; with constant times it is infinite.
+const SPEED_UP: f64 = 1.25;
 
 /// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
 /// remaining open requests say nothing about the rate.
@@ -106,6 +132,32 @@ fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// Returns the share of requests that stay open at a load beyond the capacity, for a window that is
+/// too short for a trend; `None` if the load may be within the capacity. `flows` begin with the
+/// first arrival of the job, and the last `in_window` of them are in the window. `burst` is the
+/// number of requests that arrive together, at random times.
+pub(crate) fn open_share(flows: &[Flow], in_window: usize, burst: u32) -> Option<f64> {
+    let first = flows.len().checked_sub(in_window.max(SHORT_INTERVALS))?;
+    let all = total(&flows[first..]);
+    let open = all.due - all.ended;
+    let by_chance = BEYOND_CHANCE * (all.due * f64::from(burst)).sqrt();
+    let is_short = |flow: &Flow| flow.ended > 0.0 && flow.ended_share() < 1.0 - OPEN_ALLOWED;
+    let falls_short = flows[first..].iter().all(is_short) && open > by_chance;
+    (falls_short && !speeds_up(flows)).then_some(open / all.due)
+}
+
+/// Returns true if the share of ended requests rises: those that are open may be slow ones.
+fn speeds_up(flows: &[Flow]) -> bool {
+    let Some((last, earlier)) = flows.split_last() else { return false };
+    last.ended_share() > SPEED_UP * total(earlier).ended_share()
+}
+
+fn total(flows: &[Flow]) -> Flow {
+    let add =
+        |sum: Flow, flow: &Flow| Flow { due: sum.due + flow.due, ended: sum.ended + flow.ended };
+    flows.iter().fold(Flow { due: 0.0, ended: 0.0 }, add)
+}
+
 /// Returns the means of the blocks of a window; `None` if it has too few intervals.
 fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     if intervals.len() < INTERVALS {
@@ -140,6 +192,12 @@ fn line(means: &[f64]) -> Trend {
 
 /// Value of t for points that lie exactly on a line, where the standard error is 0.
 const PERFECT: f64 = 1e6;
+
+impl Flow {
+    fn ended_share(self) -> f64 {
+        self.ended / self.due.max(1.0)
+    }
+}
 
 impl Arrivals {
     /// Describes the arrivals of a job with this number of requests in the window.
@@ -252,6 +310,44 @@ mod tests {
     fn a_shorter_window_needs_a_straighter_rise() {
         let limits = [5, 6, 7, 8, 9, 10, 60].map(|intervals| rise(intervals, 1.0).limit);
         assert_eq!(limits, [10.21, 7.17, 5.89, 5.21, 4.79, 4.5, 4.5]);
+    }
+
+    /// Returns the shortfall of a job with 1,000 requests in each second, of which so many end.
+    fn short(ended: &[u32], in_window: usize) -> Option<f64> {
+        let flow = |ended: &u32| Flow { due: 1_000.0, ended: f64::from(*ended) };
+        let flows: Vec<Flow> = ended.iter().map(flow).collect();
+        open_share(&flows, in_window, 1)
+    }
+
+    #[test]
+    fn short_window_is_overloaded_if_a_quarter_of_each_second_stays_open() {
+        assert_eq!(short(&[500, 500], 2), Some(0.5));
+        assert_eq!(short(&[1_000, 500, 500, 500], 3), Some(0.5));
+        assert_eq!(short(&[749, 749, 749, 749], 4), Some(0.251));
+        assert_eq!(short(&[749, 749, 750, 749], 4), None);
+        assert_eq!(short(&[500], 1), None, "a second may have a stall");
+        assert_eq!(short(&[500, 500], 1), Some(0.5), "the second before it belongs to the warm-up");
+        assert_eq!(short(&[1_000, 500], 1), None);
+    }
+
+    #[test]
+    fn shortfall_of_few_requests_is_chance() {
+        let flows = |due: f64| [Flow { due, ended: due / 2.0 }; 2];
+        assert_eq!(open_share(&flows(201.0), 2, 1), Some(0.5));
+        assert_eq!(open_share(&flows(199.0), 2, 1), None);
+        assert_eq!(open_share(&flows(4_000.0), 2, 21), None);
+    }
+
+    /// A constant time of 1.5 s, exponential ones of 4 s, a target that hangs, and one that stalls.
+    #[test]
+    fn slow_requests_at_the_start_of_a_run_are_not_an_overload() {
+        for ended in [[0, 500, 1_000, 1_000], [221, 393, 528, 632], [0; 4], [1_000, 900, 0, 0]] {
+            for seconds in 2..=4 {
+                let ended = &ended[..seconds];
+                assert_eq!(short(ended, seconds), None, "{ended:?}");
+                assert_eq!(short(ended, seconds - 1), None, "{ended:?}");
+            }
+        }
     }
 
     #[test]

@@ -121,6 +121,8 @@ pub enum Unit {
     Percent,
     /// Unsent requests in percent.
     PercentUnsent,
+    /// Requests that stayed open, in percent.
+    PercentOpen,
     /// Requests.
     Requests,
     /// Rejected requests.
@@ -290,6 +292,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Percent => "%",
             Unit::PercentUnsent => "% unsent",
+            Unit::PercentOpen => "% open",
             Unit::Requests => "requests",
             Unit::RejectedRequests => "rejected requests",
             Unit::StandardDeviations => "standard deviations",

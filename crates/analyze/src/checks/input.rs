@@ -5,7 +5,7 @@ use base::{AccountId, Code};
 use record::{Counts, EndKind, EventKind};
 use workload::Pacing;
 
-use crate::backlog::{Arrivals, Trend, trend, trend_of_varying};
+use crate::backlog::{Arrivals, Flow, INTERVALS, Trend, open_share, trend, trend_of_varying};
 use crate::evidence::{Evidence, JobEvidence};
 
 /// Fraction of unexpected errors beyond which a run is invalid.
@@ -32,6 +32,8 @@ struct Backlog {
     open: Vec<f64>,
     /// Requests that came due in each of these intervals and in all before.
     arrivals: Vec<f64>,
+    /// Requests that ended in the same intervals.
+    ended: Vec<f64>,
 }
 
 impl<'a> CheckInput<'a> {
@@ -93,12 +95,19 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the errors of a job including those that it accepts.
     fn failed(&self, account: AccountId) -> u64 {
-        let counts = &self.counts[account.index()];
+        let drained = match self.excuses_drain(account) {
+            true => self.evidence.jobs[account.index()].failed_with(Code::DRAIN),
+            false => 0,
+        };
+        self.counts[account.index()].balance.errors().saturating_sub(drained)
+    }
+
+    /// Returns true if requests of a job that were in flight after the drain are not errors.
+    pub(super) fn excuses_drain(&self, account: AccountId) -> bool {
         let drained = self.evidence.jobs[account.index()].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)
-            && drained <= counts.balance.completed();
-        let drained = if was_given_up || self.is_overloaded(account) { drained } else { 0 };
-        counts.balance.errors().saturating_sub(drained)
+            && drained <= self.counts[account.index()].balance.completed();
+        was_given_up || self.is_overloaded(account)
     }
 
     pub(super) fn error_rate(&self, account: AccountId) -> f64 {
@@ -132,7 +141,23 @@ impl<'a> CheckInput<'a> {
     pub(super) fn grows(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
         let arrivals = Arrivals::of(job, self.counts[account.index()].arrivals);
-        self.trend(account).is_some_and(|trend| trend.exceeds_capacity(arrivals))
+        match self.trend(account) {
+            Some(trend) => trend.exceeds_capacity(arrivals),
+            None => self.open_share(account).is_some(),
+        }
+    }
+
+    /// Returns the share of a job's requests that stayed open because the load exceeds the
+    /// capacity; `None` if it may not, or if the window is long enough for a trend.
+    pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
+        let job = self.evidence.plan.account(account).job();
+        let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
+        if !job.has_arrivals() || open.len() >= INTERVALS {
+            return None;
+        }
+        let flows = arrivals.iter().zip(ended).map(|(due, ended)| Flow { due: *due, ended });
+        let flows: Vec<Flow> = flows.skip_while(|flow| flow.due == 0.0).collect();
+        open_share(&flows, open.len(), Arrivals::of(job, 0).burst)
     }
 
     /// Returns true if too many requests of a job were still in line after the run had waited for
@@ -157,7 +182,7 @@ impl<'a> CheckInput<'a> {
     pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
         let job = self.evidence.jobs.get(account.index())?;
         let (schedule, _) = self.evidence.plan.account(account).job().arrivals()?;
-        let Backlog { open, arrivals } = self.backlog(job);
+        let Backlog { open, arrivals, .. } = self.backlog(job);
         match schedule.varies() {
             true => trend_of_varying(&open, &arrivals),
             false => trend(&open),
@@ -203,6 +228,7 @@ impl<'a> CheckInput<'a> {
             let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
             open += step.counts.arrivals as i64 - ended as i64;
             backlog.arrivals.push(step.counts.arrivals as f64);
+            backlog.ended.push(ended as f64);
             if index < window.start {
                 continue;
             }
@@ -216,6 +242,7 @@ impl<'a> CheckInput<'a> {
         let behind = backlog.open.len() - lasted;
         backlog.open.truncate(lasted);
         backlog.arrivals.truncate(backlog.arrivals.len() - behind);
+        backlog.ended.truncate(backlog.arrivals.len());
         backlog
     }
 }

@@ -1,7 +1,7 @@
 //! Check that requests did not arrive faster than they were answered.
 
 use super::input::{CheckInput, UNSENT_ALLOWED};
-use crate::backlog::INTERVALS;
+use crate::backlog::{INTERVALS, OPEN_ALLOWED};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{Backlog, Finding, JobObstacle};
 
@@ -13,12 +13,21 @@ impl CheckInput<'_> {
             return CheckKind::Backlog.not_possible(JobObstacle::NoArrivals);
         }
         let steepest = scheduled
+            .clone()
             .filter_map(|account| self.trend(account))
             .max_by(|a, b| (a.t / a.limit).total_cmp(&(b.t / b.limit)));
         if let Some(check) = self.rejected_check().or_else(|| self.unsent_check()) {
             return check;
         }
         let overloaded: Vec<String> = self.overloaded().map(str::to_owned).collect();
+        let open_share = scheduled.filter_map(|account| self.open_share(account));
+        let open_share = open_share.max_by(f64::total_cmp).filter(|_| !overloaded.is_empty());
+        if let Some(share) = open_share {
+            let judged =
+                CheckKind::Backlog.of(Unit::PercentOpen, share * 100.0, OPEN_ALLOWED * 100.0);
+            let finding = Finding::Backlog(Backlog::Grows { jobs: overloaded });
+            return judged.found(Status::Suspect, finding);
+        }
         let (status, finding) = match steepest {
             _ if !overloaded.is_empty() => (Status::Suspect, Backlog::Grows { jobs: overloaded }),
             None => {

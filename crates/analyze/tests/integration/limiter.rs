@@ -107,8 +107,10 @@ fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
 #[test]
 fn a_window_too_short_for_a_trend_does_not_say_that_nothing_is_limited() {
     let mut evidence = steady("duration = 4s\n[read]\nquery = select 1\nrate = 1000\n");
-    answer_only(&mut evidence, 0, 0, PER_S / 2);
+    answer_only(&mut evidence, 0, 0, PER_S * 4 / 5);
     is_inconclusive(&evidence, Inconclusive::ShortWindow);
+    answer_only(&mut evidence, 0, 0, PER_S / 2);
+    check(&evidence, Component::Unknown, unobserved(Saturation::Overload));
 }
 
 #[test]

@@ -147,19 +147,44 @@ fn response_times_are_withheld_of_the_overloaded_job_alone() {
     assert_eq!(exceeds, [false, true]);
 }
 
+/// Returns a run of some seconds whose requests are answered at this rate from the first second on.
+fn answered_at(seconds: u64, warmup: u64, per_s: u64) -> Evidence {
+    let job = "[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
+    let file = format!("duration = {seconds}s\nwarmup = {warmup}s\n{job}");
+    let mut evidence = steady(&file);
+    answer_only(&mut evidence, 0, 0, per_s);
+    evidence
+}
+
 #[test]
-fn plain_overload_needs_five_seconds() {
-    let short = |seconds: u64| {
-        let job = "[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
-        let file = format!("duration = {seconds}s\n{job}");
-        let mut evidence = steady(&file);
-        answer_only(&mut evidence, 0, 0, PER_S / 2);
-        evidence
-    };
-    only("backlog", Status::Suspect, &short(5));
-    let check = only("backlog", Status::NotPossible, &short(4));
-    let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5 });
-    assert_eq!(check.finding, Finding::NotPossible(few));
+fn short_window_shows_an_overload_by_its_shortfall() {
+    let trend = only("backlog", Status::Suspect, &answered_at(5, 0, PER_S / 2));
+    assert_eq!(trend.unit, Unit::StandardErrors);
+    for (seconds, warmup) in [(2, 0), (3, 0), (4, 0), (4, 1), (2, 1)] {
+        let evidence = answered_at(seconds, warmup, PER_S / 2);
+        let check = only("backlog", Status::Suspect, &evidence);
+        assert_eq!(check.finding, grows("read"));
+        let numbers = (check.value, check.limit, check.unit);
+        assert_eq!(numbers, (Some(50.0), Some(25.0), Unit::PercentOpen));
+        assert!(summarize(&evidence).jobs[0].exceeds_capacity);
+    }
+}
+
+#[test]
+fn short_window_without_a_large_shortfall_is_not_judged() {
+    for (seconds, per_s) in [(1, PER_S / 2), (2, PER_S * 3 / 4), (4, PER_S * 3 / 4), (4, 0)] {
+        let evidence = answered_at(seconds, 0, per_s);
+        let check = check("backlog", &evidence);
+        let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5 });
+        assert_eq!(check.finding, Finding::NotPossible(few), "{seconds} {per_s}");
+        assert!(!summarize(&evidence).jobs[0].exceeds_capacity);
+    }
+}
+
+#[test]
+fn shortfall_after_the_target_was_lost_is_not_an_overload() {
+    let evidence = Evidence { ended: Some(EndKind::TargetLost), ..answered_at(4, 0, PER_S / 2) };
+    assert_eq!(check_of(&evidence), Status::NotPossible);
 }
 
 /// Four seconds are too few for a slope, and enough to leave requests behind.
@@ -211,7 +236,7 @@ fn queue_overflow_of_a_short_run_is_noticed() {
     assert_eq!((check.value, check.limit), (Some(7.0), Some(0.0)));
 }
 
-/// A load on a server with `servers` parallel services, for a minute with a warm-up of ten seconds.
+/// A load on a server with `servers` parallel services.
 #[derive(Clone, Copy)]
 struct Load {
     per_s: u32,
@@ -221,10 +246,11 @@ struct Load {
 
 impl Load {
     /// Returns the evidence of a run with exponential service times.
-    fn run(self, seed: u64) -> Evidence {
+    fn run(self, Length { seconds, warmup }: Length, seed: u64) -> Evidence {
         let Load { per_s, servers, utilisation } = self;
-        let file =
-            format!("duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = {per_s}\n");
+        let file = format!(
+            "duration = {seconds}s\nwarmup = {warmup}s\n[read]\nquery = select 1\nrate = {per_s}\n"
+        );
         let mut evidence = crate::support::nothing(&file);
         let service = utilisation * f64::from(servers) / f64::from(per_s);
         let options = [
@@ -237,7 +263,7 @@ impl Load {
         server.time_zero(Stamp::ZERO);
         let session = server.connect(Stamp::ZERO).unwrap();
         let gaps = Stream::new(Seed(seed), "test", "gaps");
-        let mut intervals = vec![Step::default(); 60];
+        let mut intervals = vec![Step::default(); seconds];
         let mut now = 0.0;
         for number in 0.. {
             now += gaps.draw(number).exponential() / f64::from(per_s);
@@ -259,10 +285,57 @@ impl Load {
         evidence
     }
 
-    /// Returns the number of runs, of `runs`, in which the load is found to exceed the capacity.
+    /// Returns the number of runs of a minute, of `runs`, in which the load is found to exceed the
+    /// capacity.
     fn alarms(self, runs: u64) -> usize {
-        let is_suspect = |seed: &u64| check("backlog", &self.run(*seed)).status == Status::Suspect;
+        self.alarms_in(Length { seconds: 60, warmup: 10 }, runs)
+    }
+
+    /// Returns the same number for runs of another length.
+    fn alarms_in(self, length: Length, runs: u64) -> usize {
+        let is_suspect =
+            |seed: &u64| check("backlog", &self.run(length, *seed)).status == Status::Suspect;
         (1..=runs).filter(is_suspect).count()
+    }
+}
+
+/// The length of a run and of its warm-up, in seconds.
+#[derive(Clone, Copy)]
+struct Length {
+    seconds: usize,
+    warmup: usize,
+}
+
+/// Runs whose window is too short for a trend.
+const SHORT_RUNS: [Length; 6] = [
+    Length { seconds: 1, warmup: 0 },
+    Length { seconds: 2, warmup: 1 },
+    Length { seconds: 2, warmup: 0 },
+    Length { seconds: 3, warmup: 0 },
+    Length { seconds: 4, warmup: 1 },
+    Length { seconds: 4, warmup: 0 },
+];
+
+#[test]
+fn a_busy_queue_gives_no_false_alarm_in_a_short_window() {
+    for length in SHORT_RUNS {
+        for per_s in [20, 200, 2_000] {
+            for (servers, utilisation) in [(1, 0.9), (1, 0.95), (4, 0.95), (1, 1.0)] {
+                let alarms = Load { per_s, servers, utilisation }.alarms_in(length, 20);
+                let Length { seconds, warmup } = length;
+                assert_eq!(alarms, 0, "{per_s}/s, {utilisation}, {seconds} s after {warmup} s");
+            }
+        }
+    }
+}
+
+#[test]
+fn twice_the_capacity_is_found_in_a_short_window() {
+    for length in SHORT_RUNS.into_iter().filter(|length| length.seconds > 1) {
+        for servers in [1, 4] {
+            let load = Load { per_s: 2_000, servers, utilisation: 2.0 };
+            assert_eq!(load.alarms_in(length, 20), 20);
+        }
     }
 }
 

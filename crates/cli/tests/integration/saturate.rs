@@ -144,6 +144,22 @@ fn rate_grows_until_it_exceeds_the_capacity() {
     assert_eq!(sentence(&document), expected);
 }
 
+/// A window of three seconds is too short for a trend of the backlog.
+#[test]
+fn smallest_rate_beyond_the_capacity_is_noticed_in_a_short_run() {
+    let values_of_rate = "values = 800, 1600\nuntil = throughput gains < 2%\n";
+    let place = place(&format!("[saturate]\nvary = rate(read)\n{values_of_rate}"));
+    let workload = fs::read_to_string(place.at("w.ini")).unwrap();
+    let short = workload.replace("= 20s\nwarmup = 2s", "= 4s\nwarmup = 1s");
+    place.write("w.ini", short.replace("concurrency = 1\n", ""));
+    let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()));
+    let saturate = &document["saturate"];
+    assert_eq!(saturate["outcome"], "all-overloaded", "{saturate:#}");
+    assert_eq!(values(&document), [800.0]);
+    let first = "Load: rate(read) = 800/s, the smallest value, exceeds the capacity";
+    assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
+}
+
 #[test]
 fn load_and_steps_are_in_every_form_of_the_answer() {
     let place = place(SEARCH);
@@ -223,7 +239,8 @@ fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
         running.signal(Signal::SIGKILL);
         running.ends();
         let unfinished = place.assay(&["report", &record, "--full"]).expect(3);
-        assert!(unfinished.stdout.starts_with("No answer: "), "{}", unfinished.stdout);
+        let words = "No answer: the experiment was killed, or is still running";
+        assert!(unfinished.stdout.starts_with(words), "{}", unfinished.stdout);
         let resume = ["run", "e.ini", "--virtual", "--full", "--resume", &record];
         let ran = place.assay(&resume).expect(0);
         assert_eq!(without_notes(&ran.stdout).replace(&record, "r.assay"), expected, "{words}");
