@@ -72,7 +72,8 @@ pub enum NoResponseModel {
         /// Its gain over the best of the other points, as a fraction.
         gain: f64,
     },
-    /// One client reaches a higher throughput than the plateau allows: there is no single server.
+    /// One request takes less time than the server needs for each at the plateau, beyond chance:
+    /// the points do not follow the model.
     ShorterThanServer {
         /// T, in milliseconds.
         one_request_ms: f64,
@@ -82,6 +83,19 @@ pub enum NoResponseModel {
 }
 
 impl ResponseModel {
+    /// Makes the model, unless a request takes less time than the server alone, beyond chance.
+    fn checked(
+        one_request_ms: f64,
+        plateau_per_s: f64,
+        measured: &[(usize, Measured)],
+    ) -> Result<ResponseModel, NoResponseModel> {
+        let server_ms = 1e3 / plateau_per_s;
+        match server_ms <= one_request_ms * (1.0 + SAME) {
+            true => Ok(ResponseModel::new(one_request_ms, plateau_per_s, measured)),
+            false => Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms }),
+        }
+    }
+
     fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[(usize, Measured)]) -> Self {
         let server_ms = 1e3 / plateau_per_s;
         let delay_ms = (one_request_ms - server_ms).max(0.0);
@@ -122,11 +136,7 @@ pub fn response_model(
         measured.extend(metrics.measure(point).ok().map(|it| (index, it)));
     }
     let plateau_per_s = plateau(points, &measured)?;
-    let server_ms = 1e3 / plateau_per_s;
-    if server_ms > one_request_ms {
-        return Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms });
-    }
-    Ok(ResponseModel::new(one_request_ms, plateau_per_s, &measured))
+    ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
 /// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
@@ -165,10 +175,7 @@ pub fn response_model_of_rates(
     let server_ms = 1e3 / plateau_per_s;
     let utilisation = lowest.rate_per_s / plateau_per_s;
     let one_request_ms = lowest.response_ms - server_ms * utilisation / (1.0 - utilisation);
-    if server_ms > one_request_ms * (1.0 + SAME) {
-        return Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms });
-    }
-    Ok(ResponseModel::new(one_request_ms, plateau_per_s, &measured))
+    ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
 fn predictions(model: &ResponseModel, measured: &[(usize, Measured)]) -> Vec<ModelPoint> {
@@ -269,6 +276,22 @@ mod tests {
             panic!("{fast:?}");
         };
         assert!(server_ms > one_request_ms, "{server_ms} {one_request_ms}");
+    }
+
+    /// A single server of 1 ms per request, with the noise of three repeats of five seconds.
+    #[test]
+    fn server_time_above_one_request_by_chance_leaves_no_delay() {
+        let noisy =
+            [("1", 1_009.0, 0.990), ("2", 1_001.0, 2.0), ("4", 1_005.0, 4.0), ("8", 997.0, 8.0)];
+        let found = model(&noisy).unwrap();
+        assert!(found.server_ms > found.one_request_ms, "{found:?}");
+        assert_eq!((found.delay_ms, found.points.len()), (0.0, 4));
+        let with = |one_request_ms| {
+            let found = model(&[("1", 1_000.0, one_request_ms), ("4", 1_000.0, 4.0)]);
+            found.map(|found| found.delay_ms)
+        };
+        assert_eq!(with(0.953), Ok(0.0));
+        assert!(matches!(with(0.952), Err(NoResponseModel::ShorterThanServer { .. })));
     }
 
     /// At a rate beyond the capacity the response time depends on the length of the run.

@@ -261,8 +261,8 @@ pub(super) fn no_model(reason: NoResponseModel) -> String {
             crate::number::percent(gain)
         ),
         NoResponseModel::ShorterThanServer { one_request_ms, server_ms } => format!(
-            "one request takes {} ms, less than the {} ms that one server would need: there are \
-             several",
+            "one request takes {} ms, less than the {} ms that one server would need at the \
+             plateau: the points do not follow this model",
             significant(one_request_ms),
             significant(server_ms)
         ),
@@ -398,8 +398,10 @@ mod tests {
         assert_eq!(usl(&Err(too_few)), ["not fitted: 3 points are usable, and 5 are needed"]);
         let none = model(&Err(NoResponseModel::NoSingleClient));
         assert_eq!(none, ["none: no point has one client"]);
-        let several = NoResponseModel::ShorterThanServer { one_request_ms: 1.0, server_ms: 4.0 };
-        assert!(no_model(several).ends_with("there are several"));
+        let shorter = NoResponseModel::ShorterThanServer { one_request_ms: 1.0, server_ms: 4.0 };
+        let words = "one request takes 1.00 ms, less than the 4.00 ms that one server would need \
+                     at the plateau: the points do not follow this model";
+        assert_eq!(no_model(shorter), words);
     }
 
     #[test]
