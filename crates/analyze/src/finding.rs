@@ -4,7 +4,7 @@
 //! sentences are made in `report`. Shares are fractions, 0 to 1; jobs and threads go by their
 //! names.
 
-use base::Nanos;
+use base::{Class, Nanos};
 use record::EventError;
 
 use crate::other_programs::OtherPrograms;
@@ -472,6 +472,8 @@ pub enum Failures {
         failed: u64,
         /// Scheduled requests.
         scheduled: u64,
+        /// Class of most of these errors; `None` if the record has no classes.
+        class: Option<Class>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Checks of the requests and their outcomes.
 
-use base::{AccountId, Class, Nanos};
+use base::{AccountId, Class, Code, Nanos};
 use record::EventKind;
 
 use super::input::{CheckInput, ERRORS_INVALID};
@@ -64,6 +64,7 @@ impl CheckInput<'_> {
                 job: self.evidence.plan.account(account).name().to_owned(),
                 failed,
                 scheduled: self.counts[account.index()].balance.scheduled(),
+                class: self.class_of_errors(account),
             },
         };
         let status = match rate {
@@ -73,6 +74,22 @@ impl CheckInput<'_> {
         };
         let judged = CheckKind::Errors.of(Unit::Percent, rate * 100.0, ERRORS_SUSPECT * 100.0);
         judged.found(status, Finding::Errors(finding))
+    }
+
+    /// Returns the class of most of a job's unexpected errors.
+    fn class_of_errors(&self, account: AccountId) -> Option<Class> {
+        let accepted = &self.evidence.plan.account(account).requests().accepted;
+        let is_unexpected = |code: Code| {
+            !accepted.contains(&code) && !(code == Code::DRAIN && self.excuses_drain(account))
+        };
+        let failures = &self.evidence.jobs[account.index()].failures;
+        let number = |class: Class| -> u64 {
+            let of_class =
+                failures.iter().filter(|(it, code, _)| *it == class && is_unexpected(*code));
+            of_class.map(|(.., count)| count).sum()
+        };
+        let classes = Class::ALL.into_iter().map(|class| (number(class), class));
+        classes.filter(|(number, _)| *number > 0).max_by_key(|(number, _)| *number).map(|it| it.1)
     }
 
     /// Checks that results had the number of rows that the workload expects.

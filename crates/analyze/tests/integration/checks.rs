@@ -348,8 +348,14 @@ fn failing_job_is_not_hidden_by_a_busier_job() {
     evidence.jobs[1].steps = vec![answered(0); 60];
     evidence.jobs[1].steps[30] = answered(20);
     turn_bad(&mut evidence, 1, 30, [20, 0, 0]);
+    evidence.jobs[1].failures = vec![
+        (Class::Disconnect, Code::new("57P01"), 11),
+        (Class::Conflict, Code::new("40001"), 5),
+        (Class::Conflict, Code::new("40P01"), 4),
+    ];
     let check = only("errors", Status::Invalid, &evidence);
-    let all = Failures::Some { job: "write".to_owned(), failed: 20, scheduled: 20 };
+    let class = Some(Class::Disconnect);
+    let all = Failures::Some { job: "write".to_owned(), failed: 20, scheduled: 20, class };
     assert_eq!(check.finding, Finding::Errors(all));
     assert_eq!(check.value, Some(100.0));
 }

@@ -135,14 +135,19 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object with their worst finding and their remedy.
+    /// Returns the checks that object with their worst finding and the remedy for it.
     pub(super) fn objecting(&self) -> Vec<ObjectingCheck> {
         let judged = self.judged_runs();
-        let check = |(kind, remedy): (CheckKind, &'static str)| {
+        let check = |(kind, usual): (CheckKind, &'static str)| {
             let objections = judged.iter().flat_map(|run| &run.objections);
             let status = objections.filter(|it| it.0 == kind).map(|it| it.1).max();
-            let (status, finding) = (status.unwrap_or(Status::Suspect), finding(kind, &judged));
-            ObjectingCheck { kind, status, finding, remedy }
+            let worst = worst(kind, &judged);
+            ObjectingCheck {
+                kind,
+                status: status.unwrap_or(Status::Suspect),
+                finding: worst.map(|(run, check)| finding(run, check, &judged)),
+                remedy: worst.and_then(|(_, check)| words::remedy_of(check)).unwrap_or(usual),
+            }
         };
         self.remedies().into_iter().map(check).collect()
     }
@@ -210,19 +215,23 @@ fn rounds_are(number: u32) -> String {
     format!("{} {verb}", count(number.into(), "round"))
 }
 
-/// Returns the finding of a check over some runs: `in 41 of 43 runs, worst in run 12: …; accepted
-/// up to 5 %`.
-fn finding(kind: CheckKind, runs: &[&RunView]) -> Option<String> {
-    let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);
-    let objecting = runs.iter().filter(objects).count();
+/// Returns the worst check of a kind that objects, with the number of its run.
+fn worst<'r>(kind: CheckKind, runs: &[&'r RunView]) -> Option<(u32, &'r Check)> {
     let found = runs.iter().flat_map(|run| run.checks.iter().map(|check| (run.number, check)));
     let found = found.filter(|(_, check)| check.kind == kind && check.status.objects());
-    let (run, worst) = found.max_by(|(_, one), (_, other)| {
+    found.max_by(|(_, one), (_, other)| {
         one.status.cmp(&other.status).then(excess(one).total_cmp(&excess(other)))
-    })?;
+    })
+}
+
+/// Returns the finding of a check over some runs: `in 41 of 43 runs, worst in run 12: …; accepted
+/// up to 5 %`.
+fn finding(run: u32, worst: &Check, runs: &[&RunView]) -> String {
+    let objects = |it: &&&RunView| it.objections.iter().any(|(known, _)| *known == worst.kind);
+    let objecting = runs.iter().filter(objects).count();
     let sentence = words::sentence_of(worst);
     let of = count(runs.len() as u64, "run");
-    Some(format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst)))
+    format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst))
 }
 
 /// Returns the distance of a check's value from its limit.
@@ -247,7 +256,7 @@ fn accepted(check: &Check) -> String {
 #[cfg(test)]
 mod tests {
     use analyze::capacity::Phase;
-    use analyze::finding::Backlog;
+    use analyze::finding::{Backlog, Failures};
     use analyze::limiting::{Inconclusive, LimiterFinding, Saturation};
     use analyze::{Component, Finding, Unit};
 
@@ -288,6 +297,24 @@ mod tests {
         view.arms[0].validity.suspect =
             vec![(0, vec![CheckKind::StolenTime]), (1, vec![CheckKind::StolenTime])];
         view
+    }
+
+    #[test]
+    fn remedy_of_a_check_follows_from_its_worst_finding() {
+        let mut view = suspect();
+        view.arms[0].validity.suspect = vec![(0, vec![CheckKind::Errors])];
+        view.runs[0].objections = vec![(CheckKind::Errors, Status::Invalid)];
+        let remedy = |view: &ExperimentView| view.objecting()[0].remedy;
+        assert_eq!(remedy(&view), words::remedy(CheckKind::Errors));
+        let class = Some(base::Class::Disconnect);
+        let failed = Failures::Some { job: "read".to_owned(), failed: 5, scheduled: 10, class };
+        view.runs[0].checks[0] = Check {
+            kind: CheckKind::Errors,
+            status: Status::Invalid,
+            finding: Finding::Errors(failed),
+            ..view.runs[0].checks[0].clone()
+        };
+        assert!(remedy(&view).contains("why it was lost"), "{}", remedy(&view));
     }
 
     #[test]

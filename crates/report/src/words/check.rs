@@ -2,9 +2,9 @@
 
 use analyze::finding::{
     Backlog, CeilingUse, Checkpoints, ClockCost, Commits, Completeness, Connections, Coverage,
-    Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, LatePart, MedianChange, Outages,
-    ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse, WallClock, WarmUp,
-    WindowThird, WrongResults,
+    Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, Lag, LatePart, MedianChange,
+    Outages, ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse, WallClock,
+    WarmUp, WindowThird, WrongResults,
 };
 use analyze::{Check, Finding, OtherPrograms};
 use base::Nanos;
@@ -45,14 +45,7 @@ pub(crate) fn sentence_of(check: &Check) -> String {
             it.job, it.index
         ),
         Finding::Gaps(finding) => gaps(finding),
-        Finding::SendLag(it) => {
-            let part = match it.part {
-                LatePart::Hundredth => "1 %",
-                LatePart::Half => "half",
-            };
-            let late_ms = fixed(it.ns / 1e6, 3);
-            format!("{part} of the requests of [{}] were sent at least {late_ms} ms late", it.job)
-        }
+        Finding::SendLag(lag) => send_lag(lag),
         Finding::Stall(finding) => stall(*finding),
         Finding::ProcessorWait(finding) => processor_wait(finding, objects),
         Finding::GeneratorCpu(finding) => generator_cpu(finding),
@@ -341,6 +334,21 @@ fn frequency(finding: Frequencies, objects: bool) -> String {
     }
 }
 
+/// Returns the sentence on a send lag, which three decimals of a millisecond may show as zero.
+fn send_lag(Lag { job, part, ns }: &Lag) -> String {
+    let late_ms = fixed(ns / 1e6, 3);
+    let (late, others) = match part {
+        LatePart::Hundredth => ("1 %", "99 %"),
+        LatePart::Half => ("half", "half"),
+    };
+    match late_ms == "0.000" {
+        true => {
+            format!("{others} of the requests of [{job}] were sent within 0.001 ms of their time")
+        }
+        false => format!("{late} of the requests of [{job}] were sent at least {late_ms} ms late"),
+    }
+}
+
 fn backlog(finding: &Backlog) -> String {
     match finding {
         Backlog::Stable => "the backlog did not grow".to_owned(),
@@ -407,7 +415,7 @@ fn median_change(change: &MedianChange) -> String {
 fn errors(finding: &Failures) -> String {
     match finding {
         Failures::None => "0 requests failed unexpectedly".to_owned(),
-        Failures::Some { job, failed, scheduled } => format!(
+        Failures::Some { job, failed, scheduled, class: _ } => format!(
             "{} of the {} requests of [{job}] failed unexpectedly",
             grouped(*failed),
             grouped(*scheduled)

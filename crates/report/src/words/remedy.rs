@@ -3,7 +3,7 @@
 //! The answer prints them below a finding, and `docs/checks.md` begins its advice with them: a test
 //! of the guide compares the two. The finding chooses where a check has several causes.
 
-use analyze::finding::Connections;
+use analyze::finding::{Connections, Failures};
 use analyze::{Check, CheckKind, Finding};
 use base::Class;
 
@@ -17,6 +17,18 @@ const READ_LOG: &str = "look in the server's log for why it refused connections,
 /// The remedy for a server that refused the user, the password or the database.
 const CORRECT_LOGIN: &str = "correct what the server refused, such as the password, the database \
                              or the rights of the user, and run again";
+
+/// The remedy for requests whose connection was lost or refused.
+const FIND_SERVER: &str = "look in the server's log for why it was lost or ended the connections, \
+                           and run again";
+
+/// The remedy for requests that the server could not serve.
+const RELIEVE_SERVER: &str = "look in the server's log: it lacks space, memory or a permission, or \
+                              was shutting down";
+
+/// The remedy for requests that were not answered in time.
+const WAIT_LONGER: &str = "look at the server for why it did not answer in time, or give the job a \
+                           longer `timeout`";
 
 /// The checks in the order of the verdict, each with its remedy: an imperative without a period.
 const REMEDIES: [(CheckKind, &str); 32] = [
@@ -139,6 +151,7 @@ pub fn remedy_of(check: &Check) -> Option<&'static str> {
         Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {
             remedy_of_refusal(refusal.class)
         }
+        Finding::Errors(Failures::Some { class: Some(class), .. }) => remedy_of_errors(*class),
         _ => None,
     };
     check.status.objects().then(|| of_cause.unwrap_or_else(|| remedy(check.kind)))
@@ -156,6 +169,19 @@ fn remedy_of_refusal(class: Class) -> Option<&'static str> {
         | Class::Constraint
         | Class::Conflict
         | Class::WrongResult => Some(READ_LOG),
+    }
+}
+
+/// Returns the remedy for errors most of which have this class; `None` for those that may belong to
+/// the workload.
+fn remedy_of_errors(class: Class) -> Option<&'static str> {
+    match class {
+        Class::Statement | Class::Constraint | Class::Conflict => None,
+        Class::Disconnect => Some(FIND_SERVER),
+        Class::Timeout => Some(WAIT_LONGER),
+        Class::Server => Some(RELIEVE_SERVER),
+        Class::TooManyConnections => Some(remedy(CheckKind::Connections)),
+        Class::WrongResult => Some(remedy(CheckKind::WrongResults)),
     }
 }
 
@@ -204,6 +230,38 @@ mod tests {
             (Some(Class::Server), "the server's log"),
         ] {
             let remedy = remedy_with(class);
+            assert!(remedy.contains(words), "{class:?}: {remedy}");
+            assert!(remedy.chars().count() <= LONGEST, "{class:?}");
+        }
+    }
+
+    #[test]
+    fn remedy_for_errors_follows_from_their_class() {
+        let remedy_with = |class: Option<Class>| {
+            let job = "read".to_owned();
+            let failed = Failures::Some { job, failed: 20, scheduled: 20, class };
+            let judged = Check {
+                kind: CheckKind::Errors,
+                status: Status::Invalid,
+                value: None,
+                limit: None,
+                unit: Unit::Percent,
+                finding: Finding::Errors(failed),
+            };
+            remedy_of(&judged).expect("a remedy")
+        };
+        let usual = remedy(CheckKind::Errors);
+        assert_eq!(remedy_with(None), usual);
+        for class in Class::ALL {
+            let words = match class {
+                Class::Statement | Class::Constraint | Class::Conflict => usual,
+                Class::Disconnect => "why it was lost",
+                Class::Timeout => "`timeout`",
+                Class::TooManyConnections => "limit of connections",
+                Class::Server => "lacks space",
+                Class::WrongResult => "`expect-rows`",
+            };
+            let remedy = remedy_with(Some(class));
             assert!(remedy.contains(words), "{class:?}: {remedy}");
             assert!(remedy.chars().count() <= LONGEST, "{class:?}");
         }

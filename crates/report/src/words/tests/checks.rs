@@ -240,7 +240,7 @@ fn of_requests() -> Vec<ExpectedSentence> {
     let window = |requests| Finding::Window(requests);
     let length = Nanos::from_secs(50);
     let outcomes = Outcomes { due: 1_000, completed: 990, errors: 4, rejected: 3, unsent: 3 };
-    let failed = Failures::Some { job: read(), failed: 1_020, scheduled: 2_000 };
+    let failed = Failures::Some { job: read(), failed: 1_020, scheduled: 2_000, class: None };
     let wrong = |results| Finding::WrongResults(WrongResults::Some { job: read(), results });
     vec![
         (
@@ -287,6 +287,7 @@ fn of_requests() -> Vec<ExpectedSentence> {
 fn of_schedules() -> Vec<ExpectedSentence> {
     let second = Seconds::Odd { job: read(), begin: Nanos::from_secs(31), by: 0.1 };
     let lag = |part| Finding::SendLag(Lag { job: read(), part, ns: 250_000.0 });
+    let on_time = |part| Finding::SendLag(Lag { job: read(), part, ns: 499.0 });
     vec![
         (
             Finding::Rate(RateDifference { job: read(), by: -0.02 }),
@@ -331,6 +332,16 @@ fn of_schedules() -> Vec<ExpectedSentence> {
             lag(LatePart::Half),
             SUSPECT,
             "half of the requests of [read] were sent at least 0.250 ms late",
+        ),
+        (
+            on_time(LatePart::Half),
+            PASS,
+            "half of the requests of [read] were sent within 0.001 ms of their time",
+        ),
+        (
+            on_time(LatePart::Hundredth),
+            PASS,
+            "99 % of the requests of [read] were sent within 0.001 ms of their time",
         ),
     ]
 }
