@@ -19,7 +19,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     let words = Words {
         name: "queue".to_owned(),
         title: "Requests in progress, and connections".to_owned(),
-        caption: caption(&jobs, &series),
+        caption: caption(run, &jobs, &series),
     };
     if jobs.is_empty() || run.view.evidence.steps.is_empty() {
         return words.empty("There was no request that could be in progress.".to_owned());
@@ -76,7 +76,7 @@ fn connections(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
     steps.map(point).collect()
 }
 
-fn caption(jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
+fn caption(run: &Run<'_>, jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
     let all = jobs
         .iter()
         .zip(series)
@@ -93,6 +93,24 @@ fn caption(jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
                 span(Nanos::from_secs_f64(point.x))
             )
         }
-        _ => "At the end of each second every request was answered.".to_owned(),
+        _ => never_open(run, jobs).to_owned(),
+    }
+}
+
+/// Returns the caption for requests none of which was open at the end of a second.
+fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> &'static str {
+    let evidence = &run.view.evidence;
+    let steps = |job: &Job<'_>| {
+        evidence.jobs[job.account.index()].range(0..evidence.steps.len()).collect::<Vec<_>>()
+    };
+    let all: Vec<analyze::Step> = jobs.iter().flat_map(steps).collect();
+    let answered = all.iter().any(|step| step.ends.completed > 0);
+    let failed = all.iter().any(|it| it.ends.errors + it.counts.balance.rejected() > 0);
+    match (answered, failed) {
+        (_, false) => "At the end of each second every request was answered.",
+        (true, true) => {
+            "At the end of each second no request was open: each was answered or had failed."
+        }
+        (false, true) => "At the end of each second no request was open: each had failed.",
     }
 }

@@ -110,6 +110,32 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
 }
 
 #[test]
+fn caption_of_the_queue_tells_answers_from_failures() {
+    let caption = |failing: fn(usize, u64) -> u64| {
+        let mut case = cases::open();
+        for (place, step) in case.evidence.jobs[0].steps.iter_mut().enumerate() {
+            let arrivals = step.counts.arrivals;
+            step.ends.errors = failing(place, arrivals);
+            step.ends.completed = arrivals - step.ends.errors;
+        }
+        find(&figures(case), "queue").sentence().to_owned()
+    };
+    let start = "At the end of each second ";
+    let cases: [(fn(usize, u64) -> u64, &str); 3] = [
+        (|_, _| 0, "every request was answered."),
+        (
+            |place, all| if place == 5 { all } else { 0 },
+            "no request was open: each was answered or had failed.",
+        ),
+        (|_, all| all, "no request was open: each had failed."),
+    ];
+    for (failing, words) in cases {
+        let caption = caption(failing);
+        assert!(caption.starts_with(&format!("{start}{words}")), "{caption}");
+    }
+}
+
+#[test]
 fn readings_that_are_not_finite_are_gaps_and_not_words_of_a_page() {
     let mut case = observed();
     let is_of = |it: &&mut Observed| COMPONENTS.iter().any(|(name, ..)| *name == it.component);
