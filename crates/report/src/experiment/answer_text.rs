@@ -9,8 +9,11 @@ use crate::text::{Style, wrap};
 /// The width of a label with the gap behind it.
 const LABEL: usize = 11;
 
-/// The text of an answer while it is written. Sentences are broken at the width of the page; rows
-/// of tables, and text to be copied, are written as they are through [`fmt::Write`].
+/// Minimum width of the last column of a table, whose texts are broken.
+const LEAST_ROOM: usize = 8;
+
+/// The text of an answer while it is written. Sentences are broken at the width of the page; text
+/// to be copied is written as it is through [`fmt::Write`].
 pub(super) struct AnswerText {
     width: usize,
     text: String,
@@ -19,6 +22,11 @@ pub(super) struct AnswerText {
 impl AnswerText {
     pub(super) fn new(style: &Style) -> AnswerText {
         AnswerText { width: style.columns(), text: String::new() }
+    }
+
+    /// Returns true if there is less room than tables may need.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.width < Style::PLAIN.width
     }
 
     /// Returns the text.
@@ -36,6 +44,14 @@ impl AnswerText {
         self.broken(&format!("{label:<9}  "), LABEL, text);
     }
 
+    /// Writes a row of a table: the cells that are aligned already, and the text of the last
+    /// column, which is broken.
+    pub(super) fn row(&mut self, cells: &str, last: &str) {
+        let hanging = cells.chars().count();
+        let room = self.width.saturating_sub(hanging).max(LEAST_ROOM);
+        self.hang(cells, hanging, &wrap(&printable(last), room, room));
+    }
+
     /// Writes texts with a label, after an empty line.
     pub(super) fn labelled(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         for (number, text) in texts.into_iter().enumerate() {
@@ -49,6 +65,11 @@ impl AnswerText {
     fn broken(&mut self, first: &str, hanging: usize, text: &str) {
         let room = |used: usize| self.width.saturating_sub(used);
         let lines = wrap(&printable(text), room(first.chars().count()), room(hanging));
+        self.hang(first, hanging, &lines);
+    }
+
+    /// Writes lines, of which the first one follows a text and the others are indented.
+    fn hang(&mut self, first: &str, hanging: usize, lines: &[String]) {
         for (number, line) in lines.iter().enumerate() {
             match number {
                 0 => self.text.push_str(first),
@@ -73,6 +94,20 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    #[test]
+    fn last_column_is_broken_below_itself() {
+        let row = |width: usize| {
+            let mut text = AnswerText::new(&Style { color: false, width });
+            text.row("  12  400/s  ", "0 % at or beyond 20ms, within chance");
+            text.row("  13  800/s  ", "");
+            text.into_text()
+        };
+        let broken =
+            "  12  400/s  0 % at or beyond 20ms,\n             within chance\n  13  800/s\n";
+        assert_eq!(row(40), broken);
+        assert!(row(100).starts_with("  12  400/s  0 % at or beyond 20ms, within chance\n"));
+    }
 
     #[test]
     fn sentences_are_broken_and_commands_are_not() {

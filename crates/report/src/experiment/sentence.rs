@@ -7,7 +7,7 @@ use analyze::compare::{
 use base::units::grouped;
 use workload::question::{Bet, RunMetric, Scale};
 
-use crate::number::{count, fixed};
+use crate::number::{count, fixed, significant};
 
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
 /// interleaved pairs)`.
@@ -127,6 +127,17 @@ pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
     format!("{} … {high}", low.trim_end_matches(unit))
 }
 
+/// Change from which an interval has a shorter form: ten times as much, and more.
+const WIDE: f64 = 9.0;
+
+/// Returns an interval of large ratios as factors, which are shorter: `×123 … ×126` for `+12,204 …
+/// +12,543 %`; `None` for smaller changes and for differences.
+pub(super) fn factors(interval: ChangeInterval, scale: Scale) -> Option<String> {
+    let factor = |change: f64| format!("×{}", significant(1.0 + change));
+    let is_wide = scale == Scale::Ratio && interval.high >= WIDE;
+    is_wide.then(|| format!("{} … {}", factor(interval.low), factor(interval.high)))
+}
+
 /// Returns an interval of sizes, the smaller first: `14.9 … 17.5 %`.
 fn sizes(interval: ChangeInterval, change: f64, scale: Scale) -> String {
     let ends = match change < 0.0 {
@@ -195,7 +206,7 @@ pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         "" => crate::number::percent(value),
         "bytes" => crate::number::bytes(value.max(0.0).round() as u64),
-        unit => format!("{} {unit}", crate::number::significant(value)),
+        unit => format!("{} {unit}", significant(value)),
     }
 }
 
@@ -259,6 +270,10 @@ mod tests {
         let interval = ChangeInterval { low: -0.004, high: 0.029 };
         assert_eq!(range(interval, Scale::Ratio), "−0.40 … +2.90 %");
         assert_eq!(range(interval, Scale::Difference), "−0.40 … +2.90 points");
+        let large = ChangeInterval { low: 122.04, high: 125.43 };
+        assert_eq!(factors(large, Scale::Ratio).as_deref(), Some("×123 … ×126"));
+        assert_eq!(factors(large, Scale::Difference), None);
+        assert_eq!(factors(ChangeInterval { low: 1.0, high: 8.9 }, Scale::Ratio), None);
         assert_eq!((level(0.05), level(0.05 / 3.0)), ("95 %".to_owned(), "98.3 %".to_owned()));
     }
 }

@@ -7,7 +7,7 @@ use analyze::Status;
 use base::shell_word;
 
 use super::alarms::FalseAlarms;
-use super::short_tables::{ShortTable, tables};
+use super::short_tables::{MostRows, ShortTable, tables};
 use super::view::{DifferenceView, ExperimentView};
 use super::{lines, sweep, sweep_table};
 use crate::note;
@@ -51,17 +51,17 @@ pub(super) struct ShortExperiment {
 }
 
 impl ShortExperiment {
-    /// Chooses the parts; each table has at most `most` rows, and lists that can be long have a few
-    /// lines at least. Without rows there is one row, and no model of a sweep.
-    pub(super) fn of(view: &ExperimentView, most: usize) -> ShortExperiment {
-        let lines = most.max(LEAST_LINES);
+    /// Chooses the parts; lists that can be long have a few lines at least. Without rows there is
+    /// one row, and no model of a sweep.
+    pub(super) fn of(view: &ExperimentView, most: MostRows) -> ShortExperiment {
+        let lines = most.of_each.max(LEAST_LINES);
         let status = view.verdict();
         let reason = format!(": {}", view.reason());
         ShortExperiment {
             status,
             subject: subject(view, lines),
-            results: results(view, lines, most > 0),
-            tables: tables(view, most.max(1)),
+            results: results(view, lines, most.of_each > 0),
+            tables: tables(view, most),
             verdict: Remark::sentence(tone(status), status.verdict(), reason),
             counts: unlabelled(limited(counts(view), lines)),
             objections: objections(view),

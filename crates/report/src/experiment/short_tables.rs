@@ -1,7 +1,9 @@
 //! The tables of a short answer of an experiment: the rows that are nearest to the answer.
 
+use analyze::compare::{ArmComparison, MetricChange, NotCompared};
 use analyze::curve::ArmCurve;
 use base::units::grouped;
+use workload::question::{BestRule, Quantity, RunMetric};
 
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
@@ -14,16 +16,26 @@ use crate::number::count;
 use crate::page::{Align, Cell, Table};
 
 /// Maximum number of metrics: most are exploratory.
-const MOST_METRICS: usize = 8;
+pub(super) const MOST_METRICS: usize = 8;
 
 /// Maximum number of characters of the name of an arm that is the title of a column.
 const LONGEST_TITLE: usize = 16;
 
 /// The titles of a table of metrics beside the names of its arms.
-const TITLES: [&str; 3] = ["metric", "change", "interval"];
+const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
 
 /// Maximum number of trials of a search.
 const MOST_TRIALS: usize = 8;
+
+/// Maximum numbers of rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MostRows {
+    /// Rows of a table, and lines of a list.
+    pub(super) of_each: usize,
+    /// Rows of declared metrics, if there are more than [`MOST_METRICS`]; fewer of them all stay
+    /// when exploratory ones are left out.
+    pub(super) declared: usize,
+}
 
 /// A table with its heading and notes.
 pub(super) struct ShortTable {
@@ -31,17 +43,24 @@ pub(super) struct ShortTable {
     pub(super) heading: String,
     /// The rows that are shown.
     pub(super) table: Table,
+    /// Confidence of the intervals, for a page that has room for them.
+    pub(super) levels: Option<String>,
     /// Notes below it.
     pub(super) notes: Vec<String>,
 }
 
-/// Returns the tables of an experiment that have rows, each with at most `most` of them.
-pub(super) fn tables(view: &ExperimentView, most: usize) -> Vec<ShortTable> {
+/// Title of the column of intervals.
+pub(super) const INTERVAL: &str = "interval";
+
+/// Returns the tables of an experiment that have rows, each with a row at least.
+pub(super) fn tables(view: &ExperimentView, rows: MostRows) -> Vec<ShortTable> {
+    let most = rows.of_each.max(1);
+    let metrics = metrics(view, MostRows { of_each: most, ..rows });
     let steps = view.saturation.iter().map(|search| steps(view, search, most));
     let trials = view.capacity.iter().map(|search| trials(search, most));
     let points = view.sweep.iter().map(|sweep| points(view, sweep, most));
     let compared = view.sweep.iter().map(|sweep| comparisons(view, sweep, most));
-    let details = steps.chain([metrics(view, most)]).chain(trials).chain(points).chain(compared);
+    let details = steps.chain([metrics]).chain(trials).chain(points).chain(compared);
     details.filter(|it| !it.table.is_empty()).collect()
 }
 
@@ -61,56 +80,131 @@ fn is_title(name: &str) -> bool {
 }
 
 /// Returns the metrics of all arms, the declared ones first.
-fn metrics(view: &ExperimentView, most: usize) -> ShortTable {
+fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let changes = shown_changes::changes(view.comparison.as_ref());
-    let names = |of: usize| view.arms[of].name.clone();
+    let is_declared = |(_, change): &&(&ArmComparison, &MetricChange)| !change.is_exploratory;
+    let declared = changes.iter().filter(is_declared).count();
+    let kept = if declared <= MOST_METRICS { declared } else { most.declared };
+    let rows = most.of_each.max(kept).min(MOST_METRICS);
+    let (shown, others) = changes.split_at(rows.min(changes.len()));
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
-    let has_arms = arms.len() > 1;
+    let mut table = table_of_metrics(view, arms);
+    let names_job = changes.iter().any(|(_, change)| change.metric.of != changes[0].1.metric.of);
+    for (arm, change) in shown {
+        let name = (arms.len() > 1).then(|| Cell::from(view.arms[arm.arm].name.as_str()));
+        let [metric, rest @ ..] = cells(change, names_job);
+        table.row([metric].into_iter().chain(name).chain(rest));
+    }
+    let is_exploratory = shown.iter().any(|(_, change)| change.is_exploratory);
+    let exploratory = is_exploratory.then(|| format!("* {}", lines::EXPLORATORY));
+    let mut notes = not_compared(view, shown, arms.len() > 1);
+    notes.extend(exploratory);
+    notes.extend(left_out(others.len(), declared.saturating_sub(shown.len())));
+    let levels = lines::levels(shown.iter().map(|(_, change)| *change));
+    ShortTable { heading: String::new(), table, levels, notes }
+}
+
+/// Returns the table of the metrics of these arms, without rows. A narrow page drops the intervals
+/// first, and then the values, which leaves the changes.
+fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
+    let names = |of: usize| view.arms[of].name.clone();
     let [baseline, value] = match arms {
         [only] => Some([names(only.baseline), names(only.arm)]),
         _ => None,
     }
     .filter(|names| names.iter().all(|name| is_title(name)))
     .unwrap_or_else(|| ["baseline", "value"].map(str::to_owned));
+    let optional = [INTERVAL.to_owned(), baseline.clone(), value.clone()];
     let [metric, change, interval] = TITLES.map(str::to_owned);
     let mut titles = vec![(metric, Align::Left)];
-    titles.extend(has_arms.then(|| ("arm".to_owned(), Align::Left)));
+    titles.extend((arms.len() > 1).then(|| ("arm".to_owned(), Align::Left)));
     let numbers = [baseline, value, change, interval];
     titles.extend(numbers.map(|title| (title, Align::Right)));
     titles.push((String::new(), Align::Left));
-    let mut table = Table::new(titles).with_optional_columns(&["interval"]);
-    let shown = &changes[..most.min(MOST_METRICS).min(changes.len())];
+    Table::new(titles).with_optional_columns(optional)
+}
+
+/// Returns the cells of a metric. A reason not to compare it is a note below the table.
+fn cells(change: &MetricChange, names_job: bool) -> [Cell; 6] {
+    let [metric, baseline, own, size, interval, conclusion] =
+        lines::row_with(change, sentence::short_value);
+    let conclusion = if change.compared.is_ok() { conclusion } else { String::new() };
+    let metric = Cell::Abbreviated { short: short_name(change, names_job), full: metric };
+    let wide = change.compared.as_ref().ok().and_then(|compared| compared.interval);
+    let factors = wide.and_then(|it| sentence::factors(it, change.metric.quantity.scale()));
+    let interval = match factors {
+        Some(short) => Cell::Abbreviated { full: interval, short },
+        None => Cell::from(interval),
+    };
+    let [baseline, own, size, conclusion] = [baseline, own, size, conclusion].map(Cell::from);
+    [metric, baseline, own, size, interval, conclusion]
+}
+
+/// Returns the name of a metric for a narrow page: `p99 *` for `response.p99(read) *`.
+fn short_name(change: &MetricChange, names_job: bool) -> String {
+    let quantity = RunMetric { of: None, ..change.metric.clone() }.to_string();
+    let quantity = quantity.strip_prefix("response.").unwrap_or(&quantity);
+    let of = change.metric.of.as_ref().filter(|_| names_job);
+    let of = of.map_or_else(String::new, |of| format!("({of})"));
+    format!("{quantity}{of}{}", if change.is_exploratory { " *" } else { "" })
+}
+
+/// Returns the metrics that are not compared, once for each reason.
+fn not_compared(
+    view: &ExperimentView,
+    shown: &[(&ArmComparison, &MetricChange)],
+    has_arms: bool,
+) -> Vec<String> {
+    let mut reasons: Vec<(NotCompared, Vec<String>)> = Vec::new();
     for (arm, change) in shown {
-        let [metric, rest @ ..] = lines::row_with(change, sentence::short_value);
-        let arm = has_arms.then(|| names(arm.arm));
-        table.row([metric].into_iter().chain(arm).chain(rest).map(Cell::from));
+        let Err(reason) = change.compared else { continue };
+        let name = match has_arms {
+            true => format!("{} of {}", change.metric, view.arms[arm.arm].name),
+            false => change.metric.to_string(),
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
     }
-    let levels = lines::levels(shown.iter().map(|(_, change)| *change));
-    let is_exploratory = shown.iter().any(|(_, change)| change.is_exploratory);
-    let exploratory = is_exploratory.then(|| format!("* {}", lines::EXPLORATORY));
-    let more = (changes.len() - shown.len()) as u64;
-    let more = (more > 0).then(|| format!("{} in the full answer", count(more, "more metric")));
-    let notes = levels.into_iter().chain(exploratory).chain(more).collect();
-    ShortTable { heading: String::new(), table, notes }
+    let note = |(reason, names): (NotCompared, Vec<String>)| {
+        format!("{}: {}", names.join(", "), sentence::not_compared(reason))
+    };
+    reasons.into_iter().map(note).collect()
+}
+
+/// Returns the note on rows that are left out, of which some may be declared.
+fn left_out(rows: usize, declared: usize) -> Option<String> {
+    let declared = match declared {
+        0 => String::new(),
+        declared => format!(" ({declared} declared)"),
+    };
+    let metrics = count(rows as u64, "more metric");
+    (rows > 0).then(|| format!("{metrics}{declared} in the full answer"))
 }
 
 /// Returns the last steps of a search for saturation: the load is among them.
 fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTable {
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
-    let mut table = Table::new(search.columns());
+    let mut table = Table::new(search.columns()).with_optional_columns([
+        "limiter",
+        "run",
+        "gain",
+        "requests/s",
+    ]);
     let rows = search.rows();
     let shown = &rows[rows.len().saturating_sub(most)..];
     shown.iter().for_each(|row| table.row(row.clone().map(Cell::from)));
     let part = part(shown.len(), rows.len());
     let heading = format!("Steps of [saturate] on {baseline}{part}");
-    ShortTable { heading, table, notes: Vec::new() }
+    ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
 /// Returns the trials of a search that are nearest to the answer.
 pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
     let [run, value, phase, _, outcome, reason] = search.columns();
     let columns = [run, value, phase, outcome, reason];
-    let mut table = Table::new(columns).with_optional_columns(&["phase"]);
+    let mut table = Table::new(columns).with_optional_columns(["phase"]);
     let shown = search.nearest(most.min(MOST_TRIALS));
     for trial in &shown {
         let [run, value, phase, _, outcome, _] = trial.row(search);
@@ -122,7 +216,7 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
         }
         _ => "Trials".to_owned(),
     };
-    ShortTable { heading, table, notes: Vec::new() }
+    ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
 /// Returns the points of each arm that are nearest to its best one, or to its last one.
@@ -136,8 +230,13 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
         0 => (String::new(), align),
         _ => (title.to_owned(), align),
     });
+    let is_throughput = |rule: &BestRule| rule.metric.quantity == Quantity::Throughput;
+    let least = match sweep.best.as_ref().is_none_or(is_throughput) {
+        true => "p99",
+        false => "requests/s",
+    };
     let mut table = Table::new(titles.chain([(String::new(), Align::Left)]))
-        .with_optional_columns(&["p95", "limiter", "p50"]);
+        .with_optional_columns(["p95", "limiter", "p50", "verdict", least]);
     let of_each = (most / view.arms.len().max(1)).max(1);
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         for place in nearest_points(curve, of_each) {
@@ -151,13 +250,13 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     let all = sweep.curves.iter().map(|curve| curve.points.len()).sum();
     let part = part(table.rows.len(), all);
     let heading = format!("{job} by {} (± half of the 95 % interval){part}", sweep.vary);
-    ShortTable { heading, table, notes: Vec::new() }
+    ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
 /// Returns the comparisons of the arms at the points nearest to the baseline's best one.
 fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     let titles = [("", Align::Right)].into_iter().chain(COMPARISON_COLUMNS);
-    let mut table = Table::new(titles).with_optional_columns(&["interval"]);
+    let mut table = Table::new(titles).with_optional_columns([INTERVAL, "change"]);
     let all = comparison_rows(view, sweep);
     let of_each = all.len().div_ceil(sweep.values.len().max(1)).max(1);
     let nearest = sweep.curves.first().map(|curve| nearest_points(curve, (most / of_each).max(1)));
@@ -170,7 +269,7 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let part = part(table.rows.len(), all.len());
     let heading = format!("Arms against {baseline} at each point{part}");
-    ShortTable { heading, table, notes: Vec::new() }
+    ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
 /// Returns the points nearest to the best one, or to the last one, in their order.
@@ -185,4 +284,143 @@ fn nearest_points(curve: &ArmCurve, most: usize) -> Vec<usize> {
     places.truncate(most);
     places.sort_unstable();
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::{ChangeInterval, Comparison, Missing};
+    use analyze::saturate::SaturationKind;
+    use workload::question::{CpuOwner, Saturated};
+
+    use super::super::fixtures::{comparison, experiment, search, sweep};
+    use super::super::short_text::experiment_text;
+    use super::*;
+    use crate::text::Style;
+
+    const DECLARED: [&str; 2] = ["throughput(read)", "response.mean(read)"];
+    const EXPLORATORY: [&str; 4] =
+        ["rows(read)", "response.p50(read)", "response.p99(read)", "response.p99_9(read)"];
+
+    /// Returns an experiment with the arms plain, tls and many more, whose metrics are declared or
+    /// exploratory.
+    fn with_metrics(arms: usize) -> ExperimentView {
+        let first = comparison(-0.1).arms.remove(0);
+        let change = |metric: &&str, is_exploratory| MetricChange {
+            metric: RunMetric::parse(metric).unwrap(),
+            is_exploratory,
+            ..first.changes[0].clone()
+        };
+        let declared = DECLARED.iter().map(|metric| change(metric, false));
+        let exploratory = EXPLORATORY.iter().map(|metric| change(metric, true));
+        let changes: Vec<MetricChange> = declared.chain(exploratory).collect();
+        let compared = |arm| ArmComparison { arm, changes: changes.clone(), ..first.clone() };
+        let mut view = experiment();
+        view.arms.resize(arms, view.arms[1].clone());
+        let compared = (1..arms).map(compared).collect();
+        ExperimentView { comparison: Some(Comparison { arms: compared }), ..view }
+    }
+
+    fn shown(view: &ExperimentView, of_each: usize, declared: usize) -> (Vec<String>, Vec<String>) {
+        let ShortTable { table, notes, .. } = metrics(view, MostRows { of_each, declared });
+        (table.rows.iter().map(|row| row.cells[0].to_string()).collect(), notes)
+    }
+
+    #[test]
+    fn declared_metrics_stay_when_exploratory_ones_are_left_out() {
+        let (names, notes) = shown(&with_metrics(2), 1, MOST_METRICS);
+        assert_eq!(names, DECLARED);
+        assert_eq!(notes, ["4 more metrics in the full answer"]);
+        let (names, _) = shown(&with_metrics(4), 1, MOST_METRICS);
+        assert_eq!(names, [DECLARED; 3].concat());
+        assert_eq!(shown(&with_metrics(4), 1, 1).0, names, "even if the answer does not fit");
+        let (names, notes) = shown(&with_metrics(6), 1, 5);
+        assert_eq!(names.len(), 5);
+        assert_eq!(notes, ["25 more metrics (5 declared) in the full answer"]);
+        let (names, _) = shown(&with_metrics(2), 12, MOST_METRICS);
+        assert_eq!(names.len(), DECLARED.len() + EXPLORATORY.len());
+    }
+
+    /// Returns the text of an experiment on a page of this width, without commands to copy.
+    fn text(view: &ExperimentView, width: usize) -> String {
+        let text = experiment_text(view, &Style { color: false, width });
+        let lines = text.lines().filter(|line| !line.contains("  assay "));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    }
+
+    fn change<'v>(view: &'v mut ExperimentView, metric: &str) -> &'v mut MetricChange {
+        let changes = &mut view.comparison.as_mut().unwrap().arms[0].changes;
+        changes.iter_mut().find(|change| change.metric.to_string() == metric).unwrap()
+    }
+
+    #[test]
+    fn one_wide_interval_is_abbreviated_and_the_others_stay() {
+        let mut view = with_metrics(2);
+        let wide = change(&mut view, "response.p99_9(read)").compared.as_mut().unwrap();
+        wide.change = 123.72;
+        wide.interval = Some(ChangeInterval { low: 122.04, high: 125.43 });
+        let long = text(&view, 100);
+        assert!(long.contains("+12,372 %  +12,204 … +12,543 %\n"), "{long}");
+        let short = text(&view, 76);
+        assert!(short.contains("+12,372 %      ×123 … ×126\n"), "{short}");
+        assert!(short.contains("−10.0 %  −10.3 … −9.70 %\n"), "{short}");
+    }
+
+    #[test]
+    fn confidence_of_intervals_is_named_only_next_to_them() {
+        let view = with_metrics(2);
+        for (width, has_intervals) in [(80, true), (45, false)] {
+            let text = text(&view, width);
+            assert_eq!(text.contains("interval\n"), has_intervals, "{text}");
+            assert_eq!(text.contains("intervals of 95 %; "), has_intervals, "{text}");
+        }
+    }
+
+    #[test]
+    fn reason_not_to_compare_is_a_note_and_takes_no_column() {
+        let mut view = with_metrics(2);
+        for metric in ["throughput(read)", "rows(read)"] {
+            let reason = NotCompared::Missing(Missing::OfferedRate);
+            change(&mut view, metric).compared = Err(reason);
+        }
+        let shown = text(&view, 80);
+        let note = "; throughput(read), rows(read): it is the rate that is\n  offered; ";
+        assert!(shown.contains(note), "{shown}");
+        assert!(shown.contains("−10.3 … −9.70 %\n"), "{shown}");
+        let (_, notes) = self::shown(&view, 12, MOST_METRICS);
+        assert_eq!(notes[0], "throughput(read), rows(read): it is the rate that is offered");
+    }
+
+    #[test]
+    fn tables_fit_the_narrowest_page_and_their_rows_differ() {
+        let points = [("100", 100.0, 4.56), ("1000", 1_009.0, 10.1), ("2000", 1_012.0, 1_600.0)];
+        let points_of = |arms: usize| ExperimentView {
+            sweep: Some(sweep(&points, arms)),
+            arms: with_metrics(arms).arms,
+            ..experiment()
+        };
+        let steps = |until| ExperimentView {
+            saturation: Some(search(until, SaturationKind::Reached, 0.96)),
+            ..experiment()
+        };
+        let cpu = Saturated::Cpu { owner: CpuOwner::Database, least: 0.95 };
+        let mut of_long_arms = with_metrics(3);
+        of_long_arms.arms.iter_mut().for_each(|arm| arm.name = "a long name of an arm".to_owned());
+        for view in [
+            with_metrics(2),
+            with_metrics(3),
+            of_long_arms,
+            points_of(1),
+            points_of(2),
+            steps(cpu),
+            steps(Saturated::Gain { least: 0.02 }),
+        ] {
+            let text = text(&view, 40);
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(40), "{text}");
+        }
+        let narrow = text(&with_metrics(2), 40);
+        let names = ["  throughput  ", "  p50 *  ", "  p99 *  ", "  p99_9 *  ", "  rows *  "];
+        let is_shown = |name: &&str| narrow.contains(name.trim_end());
+        assert!(names.iter().all(is_shown), "{narrow}");
+    }
 }

@@ -4,7 +4,7 @@
 use analyze::Status;
 
 use super::short::ShortExperiment;
-use super::short_tables::ShortTable;
+use super::short_tables::{INTERVAL, MOST_METRICS, MostRows, ShortTable};
 use super::view::ExperimentView;
 use crate::page::{Remark, Tone, tone};
 use crate::text::{Canvas, Style, fitting, write_commands};
@@ -13,9 +13,14 @@ use crate::text::{Canvas, Style, fitting, write_commands};
 /// fits a screen is used.
 const ROWS: [usize; 10] = [12, 10, 8, 6, 5, 4, 3, 2, 1, 0];
 
+/// Maximum numbers of many declared metrics, if the answer does not even fit without other rows.
+const DECLARED: [usize; 3] = [5, 3, 1];
+
 /// Formats the part of an experiment's answer that fits a screen.
 pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
-    fitting(ROWS.into_iter().map(|most| {
+    let rows = ROWS.map(|of_each| MostRows { of_each, declared: MOST_METRICS });
+    let fewer = DECLARED.map(|declared| MostRows { of_each: 0, declared });
+    fitting(rows.into_iter().chain(fewer).map(|most| {
         let mut canvas = Canvas::new(*style);
         write(&mut canvas, &ShortExperiment::of(view, most));
         canvas.into_text()
@@ -46,12 +51,15 @@ fn write(canvas: &mut Canvas, short: &ShortExperiment) {
     write_commands(canvas, &short.next);
 }
 
-fn write_table(canvas: &mut Canvas, ShortTable { heading, table, notes }: &ShortTable) {
+fn write_table(canvas: &mut Canvas, it: &ShortTable) {
+    let ShortTable { heading, table, levels, notes } = it;
     canvas.gap();
     if !heading.is_empty() {
         canvas.sentence(Tone::Strong, heading, "");
     }
     canvas.table(table);
+    let levels = levels.iter().filter(|_| canvas.shows(table, INTERVAL));
+    let notes: Vec<&str> = levels.chain(notes).map(String::as_str).collect();
     if !notes.is_empty() {
         canvas.remark(&Remark::note(notes.join("; ")));
     }
@@ -101,7 +109,7 @@ mod tests {
             assert!(widest <= Some(80), "{arms}: {shown}");
         }
         let shown = text(&with_arms(20));
-        assert!(shown.contains(" more metrics in the full answer\n"), "{shown}");
+        assert!(shown.contains("  49 more metrics (49 declared) in the full answer\n"), "{shown}");
         assert!(shown.contains("\narm       and 17 more in the full answer\n"), "{shown}");
     }
 
@@ -142,7 +150,7 @@ mod tests {
             line.expect(&shown).split_whitespace().map(str::to_owned).collect::<Vec<String>>()
         };
         assert_eq!(row("metric "), ["metric", "baseline", "value", "change"], "{shown}");
-        assert_eq!(row("throughput(")[1..3], ["100/s", "90/s"], "{shown}");
+        assert_eq!(row("throughput ")[1..3], ["100/s", "90/s"], "{shown}");
     }
 
     #[test]

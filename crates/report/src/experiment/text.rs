@@ -169,7 +169,8 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
         "interval".to_owned(),
         String::new(),
     ]];
-    rows.extend(shown_changes::shown(arm).map(lines::row));
+    let value = if out.is_narrow() { sentence::short_value } else { sentence::value };
+    rows.extend(shown_changes::shown(arm).map(|change| lines::row_with(change, value)));
     if rows.len() == 1 {
         return;
     }
@@ -230,22 +231,23 @@ pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison)
     let _ = writeln!(out, "  Hodges-Lehmann estimate of the change: {estimate}");
 }
 
-/// Writes rows with aligned columns.
+/// Writes rows with aligned columns, of which the last is broken at the width of the page.
 pub(super) fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
     let width = |column: usize| {
         rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
     };
     let widths: Vec<usize> = (0..6).map(width).collect();
     for row in rows {
+        let [cells @ .., last] = row;
         let mut line = String::from("  ");
-        for (column, cell) in row.iter().enumerate() {
+        for (column, cell) in cells.iter().enumerate() {
             let (cell, width) = (printable(cell), widths[column]);
             let _ = match column {
-                0 | 5 => write!(line, "{cell:<width$}  "),
+                0 => write!(line, "{cell:<width$}  "),
                 _ => write!(line, "{cell:>width$}  "),
             };
         }
-        let _ = writeln!(out, "{}", line.trim_end());
+        out.row(&line, last);
     }
 }
 
@@ -254,7 +256,7 @@ mod tests {
     use analyze::compare::{ChangeInterval, MachineChange};
     use analyze::{CheckKind, Component, Status};
 
-    use super::super::fixtures::{experiment, run_of, text_of, with_limiters};
+    use super::super::fixtures::{comparison, experiment, run_of, text_of, with_limiters};
     use super::super::html::experiment_html;
     use super::super::view::ArmLimiter;
     use super::*;
@@ -279,6 +281,22 @@ mod tests {
         assert!(text_of(&drift).contains(words), "{}", text_of(&drift));
         let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
         assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
+    }
+
+    #[test]
+    fn tables_of_a_narrow_page_fit_and_those_of_a_file_are_whole() {
+        let text = |view: &ExperimentView, width| answer_text(view, &Style { color: false, width });
+        let search = super::super::capacity::tests::search();
+        let compared = comparison(-0.1);
+        let compared = ExperimentView { comparison: Some(compared), ..experiment() };
+        for view in [ExperimentView { capacity: Some(search), ..experiment() }, compared] {
+            let narrow = text(&view, 70);
+            assert!(narrow.lines().all(|line| line.chars().count() <= 70), "{narrow}");
+            let whole = text(&view, usize::MAX);
+            let is_shown = |words: &str| whole.contains(words);
+            let row = "  0 % at or beyond 20ms (1 % allowed)";
+            assert!(is_shown(row) || is_shown("90.0 requests/s"), "{whole}");
+        }
     }
 
     #[test]

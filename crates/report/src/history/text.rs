@@ -102,7 +102,7 @@ fn metrics(series: &SeriesView) -> Table {
         ("changes", Align::Right),
         ("", Align::Left),
     ])
-    .with_optional_columns(&["values", "changes"]);
+    .with_optional_columns(["values", "changes"]);
     for history in &series.metrics {
         let unit = history.metric.quantity.unit();
         let newest = history.points.last().map(|(_, newest)| value(*newest, unit));
@@ -146,7 +146,7 @@ fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
         .into_iter()
         .chain(numbers.map(|title| (title, Align::Right)))
         .chain(has_cause.then_some(("cause", Align::Left)));
-    let mut table = Table::new(titles).with_optional_columns(&["before", "after", "p"]);
+    let mut table = Table::new(titles).with_optional_columns(["before", "after", "p"]);
     for (history, change) in changed {
         let metric = &history.metric;
         let scale = metric.quantity.scale();

@@ -212,7 +212,7 @@ fn times(job: &JobSummary) -> Table {
     let titles = ["count"].into_iter().chain(quantiles).chain(["max"]);
     let titles = titles.map(|title| (title, Align::Right));
     let titles = [("", Align::Left)].into_iter().chain(titles);
-    let mut table = Table::new(titles).with_optional_columns(&SPARE);
+    let mut table = Table::new(titles).with_optional_columns(SPARE);
     let rows =
         [("response", Kind::Response, &job.response), ("service", Kind::Service, &job.service)];
     for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
@@ -272,7 +272,7 @@ pub(super) fn overview(jobs: &[JobSummary]) -> Table {
     let titles = titles.chain(["response p50", "response p99", "service p99"]);
     let titles = titles.map(|title| (title, Align::Right));
     let titles = [("job", Align::Left)].into_iter().chain(titles);
-    let mut table = Table::new(titles).with_optional_columns(&SPARE_OF_MANY);
+    let mut table = Table::new(titles).with_optional_columns(SPARE_OF_MANY);
     for job in jobs {
         let response = |name| match job.is_withheld(Kind::Response) {
             true => Cell::from("withheld"),

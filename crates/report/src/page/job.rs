@@ -275,7 +275,7 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 }
 
 fn times(job: &JobSummary) -> Table {
-    let mut table = Table::new(titles_of_times()).with_optional_columns(&SPARE);
+    let mut table = Table::new(titles_of_times()).with_optional_columns(SPARE);
     let rows = [
         ("response", Kind::Response, &job.response),
         ("service", Kind::Service, &job.service),
@@ -412,7 +412,7 @@ fn errors(job: &JobSummary) -> Table {
         ("class", Align::Left),
         ("code", Align::Left),
     ])
-    .with_optional_columns(&["of requests", "class"]);
+    .with_optional_columns(["of requests", "class"]);
     let scheduled = job.counts.balance.scheduled().max(1) as f64;
     for ErrorSummary { class, code, count, .. } in by_count(job) {
         table.row([
@@ -451,7 +451,7 @@ fn statements(job: &JobSummary) -> Table {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new(titles.chain([("text", Align::Left)]))
-        .with_optional_columns(&["p95", "max", "text", "p99"]);
+        .with_optional_columns(["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
         let max = (service.count > 0).then_some(Quantity::Time(service.max_ns as f64));
@@ -468,7 +468,7 @@ fn servers(job: &JobSummary) -> Table {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
-        .with_optional_columns(&["p95", "throughput", "p99", "errors", "response p50"]);
+        .with_optional_columns(["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
         let quantiles = match job.is_withheld(Kind::Response) {
             true => SHOWN.map(|_| Cell::Missing),
@@ -525,7 +525,7 @@ const STATEMENT_ERROR: f64 = 0.01;
 
 fn course(job: &JobSummary) -> Table {
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Right))).with_optional_columns(&[
+    let mut table = Table::new(titles.map(|title| (title, Align::Right))).with_optional_columns([
         "p95",
         "max",
         "completed",

@@ -84,7 +84,7 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
         ("client CPU", Align::Right),
         ("server CPU", Align::Right),
     ])
-    .with_optional_columns(&OPTIONAL);
+    .with_optional_columns(OPTIONAL);
     let time = |time: Nanos| Quantity::Time(time.0 as f64);
     for LoadSection { summary: load, client_cpu, .. } in loads {
         table.row([

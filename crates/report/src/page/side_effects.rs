@@ -121,7 +121,7 @@ fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
     let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
-        .with_optional_columns(&[INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
+        .with_optional_columns([INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
     for (phase, figures) in phases {
         let head = [Cell::from(phase.name.name()), Quantity::Span(phase.length_s).into()];
         let cells = SHOWN.map(|figure| cells(figures, figure));

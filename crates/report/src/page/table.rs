@@ -17,7 +17,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops one by one, the least important first. If
     /// several columns have one title, each mention drops the first remaining one.
-    pub optional: &'static [&'static str],
+    pub optional: Vec<Cow<'static, str>>,
 }
 
 /// A column of a table.
@@ -56,6 +56,13 @@ pub enum Cell {
     Missing,
     /// A text.
     Text(String),
+    /// A text with a shorter form for a narrow page.
+    Abbreviated {
+        /// The text.
+        full: String,
+        /// The shorter form.
+        short: String,
+    },
     /// A number with its unit.
     Number(Quantity),
     /// A number of things, of those that were planned.
@@ -81,12 +88,27 @@ impl fmt::Display for Cell {
         match self {
             Cell::Empty => Ok(()),
             Cell::Missing => f.write_str(NONE),
-            Cell::Text(text) => f.write_str(text),
+            Cell::Text(text) | Cell::Abbreviated { full: text, short: _ } => f.write_str(text),
             Cell::Number(quantity) => quantity.fmt(f),
             Cell::Part { part, of } => write!(f, "{} of {}", grouped(*part), grouped(*of)),
             Cell::Interval { low, high, mark } => {
                 write!(f, "{}{mark}", range(&low.to_string(), &high.to_string()))
             }
+        }
+    }
+}
+
+impl Cell {
+    /// Returns the shorter form of a text, if it has one.
+    pub(crate) fn short(&self) -> Option<&str> {
+        match self {
+            Cell::Abbreviated { full: _, short } => Some(short),
+            Cell::Empty
+            | Cell::Missing
+            | Cell::Text(_)
+            | Cell::Number(_)
+            | Cell::Part { .. }
+            | Cell::Interval { .. } => None,
         }
     }
 }
@@ -122,7 +144,7 @@ impl Table {
     ) -> Table {
         let column = |(title, align): (T, Align)| Column { title: title.into(), align };
         let columns = titles.into_iter().map(column);
-        Table { columns: columns.collect(), rows: Vec::new(), optional: &[] }
+        Table { columns: columns.collect(), rows: Vec::new(), optional: Vec::new() }
     }
 
     /// Returns the columns of this table alone.
@@ -131,8 +153,11 @@ impl Table {
     }
 
     /// Sets the columns that a narrow page drops.
-    pub(crate) fn with_optional_columns(self, optional: &'static [&'static str]) -> Table {
-        Table { optional, ..self }
+    pub(crate) fn with_optional_columns<T: Into<Cow<'static, str>>>(
+        self,
+        optional: impl IntoIterator<Item = T>,
+    ) -> Table {
+        Table { optional: optional.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// Adds a row with a cell for every column.

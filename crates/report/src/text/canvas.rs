@@ -196,7 +196,7 @@ impl Canvas {
     }
 
     /// Returns true if a column of a table with this title has room here.
-    pub(super) fn shows(&self, table: &Table, title: &str) -> bool {
+    pub(crate) fn shows(&self, table: &Table, title: &str) -> bool {
         self.shown(table).has(title)
     }
 

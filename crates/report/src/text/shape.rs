@@ -25,7 +25,7 @@ fn drawn(bins: &[Bin], widest: usize) -> Table {
         ("cumulative", Align::Right),
         ("", Align::Left),
     ])
-    .with_optional_columns(&["cumulative"]);
+    .with_optional_columns(["cumulative"]);
     let mut so_far = 0;
     for bin in bins {
         so_far += bin.count;

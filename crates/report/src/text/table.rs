@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base::printable;
 
-use crate::page::{Align, Table, Tone};
+use crate::page::{Align, Cell, Table, Tone};
 use crate::text::layout::{columns, cut, padded};
 
 /// A table whose cells are texts.
@@ -13,14 +13,22 @@ pub(super) struct Grid {
     titles: Vec<(Cow<'static, str>, Align)>,
     rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops, in this order.
-    optional: &'static [&'static str],
+    optional: Vec<Cow<'static, str>>,
 }
 
 #[derive(Clone, Debug)]
 struct Row {
-    cells: Vec<String>,
+    cells: Vec<Text>,
     /// Text in place of the missing cells.
     note: Option<&'static str>,
+}
+
+/// A cell as text.
+#[derive(Clone, Debug)]
+struct Text {
+    shown: String,
+    /// Shorter form, if the cell has one.
+    short: Option<String>,
 }
 
 /// Separator between two columns.
@@ -29,8 +37,12 @@ const GAP: &str = "  ";
 /// Maximum width of text columns except the last; longer texts are cut.
 const WIDEST_TEXT: usize = 28;
 
-/// Minimum width of a text in the last column before other columns are dropped.
+/// Minimum width of a text in the last column before other columns are dropped, and of other texts
+/// that are cut first.
 const LEAST_TEXT: usize = 12;
+
+/// Minimum width of a text that is cut because nothing else helps.
+const LEAST_CUT: usize = 8;
 
 impl Grid {
     /// Formats the cells of a table, makes them printable, and cuts long texts, except in the last
@@ -38,28 +50,53 @@ impl Grid {
     pub(super) fn of(table: &Table) -> Grid {
         let titles: Vec<_> = table.columns.iter().map(|it| (it.title.clone(), it.align)).collect();
         let last = titles.len() - 1;
-        let fit = |(column, cell): (usize, String)| match titles[column].1 {
-            Align::Left if column < last => cut(&printable(&cell), WIDEST_TEXT),
-            Align::Left | Align::Right => printable(&cell).into_owned(),
+        let fit = |column: usize, text: &str| match titles[column].1 {
+            Align::Left if column < last => cut(&printable(text), WIDEST_TEXT),
+            Align::Left | Align::Right => printable(text).into_owned(),
+        };
+        let text = |(column, cell): (usize, &Cell)| Text {
+            shown: fit(column, &cell.to_string()),
+            short: cell.short().map(|it| fit(column, it)),
         };
         let rows = table.rows.iter().map(|row| Row {
-            cells: row.cells.iter().map(ToString::to_string).enumerate().map(fit).collect(),
+            cells: row.cells.iter().enumerate().map(text).collect(),
             note: row.note,
         });
-        Grid { rows: rows.collect(), titles, optional: table.optional }
+        Grid { rows: rows.collect(), titles, optional: table.optional.clone() }
     }
 
-    /// Returns the table for a page with this much room: without the columns that do not fit. If
-    /// that is not enough, the texts of its first column are cut.
+    /// Returns the table for a page with this much room: with shorter forms of its cells, and
+    /// without the columns that do not fit even then. If that is not enough, texts are cut.
     pub(super) fn narrowed(&self, room: usize) -> Grid {
         let mut table = self.clone();
-        for title in self.optional {
+        let mut optional = self.optional.iter();
+        loop {
+            let mut short = table.abbreviated(room);
+            if short.least_width() <= room {
+                return short;
+            }
+            let Some(title) = optional.next() else {
+                short.cut_texts(room);
+                return short;
+            };
+            table.drop_column(title);
+        }
+    }
+
+    /// Returns the table with the shorter forms of cells, from the last column to the first, until
+    /// it fits.
+    fn abbreviated(&self, room: usize) -> Grid {
+        let mut table = self.clone();
+        for column in (0..table.titles.len()).rev() {
             if table.least_width() <= room {
                 break;
             }
-            table.drop_column(title);
+            for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(column)) {
+                if let Some(short) = cell.short.take() {
+                    cell.shown = short;
+                }
+            }
         }
-        table.cut_first(room);
         table
     }
 
@@ -71,14 +108,21 @@ impl Grid {
         }
     }
 
-    fn cut_first(&mut self, room: usize) {
-        let over = self.least_width().saturating_sub(room);
-        if over == 0 || self.titles[0].1 == Align::Right {
-            return;
-        }
-        let width = self.widths()[0].saturating_sub(over).max(LEAST_TEXT);
-        for first in self.rows.iter_mut().filter_map(|row| row.cells.first_mut()) {
-            *first = cut(first, width);
+    /// Cuts the texts of the columns but the last, one after another, until the table fits.
+    fn cut_texts(&mut self, room: usize) {
+        let places = 0..self.titles.len() - 1;
+        for (least, column) in [LEAST_TEXT, LEAST_CUT]
+            .into_iter()
+            .flat_map(|least| places.clone().map(move |it| (least, it)))
+        {
+            let over = self.least_width().saturating_sub(room);
+            if over == 0 || self.titles[column].1 == Align::Right {
+                continue;
+            }
+            let width = self.widths()[column].saturating_sub(over).max(least);
+            for cell in self.rows.iter_mut().filter_map(|row| row.cells.get_mut(column)) {
+                cell.shown = cut(&cell.shown, width);
+            }
         }
     }
 
@@ -111,8 +155,11 @@ impl Grid {
     /// fit.
     pub(super) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
-        let titles = self.titles.iter().map(|(title, _)| title.clone().into_owned()).collect();
-        let titles = Row { cells: titles, note: None };
+        let title = |(title, _): &(Cow<'static, str>, Align)| Text {
+            shown: title.clone().into_owned(),
+            short: None,
+        };
+        let titles = Row { cells: self.titles.iter().map(title).collect(), note: None };
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         if self.titles.iter().any(|(title, _)| !title.is_empty()) {
             lines.push((Tone::Quiet, self.lay_out_row(&titles, &widths, room)));
@@ -126,7 +173,7 @@ impl Grid {
     fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
-            let widest = cells.map(|cell| columns(cell)).max().unwrap_or(0);
+            let widest = cells.map(|cell| columns(&cell.shown)).max().unwrap_or(0);
             widest.max(columns(&self.titles[column].0))
         };
         (0..self.titles.len()).map(width).collect()
@@ -135,7 +182,7 @@ impl Grid {
     fn lay_out_row(&self, row: &Row, widths: &[usize], room: usize) -> String {
         let mut line = String::new();
         let last = self.titles.len() - 1;
-        for (column, cell) in row.cells.iter().enumerate() {
+        for (column, Text { shown: cell, short: _ }) in row.cells.iter().enumerate() {
             if column > 0 {
                 line.push_str(GAP);
             }
@@ -198,7 +245,7 @@ mod tests {
     fn narrow_page_gives_up_columns_in_their_order() {
         let numbers = ["count", "mean", "p99"].map(|title| (title, Align::Right));
         let titles = [("", Align::Left)].into_iter().chain(numbers);
-        let mut table = Table::new(titles).with_optional_columns(&["mean", "count"]);
+        let mut table = Table::new(titles).with_optional_columns(["mean", "count"]);
         table.row(cells(["response", "1,000", "1.50 ms", "9.00 ms"]));
         table.row_with_note(cells(["wait", "1,000"]), "withheld");
         assert_eq!(narrowed(&table, 33)[1], "response  1,000  1.50 ms  9.00 ms");
@@ -216,10 +263,33 @@ mod tests {
     #[test]
     fn columns_with_one_title_are_given_up_one_by_one() {
         let titles = ["p50", "95 %", "p99", "95 %"].map(|title| (title, Align::Right));
-        let mut table = Table::new(titles).with_optional_columns(&["95 %", "95 %"]);
+        let mut table = Table::new(titles).with_optional_columns(["95 %", "95 %"]);
         table.row(cells(["1", "1–2", "7", "6–9"]));
         assert_eq!(narrowed(&table, 14), ["p50  p99  95 %", "  1    7   6–9"]);
         assert_eq!(narrowed(&table, 8), ["p50  p99", "  1    7"]);
+    }
+
+    /// An interval has a shorter form, and so has a name; a column is dropped after both.
+    #[test]
+    fn cells_are_abbreviated_before_a_column_is_dropped() {
+        let abbreviated = |full: &str, short: &str| Cell::Abbreviated {
+            full: full.to_owned(),
+            short: short.to_owned(),
+        };
+        let titles = [("metric", Align::Left), ("change", Align::Right), ("CI", Align::Right)];
+        let mut table = Table::new(titles).with_optional_columns(["CI"]);
+        let wide = abbreviated("+1,200 … +1,300 %", "×13 … ×14");
+        table.row([abbreviated("response.p99", "p99"), Cell::from("+1 %"), Cell::from("0 … 2 %")]);
+        table.row([abbreviated("response.max", "max"), Cell::from("+1,250 %"), wide]);
+        assert_eq!(narrowed(&table, 41)[2], "response.max  +1,250 %  +1,200 … +1,300 %");
+        let short = ["response.p99      +1 %    0 … 2 %", "response.max  +1,250 %  ×13 … ×14"];
+        assert_eq!(narrowed(&table, 40)[1..], short);
+        assert_eq!(narrowed(&table, 32)[2], "max     +1,250 %  ×13 … ×14");
+        assert_eq!(
+            narrowed(&table, 26),
+            ["metric          change", "response.p99      +1 %", "response.max  +1,250 %"]
+        );
+        assert_eq!(narrowed(&table, 21)[2], "max     +1,250 %");
     }
 
     #[test]
@@ -228,6 +298,17 @@ mod tests {
         table.row(cells(["db-1.example.net:5432", "1,000"]));
         assert_eq!(narrowed(&table, 30)[1], "db-1.example.net:5…      1,000");
         assert_eq!(narrowed(&table, 32)[1], "db-1.example.net:5432      1,000");
+    }
+
+    #[test]
+    fn texts_are_cut_one_after_another_until_the_table_fits() {
+        let titles = ["metric", "arm", ""].map(|title| (title, Align::Left));
+        let mut table = Table::new(titles);
+        table.row(cells(["throughput(read)", "a long name of an arm", "worse"]));
+        assert_eq!(narrowed(&table, 40)[1], "throughput(…  a long name of an…  worse");
+        assert_eq!(narrowed(&table, 33)[1], "throughput(…  a long name…  worse");
+        assert_eq!(narrowed(&table, 27)[1], "through…  a long na…  worse");
+        assert_eq!(narrowed(&table, 25)[1], "through…  a long…  worse");
     }
 
     #[test]
