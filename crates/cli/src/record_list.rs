@@ -12,7 +12,7 @@ use archive::{Archive, ExperimentContent, RecordErrorKind};
 use base::WallTime;
 use record::environment::assay::LABEL;
 use record::environment::known;
-use report::page::{Remark, VerdictPosition};
+use report::page::{Remark, VerdictPosition, first_of};
 use report::{FolderRow, Page, RowState, RunDetails, View};
 
 use crate::commands::experiment;
@@ -198,7 +198,8 @@ fn headline(page: &Page) -> String {
         Remark::Sentence { tone: _, lead, rest } => format!("{lead}{rest}"),
         Remark::Note(text) => text.clone(),
     });
-    let answers = page.headline.answers.iter().map(|line| match line.label.as_str() {
+    let first = page.headline.first_answers();
+    let answers = first.iter().map(|line| match line.label.as_str() {
         "" => line.text.clone(),
         label => format!("{label}: {}", line.text),
     });
@@ -221,7 +222,7 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
-        headline: report::experiment_answers(&view).join(" "),
+        headline: first_of(&report::experiment_answers(&view), |more| more).join(" "),
         notes: report::listed_notes(&view.notes),
     })
 }

@@ -188,6 +188,25 @@ fn list_names_records_and_files_that_are_none() {
 }
 
 #[test]
+fn list_has_the_first_answers_of_a_run_with_many_jobs() {
+    let place = place();
+    let jobs = |number: usize| -> String {
+        (0..number).map(|job| format!("[job{job}]\nquery = select 1\nconcurrency = 1\n")).collect()
+    };
+    for number in [8, 20] {
+        place.write("w.ini", format!("duration = 2s\n{}", jobs(number)));
+        record(&place, &format!("of{number}.assay"), &[]);
+    }
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("");
+    let row = list.row("of20.assay");
+    assert!(row.contains("job6: ") && row.contains(" … and 13 more"), "{row}");
+    assert!(!row.contains("job7: "), "{row}");
+    let row = list.row("of8.assay");
+    assert!(row.contains("job7: ") && !row.contains("more"), "{row}");
+}
+
+#[test]
 fn record_has_its_page_in_place() {
     let place = place();
     record(&place, "r.assay", &[]);

@@ -20,7 +20,7 @@ use crate::figure::Figure;
 use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
 use crate::number::significant;
-use crate::page::{Align, ExcerptSection, Line, measured_on, tone};
+use crate::page::{Align, ExcerptSection, Line, first_of, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
@@ -106,7 +106,8 @@ fn numbers(out: &mut Document, view: &ExperimentView) {
 }
 
 fn answer(out: &mut Document, view: &ExperimentView) {
-    lines::answers(view).iter().for_each(|sentence| out.answer("", sentence));
+    let answers = first_of(&lines::answers(view), |more| more);
+    answers.iter().for_each(|sentence| out.answer("", sentence));
     if let Some(repetition) = &view.repetition {
         out.paragraph(&repetition.sentence());
         out.list(&repetition.lines());

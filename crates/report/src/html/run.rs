@@ -105,8 +105,8 @@ fn answer(out: &mut Document, page: &Page, figures: &[&Figure]) {
 
 fn headline(out: &mut Document, headline: &Headline) {
     out.remarks(&headline.ending);
-    headline.answers.iter().for_each(|line| out.answer(&line.label, &line.text));
-    out.remarks(&headline.remarks);
+    headline.first_answers().iter().for_each(|line| out.answer(&line.label, &line.text));
+    out.remarks(&headline.first_remarks());
 }
 
 fn verdict(out: &mut Document, page: &Page) {

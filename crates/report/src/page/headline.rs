@@ -18,6 +18,9 @@ const ENOUGH_FOR_P99: u64 = 100;
 /// Number of requests below which it is stated in the first line.
 const FEW: u64 = 1_000;
 
+/// Maximum number of answers, and of remarks, before the verdict of a page and in a list.
+const MOST_FIRST: usize = 8;
+
 /// The first lines of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
@@ -35,6 +38,27 @@ impl Headline {
         answers.iter_mut().for_each(|line| line.tone = Tone::Strong);
         Headline { ending: ending(view), answers, remarks: remarks(view) }
     }
+
+    /// Returns the first answers; the last line counts the others.
+    pub fn first_answers(&self) -> Vec<Line> {
+        first_of(&self.answers, |more| Line::new("", more).in_tone(Tone::Strong))
+    }
+
+    /// Returns the first remarks; the last one counts the others.
+    pub fn first_remarks(&self) -> Vec<Remark> {
+        first_of(&self.remarks, Remark::note)
+    }
+}
+
+/// Returns the first of many items; the last one counts the others.
+pub fn first_of<T: Clone>(all: &[T], counted: impl FnOnce(String) -> T) -> Vec<T> {
+    if all.len() <= MOST_FIRST {
+        return all.to_vec();
+    }
+    let (first, others) = all.split_at(MOST_FIRST - 1);
+    let mut first = first.to_vec();
+    first.push(counted(format!("… and {} more", others.len())));
+    first
 }
 
 fn answers(view: &View) -> Vec<Line> {
@@ -77,7 +101,7 @@ fn remarks(view: &View) -> Vec<Remark> {
     }
     for (job, missed) in missed(view) {
         let text = format!(" by {}: {}", job.name, judged(job, missed));
-        remarks.push(Remark::sentence(Tone::Bad, "SLO missed", text));
+        remarks.push(Remark::sentence(Tone::Bad, unmet(missed), text));
     }
     remarks
 }
@@ -113,6 +137,14 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
 fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
     let jobs = view.summary.jobs.iter();
     jobs.flat_map(|job| job.slos.iter().map(move |slo| (job, slo))).filter(|(_, slo)| !slo.met)
+}
+
+/// Returns the words for an SLO that was missed, or that has no number and counts as missed.
+pub(super) fn unmet(slo: &Judgement) -> &'static str {
+    match slo.value {
+        Some(_) => "SLO missed",
+        None => "SLO not met",
+    }
 }
 
 /// Formats an SLO and the number that was compared with it.

@@ -11,7 +11,7 @@ use workload::{
     Arrival, Job, JobOrPart, JobTarget, Pacing, Placeholders, Plan, Reconnect, Schedule,
 };
 
-use super::headline::judged;
+use super::headline::{judged, unmet};
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
 use super::shape::{Bin, bins};
@@ -245,7 +245,7 @@ pub(super) fn repetitions(job: &JobSummary) -> impl Iterator<Item = Line> {
 pub(super) fn slos(job: &JobSummary) -> impl Iterator<Item = Line> {
     job.slos.iter().map(|slo| match slo.met {
         true => Line::new("SLO met", judged(job, slo)).in_tone(Tone::Good),
-        false => Line::new("SLO missed", judged(job, slo)).in_tone(Tone::Bad),
+        false => Line::new(unmet(slo), judged(job, slo)).in_tone(Tone::Bad),
     })
 }
 

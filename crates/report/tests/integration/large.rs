@@ -59,6 +59,22 @@ fn page_of_two_hundred_jobs_has_the_numbers_of_each_and_figures_of_the_first() {
 }
 
 #[test]
+fn page_of_two_hundred_jobs_has_the_verdict_below_a_few_answers() {
+    let jobs = |slo: &str| -> String {
+        let job = |job| format!("[job{job:03}]\nquery = select {job}\nrate = 1\n{slo}\n");
+        (0..200).map(job).collect()
+    };
+    let case = Case::new(&format!("duration = 10s\n{}", jobs("slo = throughput > 5")));
+    let view = (0..200).fold(case, |case, job| case.serving(job, Traffic::of(1))).view();
+    let page = page(&view);
+    assert_eq!(page.matches("<p class=\"answer\">").count(), 8);
+    assert!(page.contains("… and 193 more"), "the other answers");
+    assert!(page.contains("… and 194 more"), "of 200 missed SLOs and the remark on the host");
+    let few = cases::closed().view();
+    assert!(!self::page(&few).contains("more</p>"));
+}
+
+#[test]
 fn ten_thousand_kinds_of_errors_are_a_table_that_ends() {
     let mut view = cases::closed().view();
     let error = |number: u64| ErrorSummary {
