@@ -255,7 +255,7 @@ fn arms(path: &Path, file: &str) -> Result<Vec<HistoryRecord>, Skip> {
     match recorded.unfinished() {
         None => {}
         Some(Unfinished::Interrupted) => {
-            return Err(Skip::new(SkipReason::Unfinished, "the experiment was interrupted"));
+            return Err(Skip::new(SkipReason::Unfinished, "the experiment is not complete"));
         }
         Some(Unfinished::Failed) => {
             return Err(Skip::new(SkipReason::Unfinished, "the experiment failed"));

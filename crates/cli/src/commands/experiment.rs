@@ -10,8 +10,8 @@ use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM, Problem,
-    RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference, canary_length, design,
-    run_experiment, search_facts, search_order,
+    RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference, canary_length,
+    design, run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
 use record::environment::assay;
@@ -244,16 +244,14 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         record: path.display().to_string(),
         label: recorded.label().map(str::to_owned),
         state: state_of(recorded.fact(STATE)),
+        may_run: recorded.fact(STATE) == Some(RUNNING),
         invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
         arms: names.iter().enumerate().map(arm).collect(),
         runs: results.steps.iter().chain(&results.runs).map(run).collect(),
         looks: results.looks.clone(),
-        rounds: match recorded.search {
-            Some(_) => Vec::new(),
-            None => design.looks.looks().to_vec(),
-        },
+        rounds: rounds(recorded),
         comparison: results.comparison.clone(),
         saturation: saturation(recorded),
         capacity: recorded.search.as_ref().map(capacity_view),
@@ -271,6 +269,14 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         excerpts: recorded.excerpts().to_vec(),
         sweep: sweep(recorded),
         repetition: None,
+    }
+}
+
+/// Returns the numbers of rounds after which looks are taken; none for a search.
+fn rounds(recorded: &RecordedExperiment) -> Vec<u32> {
+    match recorded.search {
+        Some(_) => Vec::new(),
+        None => recorded.design.looks.looks().to_vec(),
     }
 }
 

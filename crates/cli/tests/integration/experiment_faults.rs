@@ -481,9 +481,11 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
         place.assay(&[&resume[..], more].concat()).refuses(words);
     };
     let help = "same files, options and server";
-    check(&["--seed", "7"], &["the workload or its options have changed", help]);
-    check(&["--duration", "1s"], &["the workload or its options have changed", help]);
-    check(&["--threads", "2"], &["the options of the command line have changed", help]);
+    let workload = "the workload or its options have changed: `";
+    check(&["--seed", "7"], &[workload, "`seed = 7` now", help]);
+    check(&["--duration", "1s"], &[workload, "`duration = 300ms` then, `duration = 1s` now", help]);
+    let command = "the options of the command line have changed: `assay run e.ini` then, `";
+    check(&["--threads", "2"], &[command, "--threads 2` now", help]);
     let rounds = ARMS.replace("rounds = 6", "rounds = 7");
     place.write("e.ini", format!("{rounds}concurrency(read) = 2\n"));
     check(&[], &["`e.ini` has changed since the experiment began", help]);

@@ -102,6 +102,8 @@ pub enum Problem {
     Changed {
         /// The fact that differs.
         key: &'static str,
+        /// Its values: in the record, and now.
+        values: [String; 2],
     },
     /// A file differs from the one that the record to continue was made from.
     FileChanged(String),
@@ -324,8 +326,9 @@ impl fmt::Display for ExperimentError {
                 "the experiment of this record has ended: the quantity of `until` in [saturate] \
                  was not observed",
             ),
-            Problem::Changed { key } => {
-                write!(f, "the experiment differs from that of the record: {}", changed(key))
+            Problem::Changed { key, values } => {
+                let changed = changed(key) + &difference(values);
+                write!(f, "the experiment differs from that of the record: {changed}")
             }
             Problem::FileChanged(path) => {
                 write!(f, "`{path}` has changed since the experiment began")
@@ -393,9 +396,60 @@ fn changed(key: &str) -> String {
     }
 }
 
+/// Maximum number of characters of a line that differs.
+const LONGEST_LINE: usize = 100;
+
+/// Returns the first line of each text that the other does not have; empty if there is none, or if
+/// the record does not have the text.
+fn difference([before, now]: &[String; 2]) -> String {
+    if before.is_empty() {
+        return String::new();
+    }
+    let first = |text: &str, other: &str| {
+        let line = text.lines().find(|line| !other.lines().any(|it| it == *line))?;
+        Some(match line.char_indices().nth(LONGEST_LINE) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        })
+    };
+    match (first(before, now), first(now, before)) {
+        (Some(was), Some(is)) => format!(": `{was}` then, `{is}` now"),
+        (Some(was), None) => format!(": `{was}` then, and not now"),
+        (None, Some(is)) => format!(": `{is}` now, and not then"),
+        (None, None) => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fact_that_changed_is_named_with_both_of_its_values() {
+        let check = |key, values: [&str; 2], expected: &str| {
+            let values = values.map(str::to_owned);
+            let error = ExperimentError::from(Problem::Changed { key, values }).to_string();
+            let start = "the experiment differs from that of the record: ";
+            assert_eq!(error, format!("{start}{expected}"));
+        };
+        let workload = "the workload or its options have changed";
+        let seed = ["seed = 42\n[a]\nrate = 5", "seed = 7\n[a]\nrate = 5"];
+        check("plans", seed, &format!("{workload}: `seed = 42` then, `seed = 7` now"));
+        let added = ["[a]\nrate = 5", "op-log = 1\n[a]\nrate = 5"];
+        check("plans", added, &format!("{workload}: `op-log = 1` now, and not then"));
+        let removed = [added[1], added[0]];
+        check("plans", removed, &format!("{workload}: `op-log = 1` then, and not now"));
+        let long = format!("query = {}", "x".repeat(200));
+        let cut = format!("{}…", &long[..100]);
+        check("plans", [&long, "query = y"], &format!("{workload}: `{cut}` then, `query = y` now"));
+        check("plans", ["a\nb", "b\na"], workload);
+        let command = ["assay run e.ini", "assay run e.ini --threads 2"];
+        let options = "the options of the command line have changed: `assay run e.ini` then, \
+                       `assay run e.ini --threads 2` now";
+        check("command", command, options);
+        // A record of an earlier version lacks the fact.
+        check("assay", ["", "0.1.0"], "another version of assay made its runs");
+    }
 
     #[test]
     fn setting_that_is_not_in_effect_is_reported_with_its_origin() {

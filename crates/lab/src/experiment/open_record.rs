@@ -9,7 +9,7 @@ use record::InputFile;
 use super::error::{ExperimentError, Problem};
 use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{COUNTERBALANCED, INVALID_ARM, STATE};
+use super::recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE};
 
 /// Creates the record, or opens the record of an interrupted experiment.
 pub(super) fn open_record(
@@ -17,7 +17,7 @@ pub(super) fn open_record(
 ) -> Result<(ExperimentWriter, ExperimentContent), ExperimentError> {
     if !order.is_resumed {
         let mut facts = [order.facts, order.origin].concat();
-        facts.push((STATE, "running".to_owned()));
+        facts.push((STATE, RUNNING.to_owned()));
         let word = if order.experiment.writes() { "yes" } else { "no" };
         facts.push((COUNTERBALANCED, word.to_owned()));
         let record = ExperimentWriter::create(order.record, &facts, order.files)?;
@@ -25,7 +25,7 @@ pub(super) fn open_record(
     }
     let (mut record, content) = ExperimentWriter::resume(order.record)?;
     check(order, &content)?;
-    record.set_facts(&[(STATE, "running".to_owned())])?;
+    record.set_facts(&[(STATE, RUNNING.to_owned())])?;
     record.remove_fact(INVALID_ARM)?;
     record.add_note(WallTime::now(), &notes::resumed(content.runs.len()))?;
     Ok((record, content))
@@ -45,7 +45,8 @@ fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(),
     for (key, value) in order.facts {
         let before = content.fact(key).unwrap_or_default();
         if before != value {
-            return Err(Problem::Changed { key }.into());
+            let values = [before.to_owned(), value.clone()];
+            return Err(Problem::Changed { key, values }.into());
         }
     }
     Ok(())

@@ -10,6 +10,9 @@ use crate::evidence::evidence;
 /// `instrument-failed`, `not-in-effect`.
 pub const STATE: &str = "state";
 
+/// The state of an experiment that has not ended, or was killed.
+pub const RUNNING: &str = "running";
+
 /// The fact that says whether the order of runs is counterbalanced: `yes` or `no`.
 pub const COUNTERBALANCED: &str = "counterbalanced";
 

@@ -214,7 +214,7 @@ fn changed_experiment_is_not_resumed() {
     run(&experiment(SLOWER), &record, false, 8).unwrap();
     let other = experiment(&SLOWER.replace("1.15ms", "1.2ms"));
     let error = run(&other, &record, true, ALL).unwrap_err();
-    assert!(matches!(*error.problem, Problem::Changed { key: "experiment" }), "{error}");
+    assert!(matches!(*error.problem, Problem::Changed { key: "experiment", .. }), "{error}");
 }
 
 /// A source of orders that ignores the differences of the arms.

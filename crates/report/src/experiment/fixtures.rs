@@ -45,6 +45,7 @@ pub(super) fn experiment() -> ExperimentView {
         record: "r.assay".to_owned(),
         label: None,
         state: ExperimentState::Complete,
+        may_run: false,
         invalid_arm: None,
         has_several_differences: false,
         bets: Vec::new(),

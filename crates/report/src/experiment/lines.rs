@@ -21,7 +21,15 @@ pub fn answers(view: &ExperimentView) -> Vec<String> {
         ExperimentState::Interrupted => {
             let progress = view.saturation.as_ref().and_then(SaturationView::progress);
             let progress = progress.map_or_else(String::new, |progress| format!("; {progress}"));
-            Some(format!("the experiment was interrupted{progress}. --resume continues it"))
+            Some(match view.may_run {
+                true => format!(
+                    "the experiment was killed, or is still running{progress}. Once it has ended, \
+                     --resume continues it"
+                ),
+                false => {
+                    format!("the experiment was interrupted{progress}. --resume continues it")
+                }
+            })
         }
         ExperimentState::InstrumentFailed | ExperimentState::NotObserved => {
             let failure = view.saturation.as_ref().and_then(SaturationView::failure);
@@ -142,11 +150,12 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
-/// Returns the command that explains the checks that object to runs, and the limiters.
+/// Returns the command that explains the checks that object to the runs of the verdict, and the
+/// limiters: the names that the answer shows.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
-        .runs
-        .iter()
+        .judged_runs()
+        .into_iter()
         .flat_map(|run| run.objections.iter().map(|(kind, _)| kind.name()))
         .collect();
     names.sort_unstable();
@@ -458,9 +467,10 @@ mod tests {
     };
     use workload::question::RunMetric;
 
-    use super::super::fixtures::{experiment, text_of, with_limiters};
+    use super::super::fixtures::{experiment, run_of, text_of, with_limiters};
     use super::super::html::experiment_html;
     use super::super::shown_changes;
+    use super::super::view::RunView;
     use super::*;
 
     fn change(metric: &str, alpha: f64, compared: Result<(), Missing>) -> MetricChange {
@@ -513,6 +523,30 @@ mod tests {
         let names: Vec<String> =
             shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
+    }
+
+    /// The trials of a search beyond the capacity have backlogs on purpose.
+    #[test]
+    fn command_explains_only_checks_that_the_answer_names() {
+        let backlog = vec![(CheckKind::Backlog, analyze::Status::Suspect)];
+        let abandoned = RunView { state: "abandoned", ..run_of(0, backlog.clone()) };
+        let view = ExperimentView { runs: vec![abandoned], ..experiment() };
+        assert_eq!(explanation(&view), None);
+        let view = ExperimentView { runs: vec![run_of(0, backlog)], ..view };
+        assert_eq!(explanation(&view).as_deref(), Some("assay explain backlog"));
+    }
+
+    #[test]
+    fn record_without_an_end_may_belong_to_a_running_experiment() {
+        let unfinished = |may_run| {
+            let state = ExperimentState::Interrupted;
+            answers(&ExperimentView { state, may_run, ..experiment() })
+        };
+        let words = "No answer: the experiment was killed, or is still running. Once it has ended, \
+                     --resume continues it";
+        assert_eq!(unfinished(true), [words]);
+        let words = "No answer: the experiment was interrupted. --resume continues it";
+        assert_eq!(unfinished(false), [words]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct ExperimentView {
     pub label: Option<String>,
     /// The state of the experiment.
     pub state: ExperimentState,
+    /// True if its process did not record an end: it was killed, or is still running.
+    pub may_run: bool,
     /// The arm whose difference is not in effect, with the reason, if the experiment ended for it.
     pub invalid_arm: Option<String>,
     /// True if an arm may change several things.
