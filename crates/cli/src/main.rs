@@ -28,6 +28,7 @@ mod read_files;
 mod reading;
 mod record_file;
 mod record_folder;
+mod record_identity;
 mod record_index;
 mod record_list;
 mod record_names;

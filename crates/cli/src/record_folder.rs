@@ -1,22 +1,30 @@
 //! The records of a folder, for a history of them.
 //!
 //! Files whose names end in `.assay` are read, also in the folders below, except hidden files and
-//! links. A file that cannot be used is named with the reason, and is not an error.
+//! links. A file that cannot be used is named with the reason, and is not an error; neither is a
+//! copy of another record.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use analyze::compare::{RunFigures, Unfinished};
+use analyze::capacity::Irregular;
+use analyze::compare::Unfinished;
+use analyze::history::{HistoryRun, SearchFigures};
 use archive::{Archive, RecordError, RecordErrorKind, RunState};
 use base::WallTime;
 use lab::comparison::{ComparedRun, SeriesKey};
+use lab::experiment::{RecordedRun, RecordedSearch};
 use record::EndKind;
 use record::environment::assay::LABEL;
 use record::environment::known;
 
+use crate::commands::experiment;
 use crate::complain::Complaint;
 use crate::memory;
-use crate::recorded_experiment::RecordedExperiment;
+use crate::record_identity::RecordIdentity;
+use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 
 /// End of the names of records.
 const SUFFIX: &str = "assay";
@@ -27,20 +35,21 @@ const DEEPEST: usize = 8;
 /// The records of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct RecordFolder {
-    /// The records; each arm of an experiment is one of its own.
+    /// The records; each arm of an experiment is one of its own, and of a sweep each arm at each
+    /// point.
     pub(crate) records: Vec<HistoryRecord>,
     /// Files that are left out.
     pub(crate) skipped: Vec<SkippedFile>,
 }
 
-/// A single run, or an arm of an experiment.
+/// A single run, an arm of an experiment, at a point if it has a sweep, or a capacity search.
 #[derive(Debug)]
 pub(crate) struct HistoryRecord {
     /// Path of the file below the folder.
     pub(crate) file: String,
     /// Label that the user gave it.
     pub(crate) label: Option<String>,
-    /// Start of its first run.
+    /// Start of the first run of the file.
     pub(crate) started: WallTime,
     /// True if time was simulated.
     pub(crate) is_virtual: bool,
@@ -48,12 +57,14 @@ pub(crate) struct HistoryRecord {
     pub(crate) workload: String,
     /// Arm of the experiment, if it is one.
     pub(crate) arm: Option<RecordedArm>,
+    /// Point of the sweep, if it has one.
+    pub(crate) point: Option<RecordedPoint>,
     /// Work and servers of the runs.
     pub(crate) key: SeriesKey,
     /// The first run.
     pub(crate) first: ComparedRun,
-    /// Figures of the runs that count.
-    pub(crate) figures: Vec<RunFigures>,
+    /// Figures of the runs that count, or the result of the search.
+    pub(crate) result: HistoryRun,
 }
 
 /// An arm of an experiment.
@@ -63,6 +74,15 @@ pub(crate) struct RecordedArm {
     pub(crate) name: String,
     /// Its declared differences: keys and values.
     pub(crate) differences: Vec<(String, String)>,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordedPoint {
+    /// The thing that is varied: `concurrency(read)`.
+    pub(crate) vary: String,
+    /// Its value.
+    pub(crate) value: String,
 }
 
 /// A file that is left out.
@@ -91,6 +111,8 @@ pub(crate) enum SkipReason {
     Unfinished,
     /// Nothing was measured: an observation, or a load of tables.
     NoWorkload,
+    /// It has the same run or experiment as another file.
+    Copy,
 }
 
 impl SkipReason {
@@ -103,6 +125,7 @@ impl SkipReason {
             SkipReason::Unreadable => "unreadable",
             SkipReason::Unfinished => "unfinished",
             SkipReason::NoWorkload => "no-workload",
+            SkipReason::Copy => "copy",
         }
     }
 }
@@ -122,20 +145,44 @@ impl RecordFolder {
             let records = read(path, &file);
             (file, records)
         });
+        let mut files = Vec::new();
         for (file, records) in all {
             match records {
-                Ok(records) => found.records.extend(records),
-                Err(skip) => {
-                    let Skip { reason, details } = skip;
-                    found.skipped.push(SkippedFile { file, reason, details });
-                }
+                Ok(records) => files.push(records),
+                Err(skip) => found.skip(file, skip),
             }
         }
+        found.add_without_copies(files);
+        found.skipped.sort_by(|one, other| one.file.cmp(&other.file));
         // Records in virtual time begin at the same instant: their names decide.
         found
             .records
             .sort_by(|one, other| (one.started, &one.file).cmp(&(other.started, &other.file)));
         Ok(found)
+    }
+
+    fn skip(&mut self, file: String, Skip { reason, details }: Skip) {
+        self.skipped.push(SkippedFile { file, reason, details });
+    }
+
+    /// Adds the records of files. Of copies, the one in the least deep folder is added: a published
+    /// one is in a folder of its own.
+    fn add_without_copies(&mut self, mut files: Vec<FileRecords>) {
+        let depth = |file: &FileRecords| Path::new(&file.file).components().count();
+        files.sort_by(|one, other| (depth(one), &one.file).cmp(&(depth(other), &other.file)));
+        let mut known: HashMap<RecordIdentity, String> = HashMap::new();
+        for FileRecords { file, identity, records } in files {
+            match known.entry(identity) {
+                Entry::Occupied(first) => {
+                    let details = format!("the same measurement as {}", first.get());
+                    self.skip(file, Skip::new(SkipReason::Copy, details));
+                }
+                Entry::Vacant(place) => {
+                    place.insert(file);
+                    self.records.extend(records);
+                }
+            }
+        }
     }
 }
 
@@ -209,16 +256,24 @@ impl From<RecordError> for Skip {
     }
 }
 
+/// The records of a file.
+struct FileRecords {
+    /// Path below the folder.
+    file: String,
+    identity: RecordIdentity,
+    records: Vec<HistoryRecord>,
+}
+
 /// Reads the file of a run or an experiment.
-fn read(path: &Path, file: &str) -> Result<Vec<HistoryRecord>, Skip> {
+fn read(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     match Archive::open(path) {
-        Ok(archive) => single(&archive, file).map(|record| vec![record]),
-        Err(error) if *error.kind() == RecordErrorKind::Experiment => arms(path, file),
+        Ok(archive) => single(&archive, file),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => of_experiment(path, file),
         Err(error) => Err(error.into()),
     }
 }
 
-fn single(archive: &Archive, file: &str) -> Result<HistoryRecord, Skip> {
+fn single(archive: &Archive, file: &str) -> Result<FileRecords, Skip> {
     match archive.end().map(|end| end.kind) {
         Some(EndKind::Completed) => {}
         Some(end) => return Err(Skip::new(SkipReason::Unfinished, end.name())),
@@ -228,12 +283,13 @@ fn single(archive: &Archive, file: &str) -> Result<HistoryRecord, Skip> {
     if first.figures.jobs.is_empty() {
         return Err(Skip::new(SkipReason::NoWorkload, "no job was measured"));
     }
-    let figures = vec![first.figures.clone()];
+    let identity = RecordIdentity::of_run(archive.header(), &first.figures);
     let label = known(&first.figures.facts, LABEL).map(str::to_owned);
-    Ok(HistoryRecord { label, figures, ..record_of(archive, file, first) })
+    let record = HistoryRecord { label, ..record_of(archive, file, first) };
+    Ok(FileRecords { file: file.to_owned(), identity, records: vec![record] })
 }
 
-/// Returns a record of one run, without label and figures.
+/// Returns the record of a single run, without its label.
 fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord {
     let header = archive.header();
     HistoryRecord {
@@ -243,13 +299,14 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
         is_virtual: header.pace == record::Pace::Virtual,
         workload: header.workload.clone(),
         arm: None,
+        point: None,
         key: SeriesKey::of(archive, &first),
+        result: HistoryRun::Runs(vec![first.figures.clone()]),
         first,
-        figures: Vec::new(),
     }
 }
 
-fn arms(path: &Path, file: &str) -> Result<Vec<HistoryRecord>, Skip> {
+fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     let recorded = RecordedExperiment::read(path)
         .map_err(|_| Skip::new(SkipReason::Damaged, "its question or its runs"))?;
     match recorded.unfinished() {
@@ -261,21 +318,80 @@ fn arms(path: &Path, file: &str) -> Result<Vec<HistoryRecord>, Skip> {
             return Err(Skip::new(SkipReason::Unfinished, "the experiment failed"));
         }
     }
+    let mut records: Vec<HistoryRecord> = match &recorded.search {
+        Some(search) => of_search(&recorded, search, path, file)?.into_iter().collect(),
+        None => arms(&recorded, file)?,
+    };
+    let Some(first) = recorded.results.runs.first().filter(|_| !records.is_empty()) else {
+        return Err(Skip::new(SkipReason::NoWorkload, "no run counts"));
+    };
+    let archive = recorded.open_run(first.row.run)?;
+    // The arms stay in the order of the experiment, however its runs were shuffled.
+    records.iter_mut().for_each(|record| record.started = archive.header().started);
+    let identity = RecordIdentity::of_experiment(archive.header(), &recorded);
+    Ok(FileRecords { file: file.to_owned(), identity, records })
+}
+
+/// Returns the records of the arms, of a sweep at each point: points have different loads, and no
+/// common mean.
+fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>, RecordError> {
     let mut records = Vec::new();
-    for (arm, name) in recorded.names.iter().enumerate() {
-        let runs = recorded.results.runs.iter();
-        let mut counting =
-            runs.filter(|run| run.arm == arm && run.row.state == RunState::Counts).peekable();
-        let Some(first) = counting.peek() else { continue };
+    for arm_point in recorded.outline.arm_points() {
+        let is_counting = |run: &&RecordedRun| {
+            let row = &run.row;
+            let is_it = row.arm == arm_point.arm && row.point == arm_point.point;
+            is_it && row.state == RunState::Counts
+        };
+        let counting: Vec<&RecordedRun> =
+            recorded.results.runs.iter().filter(is_counting).collect();
+        let Some(first) = counting.first() else { continue };
         let archive = recorded.open_run(first.row.run)?;
-        let first = ComparedRun::of(&archive, file.to_owned(), first.figures.clone())?;
-        let differences = recorded.differences(arm);
+        let run = ComparedRun::of(&archive, file.to_owned(), first.figures.clone())?;
+        let vary = recorded.outline.sweep.as_ref().map(|sweep| sweep.vary.clone());
+        let point = vary.zip(arm_point.point.clone());
         records.push(HistoryRecord {
             label: recorded.label().map(str::to_owned),
-            arm: Some(RecordedArm { name: name.clone(), differences }),
-            figures: counting.map(|run| run.figures.clone()).collect(),
-            ..record_of(&archive, file, first)
+            arm: Some(arm_of(recorded, first.arm)),
+            point: point.map(|(vary, value)| RecordedPoint { vary, value }),
+            result: HistoryRun::Runs(counting.iter().map(|run| run.figures.clone()).collect()),
+            ..record_of(&archive, file, run)
         });
     }
     Ok(records)
+}
+
+fn arm_of(recorded: &RecordedExperiment, arm: usize) -> RecordedArm {
+    RecordedArm { name: recorded.names[arm].clone(), differences: recorded.differences(arm) }
+}
+
+/// Returns the record of a capacity search; `None` if no trial counts.
+fn of_search(
+    recorded: &RecordedExperiment,
+    search: &RecordedSearch,
+    path: &Path,
+    file: &str,
+) -> Result<Option<HistoryRecord>, RecordError> {
+    let (Some(first), Some(found)) = (search.trials.first(), &search.capacity) else {
+        return Ok(None);
+    };
+    let archive = recorded.open_run(first.run)?;
+    let trial = ComparedRun::of(&archive, file.to_owned(), first.figures.clone())?;
+    let record = record_of(&archive, file, trial);
+    let load = search.order.vary.clone();
+    let question = recorded.fact(EXPERIMENT).unwrap_or_default();
+    let canaries = search.trials.iter().filter_map(|one| one.figures.canary_ns());
+    Ok(Some(HistoryRecord {
+        label: recorded.label().map(str::to_owned),
+        arm: Some(arm_of(recorded, 0)),
+        key: SeriesKey::of_search(record.key, &load, question),
+        result: HistoryRun::Search(SearchFigures {
+            load,
+            sustained: found.sustained,
+            estimate: found.estimate,
+            status: experiment::view_of(recorded, path).verdict(),
+            irregular: found.irregular.iter().map(Irregular::name).collect(),
+            canaries_ns: canaries.collect(),
+        }),
+        ..record
+    }))
 }

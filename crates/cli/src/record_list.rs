@@ -153,7 +153,7 @@ fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
         SkipReason::Damaged => RowState::Damaged,
         SkipReason::Newer => RowState::Newer,
         SkipReason::Unfinished => RowState::Unfinished,
-        SkipReason::Unreadable | SkipReason::NoWorkload => RowState::Unreadable,
+        SkipReason::Unreadable | SkipReason::NoWorkload | SkipReason::Copy => RowState::Unreadable,
     };
     FolderRow {
         file: name.to_owned(),

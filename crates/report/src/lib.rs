@@ -54,8 +54,8 @@ pub use experiment::{
 };
 pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RowState};
 pub use history::{
-    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
-    history_json, history_text,
+    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,
+    SeriesView, history_json, history_text,
 };
 pub use html::{
     FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html,

@@ -1,6 +1,6 @@
 //! Histories of records, drawn from a model.
 
-use analyze::compare::{RunFigures, RunVerdict};
+use analyze::compare::RunVerdict;
 use analyze::history::{HistoryRun, history};
 use base::{Seed, Stream};
 
@@ -92,9 +92,8 @@ fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
 
 /// Returns the first record after each change of the throughput.
 fn changes(values: &[f64]) -> Vec<u32> {
-    let records: Vec<[RunFigures; 1]> =
-        values.iter().map(|value| [drawn_figures(*value, RunVerdict::new([]))]).collect();
-    let runs: Vec<HistoryRun<'_>> = records.iter().map(|figures| HistoryRun { figures }).collect();
-    let all = history(&runs, &[]);
+    let record = |value: &f64| HistoryRun::Runs(vec![drawn_figures(*value, RunVerdict::new([]))]);
+    let records: Vec<HistoryRun> = values.iter().map(record).collect();
+    let all = history(&records.iter().collect::<Vec<_>>(), &[]);
     all.iter().flat_map(|metric| &metric.changes).map(|change| change.after as u32).collect()
 }

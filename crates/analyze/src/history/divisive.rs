@@ -19,8 +19,8 @@ pub const SIGNIFICANCE: f64 = 0.01;
 /// Minimum number of values between two change points, and before the first and after the last.
 pub const SHORTEST_SEGMENT: usize = 4;
 
-/// Minimum number of values in a series in which a clear change is significant. With fewer, too
-/// many random orders divide into the same two sets.
+/// Minimum number of values that are divided. With fewer, so many random orders divide into the
+/// same two sets that the significance of even a clear change is a matter of chance.
 pub const FEWEST_VALUES: usize = 12;
 
 /// Number of random orders. The smallest possible probability is 1/500.
@@ -56,6 +56,9 @@ pub fn change_points(values: &[f64]) -> Vec<ChangePoint> {
 
 /// Finds the change points of a part of the series that begins at `first`.
 fn divide(values: &[f64], first: usize, found: &mut Vec<ChangePoint>) {
+    if values.len() < FEWEST_VALUES {
+        return;
+    }
     let Some(split) = best_split(values) else { return };
     let Some(p_value) = p_value(values, split.divergence, first) else { return };
     found.push(ChangePoint { at: first + split.at, p_value });
@@ -221,7 +224,16 @@ mod tests {
             !places(&series(&levels, seed)).is_empty()
         };
         assert!((1..=5).all(|seed| found(FEWEST_VALUES, seed)));
-        assert!((1..=5).all(|seed| !found(2 * SHORTEST_SEGMENT, seed)));
+        for fewer in 2 * SHORTEST_SEGMENT..FEWEST_VALUES {
+            assert!((1..=20).all(|seed| !found(fewer, seed)), "{fewer}");
+        }
+    }
+
+    /// Of eleven values after the first change, one half differs from the other.
+    #[test]
+    fn part_of_fewer_values_is_not_divided() {
+        let levels = [vec![100.0; 11], vec![300.0; 5], vec![200.0; 6]].concat();
+        assert_eq!(places(&series(&levels, 1)), [11]);
     }
 
     #[test]

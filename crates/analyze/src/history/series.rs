@@ -1,10 +1,11 @@
 //! Series of metrics over records, and their changes.
 
-use workload::question::{CpuMode, Quantity, RunMetric, Scale, TimeStatistic};
+use workload::question::Scale;
 
 use super::divisive::{LONGEST_SERIES, change_points};
-use crate::check::{CheckKind, Status};
-use crate::compare::{ChangeInterval, RunFigures, Unpaired};
+use super::metric::{HistoryMetric, MetricName};
+use super::run::{HistoryRun, mean};
+use crate::compare::{ChangeInterval, Unpaired};
 
 /// Error probability of the intervals of changes.
 const ALPHA: f64 = 0.05;
@@ -13,61 +14,11 @@ const ALPHA: f64 = 0.05;
 /// smaller one is excluded as the cause.
 const HALF: f64 = 0.5;
 
-/// A record of a history.
-#[derive(Clone, Copy, Debug)]
-pub struct HistoryRun<'a> {
-    /// Figures of its runs: of a single run, or of one arm of an experiment.
-    pub figures: &'a [RunFigures],
-}
-
-/// Reason why a record is left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOut {
-    /// It is INVALID, by these checks.
-    Invalid(Vec<CheckKind>),
-}
-
-impl HistoryRun<'_> {
-    /// Returns the reason why the record is left out: all of its runs are INVALID.
-    pub fn left_out(&self) -> Option<LeftOut> {
-        if self.valid().next().is_some() {
-            return None;
-        }
-        let mut checks: Vec<CheckKind> = Vec::new();
-        for check in self.figures.iter().flat_map(|run| run.verdict.with(Status::Invalid)) {
-            if !checks.contains(&check) {
-                checks.push(check);
-            }
-        }
-        Some(LeftOut::Invalid(checks))
-    }
-
-    /// Returns the mean of a metric over the valid runs; `None` if one does not have it.
-    fn value(&self, metric: &RunMetric) -> Option<f64> {
-        let values = self.valid().map(|run| run.get(metric).ok()).collect::<Option<Vec<f64>>>()?;
-        mean(&values)
-    }
-
-    /// Returns the mean time of a request to the null server before its runs, in nanoseconds;
-    /// `None` if a run has none.
-    pub fn canary_ns(&self) -> Option<f64> {
-        mean(&self.valid().map(RunFigures::canary_ns).collect::<Option<Vec<f64>>>()?)
-    }
-
-    fn valid(&self) -> impl Iterator<Item = &RunFigures> {
-        self.figures.iter().filter(|run| run.verdict.status() != Status::Invalid)
-    }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
 /// A metric over records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricHistory {
     /// The metric, with the name of its job or table.
-    pub metric: RunMetric,
+    pub metric: HistoryMetric,
     /// Indexes of the records that have it, and its values, in the order of time: the newest
     /// [`LONGEST_SERIES`].
     pub points: Vec<(usize, f64)>,
@@ -133,47 +84,27 @@ impl Cause {
 /// Returns the histories of the `named` metrics that at least one record has; if `named` is empty,
 /// the histories of the usual metrics. `runs` are the records in the order of time; INVALID ones
 /// are left out.
-pub fn history(runs: &[HistoryRun<'_>], named: &[RunMetric]) -> Vec<MetricHistory> {
-    let mut metrics: Vec<RunMetric> = Vec::new();
-    for (metric, _) in runs.iter().flat_map(|run| run.valid()).flat_map(|run| &run.metrics) {
-        if is_named(metric, named) && !metrics.contains(metric) {
-            metrics.push(metric.clone());
+pub fn history(runs: &[&HistoryRun], named: &[MetricName]) -> Vec<MetricHistory> {
+    let is_judged = |metric: &HistoryMetric| match named {
+        [] => metric.is_usual(),
+        named => named.iter().any(|name| name.matches(metric)),
+    };
+    let mut metrics: Vec<HistoryMetric> = Vec::new();
+    for metric in runs.iter().flat_map(|run| run.valid_metrics()) {
+        if is_judged(&metric) && !metrics.contains(&metric) {
+            metrics.push(metric);
         }
     }
     metrics.into_iter().map(|metric| of_metric(runs, metric)).collect()
 }
 
-/// Returns true for a metric that is named, also without its job.
-fn is_named(metric: &RunMetric, named: &[RunMetric]) -> bool {
-    let is_it = |name: &RunMetric| {
-        name.quantity == metric.quantity && (name.of.is_none() || name.of == metric.of)
-    };
-    match named {
-        [] => is_usual(metric.quantity),
-        named => named.iter().any(is_it),
-    }
-}
-
-/// Returns true for a quantity that is judged without being named. Each further series has false
-/// alarms of its own, and most other quantities change with one of these.
-fn is_usual(quantity: Quantity) -> bool {
-    match quantity {
-        Quantity::Response(statistic) => {
-            [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99].contains(&statistic)
-        }
-        Quantity::Cpu(_, mode) => mode == CpuMode::Total,
-        Quantity::Throughput | Quantity::Failed | Quantity::Load | Quantity::Size => true,
-        Quantity::Rows | Quantity::Service(_) | Quantity::LogicalSize => false,
-    }
-}
-
-fn of_metric(runs: &[HistoryRun<'_>], metric: RunMetric) -> MetricHistory {
-    let scale = metric.quantity.scale();
+fn of_metric(runs: &[&HistoryRun], metric: HistoryMetric) -> MetricHistory {
+    let scale = metric.scale();
     let is_comparable = |value: f64| match scale {
         Scale::Ratio => value > 0.0,
         Scale::Difference => true,
     };
-    let value = |(index, run): (usize, &HistoryRun<'_>)| {
+    let value = |(index, run): (usize, &&HistoryRun)| {
         run.value(&metric).filter(|value| is_comparable(*value)).map(|value| (index, value))
     };
     let mut points: Vec<(usize, f64)> = runs.iter().enumerate().filter_map(value).collect();
@@ -197,7 +128,7 @@ fn of_metric(runs: &[HistoryRun<'_>], metric: RunMetric) -> MetricHistory {
 
 /// Returns the change between the records of two neighbouring segments.
 fn change(
-    runs: &[HistoryRun<'_>],
+    runs: &[&HistoryRun],
     sides: [&[(usize, f64)]; 2],
     scale: Scale,
     p_value: f64,
@@ -218,7 +149,7 @@ fn change(
 }
 
 fn machine(
-    runs: &[HistoryRun<'_>],
+    runs: &[&HistoryRun],
     sides: [&[(usize, f64)]; 2],
     scale: Scale,
     change_of_metric: f64,
@@ -246,9 +177,12 @@ fn machine(
 mod tests {
     use base::{Seed, Stream};
     use record::environment::generator::CANARY;
+    use workload::question::{Quantity, RunMetric, VariedLoad};
 
     use super::*;
-    use crate::compare::RunVerdict;
+    use crate::check::{CheckKind, Status};
+    use crate::compare::{RunFigures, RunVerdict};
+    use crate::history::run::{LeftOut, SearchFigures};
 
     fn figures(throughput: f64, canary: Option<f64>) -> RunFigures {
         RunFigures {
@@ -259,23 +193,32 @@ mod tests {
     }
 
     /// Twenty records, the last ten of which have these changes of throughput and canary.
-    fn records(change: f64, of_canary: Option<f64>) -> Vec<Vec<RunFigures>> {
+    fn records(change: f64, of_canary: Option<f64>) -> Vec<HistoryRun> {
         let mut draw = Stream::new(Seed(1), "history", "test").draw(0);
         let record = |index: u32| {
             let is_after = f64::from(u8::from(index >= 10));
             let mut noise = || 1.0 + 0.01 * draw.normal();
             let throughput = 1_000.0 * noise() * (1.0 + change * is_after);
             let canary = of_canary.map(|by| 300.0 * noise() * (1.0 + by * is_after));
-            vec![figures(throughput, canary)]
+            HistoryRun::Runs(vec![figures(throughput, canary)])
         };
         (0..20).map(record).collect()
     }
 
-    fn changes(records: &[Vec<RunFigures>]) -> Vec<MetricChange> {
-        let runs: Vec<HistoryRun<'_>> =
-            records.iter().map(|figures| HistoryRun { figures }).collect();
-        let [only] = &history(&runs, &[])[..] else { panic!("one metric") };
+    fn histories(records: &[HistoryRun], named: &[&str]) -> Vec<MetricHistory> {
+        let named: Vec<MetricName> =
+            named.iter().map(|name| MetricName::parse(name).unwrap()).collect();
+        history(&records.iter().collect::<Vec<_>>(), &named)
+    }
+
+    fn changes(records: &[HistoryRun]) -> Vec<MetricChange> {
+        let [only] = &histories(records, &[])[..] else { panic!("one metric") };
         only.changes.clone()
+    }
+
+    fn runs(record: &mut HistoryRun) -> &mut Vec<RunFigures> {
+        let HistoryRun::Runs(runs) = record else { panic!("{record:?}") };
+        runs
     }
 
     #[test]
@@ -304,10 +247,9 @@ mod tests {
     fn invalid_records_are_left_out() {
         let mut all = records(-0.1, None);
         let invalid = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
-        all[9][0].verdict = invalid;
-        let run = HistoryRun { figures: &all[9] };
-        assert_eq!(run.left_out(), Some(LeftOut::Invalid(vec![CheckKind::Errors])));
-        assert_eq!(HistoryRun { figures: &all[8] }.left_out(), None);
+        runs(&mut all[9])[0].verdict = invalid;
+        assert_eq!(all[9].left_out(), Some(LeftOut::Invalid(vec![CheckKind::Errors])));
+        assert_eq!((all[9].status(), all[8].left_out()), (Status::Invalid, None));
         let [found] = changes(&all)[..] else { panic!("one change") };
         assert_eq!((found.before, found.after), (8, 10));
     }
@@ -315,27 +257,49 @@ mod tests {
     #[test]
     fn usual_metrics_are_judged_if_none_is_named() {
         let mut all = records(0.0, None);
-        for figures in all.iter_mut().flatten() {
+        for figures in all.iter_mut().flat_map(runs) {
             let more = ["service.p50", "response.p99", "cpu.generator", "cpu.generator.user"];
             let metric = |name| (RunMetric::parse(name).unwrap(), 1.0);
             figures.metrics.extend(more.map(metric));
         }
-        let runs: Vec<HistoryRun<'_>> = all.iter().map(|figures| HistoryRun { figures }).collect();
         let names: Vec<String> =
-            history(&runs, &[]).iter().map(|series| series.metric.to_string()).collect();
+            histories(&all, &[]).iter().map(|series| series.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "response.p99", "cpu.generator"]);
-        let named = [RunMetric::parse("service.p50").unwrap()];
-        assert_eq!(history(&runs, &named).len(), 1);
+        assert_eq!(histories(&all, &["service.p50"]).len(), 1);
     }
 
     #[test]
     fn only_named_metrics_are_judged() {
         let all = records(0.0, None);
-        let runs: Vec<HistoryRun<'_>> = all.iter().map(|figures| HistoryRun { figures }).collect();
-        let count = |name: &str| history(&runs, &[RunMetric::parse(name).unwrap()]).len();
+        let count = |name: &str| histories(&all, &[name]).len();
         assert_eq!(
             ["throughput", "throughput(read)", "throughput(x)", "size"].map(count),
             [1, 1, 0, 0]
         );
+    }
+
+    #[test]
+    fn step_of_the_capacity_is_found_without_the_invalid_searches() {
+        let search = |index: u32| {
+            let level = if index < 10 { 800.0 } else { 700.0 };
+            let capacity = level + f64::from(index % 3);
+            let is_invalid = index == 9;
+            HistoryRun::Search(SearchFigures {
+                load: VariedLoad::Rate { job: "read".to_owned() },
+                sustained: Some(if is_invalid { 100.0 } else { capacity }),
+                estimate: index.is_multiple_of(2).then_some(capacity * 1.04),
+                status: if is_invalid { Status::Invalid } else { Status::Pass },
+                irregular: Vec::new(),
+                canaries_ns: Vec::new(),
+            })
+        };
+        let all: Vec<HistoryRun> = (0..20).map(search).collect();
+        let [sustained, estimate] = &histories(&all, &[])[..] else { panic!("two results") };
+        assert_eq!((sustained.points.len(), estimate.points.len()), (19, 10));
+        let [change] = sustained.changes[..] else { panic!("one change: {sustained:?}") };
+        assert_eq!((change.before, change.after), (8, 10));
+        assert!((change.change + 0.125).abs() < 0.01, "{change:?}");
+        let named = histories(&all, &["sustained(read)"]);
+        assert_eq!(named.len(), 1);
     }
 }

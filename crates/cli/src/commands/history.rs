@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use analyze::Status;
-use analyze::history::{HistoryRun, MetricHistory, SHORTEST_SEGMENT, history as history_of};
+use analyze::history::{
+    HistoryMetric, HistoryRun, MetricHistory, MetricName, SHORTEST_SEGMENT, history as history_of,
+};
 use base::{SourceText, closest};
 use lab::comparison::{ComparedRun, differing_facts};
 use report::{
-    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
+    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,
+    SeriesView,
 };
-use workload::question::RunMetric;
 
 use crate::args::HistoryArgs;
 use crate::commands::answer;
@@ -31,9 +32,9 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-fn metrics(names: &[String]) -> Result<Vec<RunMetric>, Complaint> {
+fn metrics(names: &[String]) -> Result<Vec<MetricName>, Complaint> {
     let metric = |name: &String| {
-        RunMetric::parse(name).map_err(|error| {
+        MetricName::parse(name).map_err(|error| {
             let source = SourceText { name: "--metric".to_owned(), text: name.clone() };
             Complaint::about(&source, &[error])
         })
@@ -42,26 +43,22 @@ fn metrics(names: &[String]) -> Result<Vec<RunMetric>, Complaint> {
 }
 
 /// Refuses a metric that no record has.
-fn check_metrics(named: &[RunMetric], records: &[HistoryRecord]) -> Result<(), Complaint> {
-    let figures = records.iter().flat_map(|record| &record.figures);
-    let measured: Vec<&RunMetric> =
-        figures.flat_map(|run| &run.metrics).map(|(metric, _)| metric).collect();
+fn check_metrics(named: &[MetricName], records: &[HistoryRecord]) -> Result<(), Complaint> {
+    let measured: Vec<HistoryMetric> =
+        records.iter().flat_map(|record| record.result.metrics()).collect();
     if measured.is_empty() {
         return Ok(());
     }
     for name in named {
-        let of_quantity = || measured.iter().filter(|known| known.quantity == name.quantity);
-        let is_it = |known: &&&RunMetric| name.of.is_none() || name.of == known.of;
-        if of_quantity().any(|known| is_it(&known)) {
+        if measured.iter().any(|known| name.matches(known)) {
             continue;
         }
         let complaint = Complaint::new(format!("--metric: no record has `{name}`"));
-        let others = of_quantity().filter_map(|known| known.of.as_deref());
+        let same = measured.iter().filter(|known| known.name() == name.name);
+        let others = same.filter_map(HistoryMetric::of);
         let near = name.of.as_deref().and_then(|of| closest(of, others));
         return Err(match near {
-            Some(near) => {
-                complaint.help(format!("did you mean `{}({near})`?", name.quantity.name()))
-            }
+            Some(near) => complaint.help(format!("did you mean `{}({near})`?", name.name)),
             None => complaint.help("leave out --metric, and the usual ones are shown"),
         });
     }
@@ -69,11 +66,13 @@ fn check_metrics(named: &[RunMetric], records: &[HistoryRecord]) -> Result<(), C
 }
 
 /// Divides records into series of the same work on the same servers, and of experiments of the same
-/// arm. The order of time is kept.
+/// arm and point. The order of time is kept.
 fn series(records: &[HistoryRecord]) -> Vec<Vec<&HistoryRecord>> {
     let mut all: Vec<Vec<&HistoryRecord>> = Vec::new();
     for record in records {
-        let is_same = |one: &HistoryRecord| one.key == record.key && one.arm == record.arm;
+        let is_same = |one: &HistoryRecord| {
+            (&one.key, &one.arm, &one.point) == (&record.key, &record.arm, &record.point)
+        };
         match all.iter_mut().find(|series| is_same(series[0])) {
             Some(series) => series.push(record),
             None => all.push(vec![record]),
@@ -86,7 +85,7 @@ fn view(
     folder: &Path,
     read: &RecordFolder,
     series: &[Vec<&HistoryRecord>],
-    named: &[RunMetric],
+    named: &[MetricName],
 ) -> HistoryView {
     let skipped = read.skipped.iter().map(|one| LeftOutFile {
         file: one.file.clone(),
@@ -108,7 +107,7 @@ fn view(
 fn difference(earlier: &[Vec<&HistoryRecord>], record: &HistoryRecord) -> Option<String> {
     let named = |one: &HistoryRecord| {
         let arm = one.arm.as_ref().map(|arm| arm.name.clone());
-        (one.workload.clone(), one.key.servers.clone(), arm)
+        (one.workload.clone(), one.key.servers.clone(), arm, one.point.clone())
     };
     let other = earlier.iter().map(|records| records[0]).find(|one| named(one) == named(record))?;
     let (name, values) = other.key.difference(&record.key)?;
@@ -116,47 +115,41 @@ fn difference(earlier: &[Vec<&HistoryRecord>], record: &HistoryRecord) -> Option
     Some(format!("{name} is {own}, and {before} in the first series of this name"))
 }
 
-fn series_view(records: &[&HistoryRecord], named: &[RunMetric]) -> SeriesView {
-    let runs: Vec<HistoryRun<'_>> =
-        records.iter().map(|record| HistoryRun { figures: &record.figures }).collect();
+fn series_view(records: &[&HistoryRecord], named: &[MetricName]) -> SeriesView {
+    let runs: Vec<&HistoryRun> = records.iter().map(|record| &record.result).collect();
     let metrics = history_of(&runs, named);
     let newest = records[records.len() - 1];
     let arm = newest
         .arm
         .as_ref()
         .map(|arm| SeriesArm { name: arm.name.clone(), differences: arm.differences.clone() });
-    let changes = changes(&metrics, &runs, records);
+    let point = newest.point.as_ref();
+    let changes = changes(&metrics, records);
     SeriesView {
         workload: newest.workload.clone(),
         servers: newest.key.servers.clone(),
         arm,
+        point: point.map(|one| SeriesPoint { vary: one.vary.clone(), value: one.value.clone() }),
         difference: None,
-        records: records.iter().zip(&runs).map(|(record, run)| record_view(record, run)).collect(),
+        records: records.iter().map(|record| record_view(record)).collect(),
         metrics,
         changes,
     }
 }
 
-fn record_view(record: &HistoryRecord, run: &HistoryRun<'_>) -> RecordView {
-    let left_out = run.left_out();
-    let statuses = record.figures.iter().map(|figures| figures.verdict.status());
-    let kept = statuses.filter(|status| *status != Status::Invalid);
+fn record_view(record: &HistoryRecord) -> RecordView {
     RecordView {
         file: record.file.clone(),
         label: record.label.clone(),
         started: (!record.is_virtual).then(|| record.started.to_string()),
-        verdict: kept.max().unwrap_or(Status::Pass),
-        left_out,
-        canary_ns: run.canary_ns(),
+        verdict: record.result.status(),
+        left_out: record.result.left_out(),
+        canary_ns: record.result.canary_ns(),
     }
 }
 
 /// Returns the changes of all metrics, those between the same records together.
-fn changes(
-    metrics: &[MetricHistory],
-    runs: &[HistoryRun<'_>],
-    records: &[&HistoryRecord],
-) -> Vec<SeriesChange> {
+fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesChange> {
     let mut all: Vec<SeriesChange> = Vec::new();
     for (index, metric) in metrics.iter().enumerate() {
         for change in &metric.changes {
@@ -167,7 +160,7 @@ fn changes(
                     before: change.before,
                     after: change.after,
                     metrics: vec![index],
-                    differences: differences(place, runs, records),
+                    differences: differences(place, records),
                 }),
             }
         }
@@ -178,12 +171,8 @@ fn changes(
 
 /// Returns the facts that differ between the nearest valid records before and after a change, as
 /// many as the shortest segment has.
-fn differences(
-    (before, after): (usize, usize),
-    runs: &[HistoryRun<'_>],
-    records: &[&HistoryRecord],
-) -> Vec<FactChange> {
-    let valid = |place: &usize| runs[*place].left_out().is_none();
+fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> Vec<FactChange> {
+    let valid = |place: &usize| records[*place].result.left_out().is_none();
     let first = |place: usize| &records[place].first;
     let nearest = (0..=before).rev().filter(valid).take(SHORTEST_SEGMENT);
     let mut before: Vec<&ComparedRun> = nearest.map(first).collect();

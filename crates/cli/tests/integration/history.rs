@@ -1,6 +1,7 @@
 //! Changes over a folder of records on the command line.
 
 use std::fs;
+use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
@@ -29,6 +30,33 @@ fn records(place: &Place, file: &str, urls: &[&str], more: &[&str]) {
         let line = ["run", file, "--virtual", "--quiet", "--url", url, "--out", &record];
         place.assay(&[&line[..], &["--seed", &seed], more].concat()).expect(0);
     }
+}
+
+/// Records an experiment in `nightly` once for each of these seeds, which are also the names of the
+/// records.
+fn experiments(place: &Place, file: &str, url: &str, seeds: RangeInclusive<u32>) {
+    for seed in seeds {
+        let (record, seed) = (format!("nightly/{seed:02}.assay"), seed.to_string());
+        let line = ["run", file, "--virtual", "--quiet", "--url", url, "--out", &record];
+        place.assay(&[&line[..], &["--seed", &seed]].concat()).expect(0);
+    }
+}
+
+/// A sweep over numbers of clients.
+fn sweep(values: &str) -> String {
+    let question = "[question]\nask = ?\nworkload = read.ini\n";
+    format!("{question}[sweep]\nvary = concurrency(read): {values}\nrepeats = 2\n")
+}
+
+const SEARCH: &str = "duration = 10s\nwarmup = 1s\n[question]\nask = ?\n[capacity]\n\
+                      slo = p99(read) < 20ms\nvary = rate(read)\nhighest = 2k\n\
+                      [read]\nquery = select 1\n";
+
+/// Returns the name of the point and the number of records of each series.
+fn points(document: &Value) -> Vec<(&str, usize)> {
+    let of = |series: &Value| series["records"].as_array().unwrap().len();
+    let all = document["series"].as_array().unwrap().iter();
+    all.map(|series| (series["point"]["value"].as_str().unwrap_or_default(), of(series))).collect()
 }
 
 /// Returns the document of the records in `nightly`.
@@ -115,7 +143,8 @@ fn records_of_other_plans_are_series_of_their_own() {
     for number in 1..=16 {
         let record = format!("nightly/{number:02}.b.assay");
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
-        place.assay(&[&line[..], &["--duration", "5s"]].concat()).expect(0);
+        let seed = number.to_string();
+        place.assay(&[&line[..], &["--duration", "5s", "--seed", &seed]].concat()).expect(0);
     }
     let document = document(&place, &["--metric", "throughput"]);
     let series = document["series"].as_array().unwrap();
@@ -210,6 +239,100 @@ fn arms_of_experiments_are_series_with_the_label_of_the_experiment() {
     assert_eq!(json["label"], "v2");
 }
 
+/// The runs of a sweep are in another order with another seed.
+#[test]
+fn points_of_a_sweep_are_series_whatever_the_order_of_its_runs() {
+    let place = place();
+    place.write("sweep.ini", sweep("1, 2, 4"));
+    experiments(&place, "sweep.ini", FAST, 1..=6);
+    let document = document(&place, &[]);
+    assert_eq!(points(&document), [("1", 6), ("2", 6), ("4", 6)]);
+    let first = &document["series"][0];
+    assert_eq!(
+        (&first["point"]["vary"], &first["difference"]),
+        (&"concurrency(read)".into(), &Value::Null)
+    );
+    let text = place.assay(&["history", "nightly"]).expect(0).stdout;
+    assert!(text.starts_with("No change in 6 records of 3 series in nightly\n"), "{text}");
+    let lead = "arm workload, concurrency(read) = 4: 6 records\n";
+    assert!(text.contains(lead), "{text}");
+}
+
+/// The mean over all points would grow with the new one.
+#[test]
+fn new_point_of_a_sweep_is_no_change_of_the_others() {
+    let place = place();
+    place.write("sweep.ini", sweep("1, 2"));
+    experiments(&place, "sweep.ini", FAST, 1..=8);
+    place.write("sweep.ini", sweep("1, 2, 16"));
+    experiments(&place, "sweep.ini", FAST, 9..=16);
+    let document = document(&place, &["--metric", "response.p50", "--metric", "throughput"]);
+    assert_eq!(points(&document), [("1", 16), ("2", 16), ("16", 8)]);
+    for series in document["series"].as_array().unwrap() {
+        for metric in series["metrics"].as_array().unwrap() {
+            assert_eq!(metric["changes"], Value::Array(Vec::new()), "{metric}");
+        }
+    }
+}
+
+#[test]
+fn capacity_of_searches_is_a_series_of_its_own_results() {
+    let place = place();
+    place.write("search.ini", SEARCH);
+    experiments(&place, "search.ini", FAST, 1..=1);
+    experiments(&place, "search.ini", "sim:mm1?service=1.25ms", 2..=2);
+    let document = document(&place, &[]);
+    let [series] = &document["series"].as_array().unwrap()[..] else { panic!("{document:#}") };
+    let metrics = series["metrics"].as_array().unwrap();
+    let names: Vec<&Value> = metrics.iter().map(|metric| &metric["metric"]).collect();
+    assert_eq!(names, ["sustained", "estimate"], "no mean over trials of other loads");
+    for metric in metrics {
+        assert_eq!((&metric["job"], &metric["unit"]), (&"read".into(), &"requests/s".into()));
+        let points = metric["points"].as_array().unwrap();
+        let values: Vec<&Value> = points.iter().map(|point| &point["value"]).collect();
+        let reported = ["nightly/01.assay", "nightly/02.assay"].map(|record| {
+            let report = place.assay(&["report", record, "--json"]).expect(0).json();
+            report["capacity"][metric["metric"].as_str().unwrap()].clone()
+        });
+        assert_eq!(values, reported.each_ref());
+    }
+    let text = place.assay(&["history", "nightly", "--metric", "sustained(read)"]).expect(0).stdout;
+    assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
+}
+
+/// A copy of a published bundle, and one by hand to which a note was added.
+#[test]
+fn copies_of_a_record_count_once_and_are_named() {
+    let place = place();
+    records(&place, "read.ini", &[FAST; 3], &[]);
+    place.write("sweep.ini", sweep("1, 2"));
+    let line = ["run", "sweep.ini", "--virtual", "--quiet", "--url", FAST];
+    place.assay(&[&line[..], &["--out", "nightly/e.assay"]].concat()).expect(0);
+    for record in ["01", "e"] {
+        let (record, out) =
+            (format!("nightly/{record}.assay"), format!("nightly/{record}-published"));
+        place.assay(&["publish", &record, "--folder", "--out", &out]).expect(0);
+    }
+    fs::copy(place.at("nightly/02.assay"), place.at("nightly/02-again.assay")).unwrap();
+    place.assay(&["note", "nightly/02.assay", "looks good"]).expect(0);
+    let document = document(&place, &[]);
+    let skipped = document["skipped"].as_array().unwrap();
+    let shown: Vec<[&str; 3]> = skipped
+        .iter()
+        .map(|one| ["file", "reason", "details"].map(|key| one[key].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["01-published/01.assay", "copy", "the same measurement as 01.assay"],
+        ["02.assay", "copy", "the same measurement as 02-again.assay"],
+        ["e-published/e.assay", "copy", "the same measurement as e.assay"],
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(points(&document), [("", 3), ("1", 1), ("2", 1)]);
+    let text = place.assay(&["history", "nightly"]).expect(0).stdout;
+    let words = "skipped  01-published/01.assay: copy: the same measurement as 01.assay\n";
+    assert!(text.contains(words), "{text}");
+}
+
 #[test]
 fn label_is_kept_in_the_record_and_shown() {
     let place = place();
@@ -239,7 +362,7 @@ fn wrong_folder_and_unknown_metric_are_errors_of_usage() {
     unknown.refuses(&["no record has `throughput(raed)`", "did you mean `throughput(read)`?"]);
     place.assay(&["history", "nightly", "--metric", "trhoughput"]).refuses(&["throughput"]);
     let few = place.assay(&["history", "nightly"]).expect(0).stdout;
-    assert!(few.contains("a change can be found in 12 or more"), "{few}");
+    assert!(few.contains("too few  1 value; a change can be found in 12 or more"), "{few}");
 }
 
 #[test]

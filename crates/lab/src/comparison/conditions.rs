@@ -58,7 +58,7 @@ pub(super) const ROWS: &str = "rows of table ";
 
 /// Returns the lines of a printed plan that determine the work of a run: their names and values.
 /// Parameters are left out, because the plan has their values where they are used.
-fn plan_lines(plan: &str) -> Vec<(String, String)> {
+pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut section = "";
@@ -89,7 +89,8 @@ fn decides(section: &str, key: &str) -> bool {
     !is_free && section != "params" && !key.starts_with(';')
 }
 
-fn line_name(section: &str, key: &str) -> String {
+/// Returns the name of a line of the plan.
+pub(super) fn line_name(section: &str, key: &str) -> String {
     match (section, section.strip_prefix("load "), key) {
         ("", ..) => key.to_owned(),
         (_, Some(table), "rows") => format!("{ROWS}{table}"),

@@ -1,15 +1,22 @@
 //! The series of records that a run belongs to.
 
 use archive::Archive;
+use workload::question::VariedLoad;
 
 use super::ComparedRun;
-use super::conditions::ROWS;
+use super::conditions::{ROWS, line_name, plan_lines};
 
 /// Scheme of the URLs of simulated servers.
 const SIMULATED: &str = "sim:";
 
 /// Conditions of the load generator that are a part of the work.
 const OF_GENERATOR: [&str; 3] = ["time", "threads", "spin"];
+
+/// Name of the section of a capacity search.
+const CAPACITY: &str = "capacity";
+
+/// Key that a capacity search sets for each trial, besides the load.
+const DURATION: &str = "duration";
 
 /// The work of a run and its servers: records with equal ones are one series.
 ///
@@ -40,6 +47,18 @@ impl SeriesKey {
             servers: servers.map(server).collect(),
             work: work.chain(of_generator).cloned().collect(),
         }
+    }
+
+    /// Returns the key of a capacity search, of which `trial` is the key of a trial, `load` the
+    /// varied load and `question` the printed experiment. Load and length differ from trial to
+    /// trial, so the lines of the question take their place.
+    pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
+        let of_question = line_name(CAPACITY, "");
+        let mut work = plan_lines(question);
+        work.retain(|(name, _)| name.contains(&of_question));
+        let varied = [DURATION.to_owned(), line_name(load.job(), load.key())];
+        work.extend(trial.work.into_iter().filter(|(name, _)| !varied.contains(name)));
+        SeriesKey { work, ..trial }
     }
 
     /// Returns the first difference of the work: its name, and both values; `None` for a value that
@@ -97,6 +116,22 @@ mod tests {
     fn urls_of_named_targets_are_found_in_the_plan() {
         let plan = "url = sim:mm1\n\n[target b]\nurl = sim:md1\n\n[read]\nquery = url = x\n";
         assert_eq!(named_urls(plan), ["sim:md1"]);
+    }
+
+    #[test]
+    fn question_of_a_search_stands_for_load_and_length_of_its_trials() {
+        let load = VariedLoad::Rate { job: "read".to_owned() };
+        let of = |trial: &[(&str, &str)], slo: &str| {
+            let question = format!("[question]\nask = ?\n\n[capacity]\nslo = {slo}\n");
+            SeriesKey::of_search(key(trial), &load, &question)
+        };
+        let query = ("query of [read]", "select 1");
+        let first = of(&[("duration", "10s"), ("rate of [read]", "100"), query], "p99 < 20ms");
+        let second = of(&[("duration", "12s"), ("rate of [read]", "200"), query], "p99 < 20ms");
+        assert_eq!(first, second);
+        let third = of(&[query], "p99 < 30ms");
+        let expected = ("slo of [capacity]", [Some("p99 < 20ms"), Some("p99 < 30ms")]);
+        assert_eq!(first.difference(&third), Some(expected));
     }
 
     #[test]

@@ -206,6 +206,8 @@ pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         "" => crate::number::percent(value),
         "bytes" => crate::number::bytes(value.max(0.0).round() as u64),
+        "clients" if value == 1.0 => "1 client".to_owned(),
+        "clients" => format!("{} clients", crate::number::plain(value)),
         unit => format!("{} {unit}", significant(value)),
     }
 }
@@ -242,6 +244,12 @@ mod tests {
         assert_eq!(values(&compared, &metric, value), ["316 rows/s", "319 rows/s"]);
         let failed = RunMetric::parse("failed(read)").unwrap();
         assert_eq!(values(&compared, &failed, value), ["55,000 %", "48,500 %"]);
+    }
+
+    #[test]
+    fn numbers_of_clients_are_whole_if_they_can_be() {
+        let shown = [1.0, 10.0, 10.5].map(|clients| value(clients, "clients"));
+        assert_eq!(shown, ["1 client", "10 clients", "10.5 clients"]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The document of a history: `assay.history/1`.
 
-use analyze::Status;
 use analyze::history::{LeftOut, MetricChange, MetricHistory, SIGNIFICANCE};
 use serde_json::{Value, json};
 use workload::question::Scale;
@@ -28,11 +27,13 @@ fn series(view: &SeriesView) -> Value {
         let pairs = differences.map(|(key, value)| json!({ "key": key, "value": value }));
         json!({ "name": arm.name, "differences": pairs.collect::<Vec<Value>>() })
     });
+    let point = view.point.as_ref().map(|one| json!({ "vary": one.vary, "value": one.value }));
     let metrics = view.metrics.iter().map(|metric| of_metric(view, metric));
     json!({
         "workload": view.workload,
         "servers": view.servers,
         "arm": arm,
+        "point": point,
         "difference": view.difference,
         "records": view.records.iter().map(record).collect::<Vec<Value>>(),
         "metrics": metrics.collect::<Vec<Value>>(),
@@ -40,19 +41,12 @@ fn series(view: &SeriesView) -> Value {
 }
 
 fn record(view: &RecordView) -> Value {
-    let left_out = view.left_out.as_ref().map(|reason| match reason {
-        LeftOut::Invalid(checks) => checks.iter().map(|check| check.name()).collect::<Vec<_>>(),
-    });
-    let verdict = match view.left_out {
-        Some(LeftOut::Invalid(_)) => Status::Invalid,
-        None => view.verdict,
-    };
     json!({
         "file": view.file,
         "label": view.label,
         "started": view.started,
-        "verdict": verdict.verdict(),
-        "left_out": left_out,
+        "verdict": view.verdict.verdict(),
+        "left_out": view.left_out.as_ref().map(LeftOut::names),
         "canary_ns": view.canary_ns,
     })
 }
@@ -66,10 +60,10 @@ fn of_metric(view: &SeriesView, history: &MetricHistory) -> Value {
         change(one, view.changes.iter().find(both))
     });
     json!({
-        "metric": metric.quantity.name(),
-        "job": metric.of,
-        "unit": metric.quantity.unit(),
-        "compared_by": match metric.quantity.scale() {
+        "metric": metric.name(),
+        "job": metric.of(),
+        "unit": metric.unit(),
+        "compared_by": match metric.scale() {
             Scale::Ratio => "ratio",
             Scale::Difference => "difference",
         },

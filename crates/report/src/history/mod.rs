@@ -10,5 +10,6 @@ mod view;
 pub use json::history_json;
 pub use text::history_text;
 pub use view::{
-    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
+    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,
+    SeriesView,
 };

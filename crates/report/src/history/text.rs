@@ -51,13 +51,15 @@ fn write_series(canvas: &mut Canvas, series: &SeriesView) {
         false => format!(" on {}", series.servers.join(", ")),
     };
     let arm = series.arm.as_ref().map(|arm| format!(", arm {}", arm.name)).unwrap_or_default();
+    let point = series.point.as_ref().map(|point| format!(", {} = {}", point.vary, point.value));
     let records = count(series.records.len() as u64, "record");
-    let lead = format!("{}{servers}{arm}", series.workload);
+    let lead = format!("{}{servers}{arm}{}", series.workload, point.unwrap_or_default());
     canvas.sentence(Tone::Strong, &lead, &format!(": {records}{}", days(series)));
     canvas.lines(2, &remarks(series));
     let values = series.metrics.iter().map(|metric| metric.points.len()).max().unwrap_or(0);
     if values < FEWEST_VALUES {
-        let few = format!("{values} values; a change can be found in {FEWEST_VALUES} or more");
+        let values = count(values as u64, "value");
+        let few = format!("{values}; a change can be found in {FEWEST_VALUES} or more");
         canvas.lines(2, &[Line::new("too few", few)]);
     }
     canvas.part(&metrics(series));
@@ -104,7 +106,7 @@ fn metrics(series: &SeriesView) -> Table {
     ])
     .with_optional_columns(["values", "changes"]);
     for history in &series.metrics {
-        let unit = history.metric.quantity.unit();
+        let unit = history.metric.unit();
         let newest = history.points.last().map(|(_, newest)| value(*newest, unit));
         let values: Vec<f64> = history.points.iter().map(|(_, value)| *value).collect();
         table.row([
@@ -149,10 +151,10 @@ fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
     let mut table = Table::new(titles).with_optional_columns(["before", "after", "p"]);
     for (history, change) in changed {
         let metric = &history.metric;
-        let scale = metric.quantity.scale();
+        let scale = metric.scale();
         let mean = |mean: f64| match scale {
             Scale::Ratio => significant(mean),
-            Scale::Difference => value(mean, metric.quantity.unit()),
+            Scale::Difference => value(mean, metric.unit()),
         };
         let range = change.interval.map(|it| interval(it, scale));
         let cause = change.machine.map_or(NONE, |shift| shift.cause.name());
@@ -190,11 +192,11 @@ fn shortened(value: &str) -> String {
 mod tests {
     use analyze::Status;
     use analyze::compare::ChangeInterval;
-    use analyze::history::Cause;
+    use analyze::history::{Cause, HistoryMetric};
     use workload::question::RunMetric;
 
     use super::*;
-    use crate::history::{FactChange, RecordView, SeriesView};
+    use crate::history::{FactChange, RecordView, SeriesArm, SeriesPoint, SeriesView};
 
     fn record(number: usize) -> RecordView {
         RecordView {
@@ -226,10 +228,11 @@ mod tests {
             workload: "read.ini".to_owned(),
             servers: vec!["postgres://db1/shop".to_owned()],
             arm: None,
+            point: None,
             difference: None,
             records: (0..12).map(record).collect(),
             metrics: vec![MetricHistory {
-                metric: RunMetric::parse("throughput(read)").unwrap(),
+                metric: HistoryMetric::Run(RunMetric::parse("throughput(read)").unwrap()),
                 points: (0..12).map(|number| (number, throughput(number))).collect(),
                 changes: vec![change],
             }],
@@ -272,18 +275,38 @@ mod tests {
 
     #[test]
     fn short_series_says_how_many_values_it_needs() {
-        let mut short = series(Cause::Unclear);
-        short.records.truncate(5);
-        short.metrics[0].points.truncate(5);
-        short.metrics[0].changes.clear();
-        short.changes.clear();
-        let series = vec![short];
+        let check = |values: usize, words: &str| {
+            let mut short = series(Cause::Unclear);
+            short.records.truncate(values);
+            short.metrics[0].points.truncate(values);
+            short.metrics[0].changes.clear();
+            short.changes.clear();
+            let view = HistoryView {
+                folder: "nightly".to_owned(),
+                skipped: Vec::new(),
+                series: vec![short],
+            };
+            let text = history_text(&view, &Style::PLAIN);
+            assert!(text.contains(&format!("  too few  {words}\n")), "{text}");
+            assert!(text.starts_with(&format!("No change in {values} record")), "{text}");
+        };
+        check(5, "5 values; a change can be found in 12 or more");
+        check(1, "1 value; a change can be found in 12 or more");
+    }
+
+    #[test]
+    fn points_of_a_sweep_are_named_and_their_records_counted_once() {
+        let at_point = |value: &str| {
+            let arm = SeriesArm { name: "tls".to_owned(), differences: Vec::new() };
+            let (vary, value) = ("concurrency(read)".to_owned(), value.to_owned());
+            let point = Some(SeriesPoint { vary, value });
+            SeriesView { arm: Some(arm), point, ..series(Cause::Unclear) }
+        };
+        let series = vec![at_point("2"), at_point("16")];
         let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
         let text = history_text(&view, &Style::PLAIN);
-        assert!(
-            text.contains("too few  5 values; a change can be found in 12 or more\n"),
-            "{text}"
-        );
-        assert!(text.starts_with("No change in 5 records"), "{text}");
+        assert!(text.starts_with("2 changes in 12 records of 2 series in nightly\n"), "{text}");
+        let lead = "read.ini on postgres://db1/shop, arm tls, concurrency(read) = 16: 12 records";
+        assert!(text.replace('\n', " ").contains(lead), "{text}");
     }
 }

@@ -1,5 +1,7 @@
 //! The view of a history.
 
+use std::collections::BTreeSet;
+
 use analyze::Status;
 use analyze::history::{LeftOut, MetricChange, MetricHistory};
 
@@ -34,7 +36,9 @@ pub struct SeriesView {
     pub servers: Vec<String>,
     /// Arm of the experiments that the records belong to.
     pub arm: Option<SeriesArm>,
-    /// The difference from the first series of the same workload and servers, in words.
+    /// Point of the sweeps that the records belong to.
+    pub point: Option<SeriesPoint>,
+    /// The difference from the first series of the same workload, servers, arm and point, in words.
     pub difference: Option<String>,
     /// Records in the order of time, INVALID ones included.
     pub records: Vec<RecordView>,
@@ -53,6 +57,15 @@ pub struct SeriesArm {
     pub differences: Vec<(String, String)>,
 }
 
+/// A point of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesPoint {
+    /// The thing that is varied: `concurrency(read)`.
+    pub vary: String,
+    /// Its value.
+    pub value: String,
+}
+
 /// A record of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordView {
@@ -62,7 +75,7 @@ pub struct RecordView {
     pub label: Option<String>,
     /// Start of the first run; `None` in virtual time.
     pub started: Option<String>,
-    /// Gravest verdict on the runs that are not left out.
+    /// Gravest verdict on the runs that are not left out; INVALID if the record is.
     pub verdict: Status,
     /// Reason why it is left out.
     pub left_out: Option<LeftOut>,
@@ -95,9 +108,11 @@ pub struct FactChange {
 }
 
 impl HistoryView {
-    /// Returns the number of records of all series.
+    /// Returns the number of records of all series. One of an experiment counts once, although it
+    /// is in several.
     pub fn records(&self) -> usize {
-        self.series.iter().map(|series| series.records.len()).sum()
+        let records = self.series.iter().flat_map(|series| &series.records);
+        records.map(|record| record.file.as_str()).collect::<BTreeSet<&str>>().len()
     }
 }
 

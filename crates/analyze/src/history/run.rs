@@ -1,0 +1,199 @@
+//! Records of a history: what each of them has measured.
+
+use workload::question::{RunMetric, VariedLoad};
+
+use super::metric::{HistoryMetric, SearchResult};
+use crate::check::{CheckKind, Status};
+use crate::compare::RunFigures;
+
+/// A record of a history.
+#[derive(Clone, Debug)]
+pub enum HistoryRun {
+    /// Figures of runs with the same plan: of a single run, or of an arm of an experiment, at one
+    /// point if it has a sweep.
+    Runs(Vec<RunFigures>),
+    /// The result of a capacity search. The figures of its trials are at different loads, and have
+    /// no mean.
+    Search(SearchFigures),
+}
+
+/// The result of a capacity search in a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchFigures {
+    /// The load that was varied.
+    pub load: VariedLoad,
+    /// Largest value that was confirmed; `None` if none was.
+    pub sustained: Option<f64>,
+    /// Value at which the binding condition reaches its bound; `None` if there is none.
+    pub estimate: Option<f64>,
+    /// Verdict on the search.
+    pub status: Status,
+    /// Names of its irregularities.
+    pub irregular: Vec<&'static str>,
+    /// Times of a request to the null server before the trials, in nanoseconds; empty in virtual
+    /// time.
+    pub canaries_ns: Vec<f64>,
+}
+
+/// Reason why a record is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It is INVALID, by these checks.
+    Invalid(Vec<CheckKind>),
+    /// It is a search that is INVALID, with these irregularities.
+    Irregular(Vec<&'static str>),
+}
+
+impl LeftOut {
+    /// Returns the names of the checks or irregularities.
+    pub fn names(&self) -> Vec<&'static str> {
+        match self {
+            LeftOut::Invalid(checks) => checks.iter().map(|check| check.name()).collect(),
+            LeftOut::Irregular(names) => names.clone(),
+        }
+    }
+}
+
+impl HistoryRun {
+    /// Returns the reason why the record is left out: all of its runs, or its search, are INVALID.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        match self {
+            HistoryRun::Runs(runs) if valid(runs).next().is_some() => None,
+            HistoryRun::Runs(runs) => {
+                let mut checks: Vec<CheckKind> = Vec::new();
+                for check in runs.iter().flat_map(|run| run.verdict.with(Status::Invalid)) {
+                    if !checks.contains(&check) {
+                        checks.push(check);
+                    }
+                }
+                Some(LeftOut::Invalid(checks))
+            }
+            HistoryRun::Search(search) => match search.status {
+                Status::Invalid => Some(LeftOut::Irregular(search.irregular.clone())),
+                Status::Pass | Status::NotPossible | Status::Suspect => None,
+            },
+        }
+    }
+
+    /// Returns the verdict: the gravest one of the runs that are not INVALID, or INVALID if all of
+    /// them are.
+    pub fn status(&self) -> Status {
+        match self {
+            HistoryRun::Runs(runs) => {
+                valid(runs).map(|run| run.verdict.status()).max().unwrap_or(Status::Invalid)
+            }
+            HistoryRun::Search(search) => search.status,
+        }
+    }
+
+    /// Returns all metrics of the record, also those of INVALID runs.
+    pub fn metrics(&self) -> Vec<HistoryMetric> {
+        match self {
+            HistoryRun::Runs(runs) => metrics_of(runs.iter()),
+            HistoryRun::Search(search) => search.metrics(),
+        }
+    }
+
+    /// Returns the metrics of the record that have a value in its history.
+    pub(super) fn valid_metrics(&self) -> Vec<HistoryMetric> {
+        match self {
+            HistoryRun::Runs(runs) => metrics_of(valid(runs)),
+            HistoryRun::Search(search) if search.status == Status::Invalid => Vec::new(),
+            HistoryRun::Search(search) => search.metrics(),
+        }
+    }
+
+    /// Returns the value of a metric, of runs the mean over the valid ones; `None` if one of them
+    /// or the search does not have it.
+    pub(super) fn value(&self, metric: &HistoryMetric) -> Option<f64> {
+        match (self, metric) {
+            (HistoryRun::Runs(runs), HistoryMetric::Run(metric)) => mean_of(runs, metric),
+            (HistoryRun::Search(search), HistoryMetric::Search(result, load)) => {
+                let is_it = search.status != Status::Invalid && search.load == *load;
+                search.value(*result).filter(|_| is_it)
+            }
+            (HistoryRun::Runs(_), HistoryMetric::Search(..))
+            | (HistoryRun::Search(_), HistoryMetric::Run(_)) => None,
+        }
+    }
+
+    /// Returns the mean time of a request to the null server before its runs, in nanoseconds;
+    /// `None` if a run has none.
+    pub fn canary_ns(&self) -> Option<f64> {
+        match self {
+            HistoryRun::Runs(runs) => {
+                mean(&valid(runs).map(RunFigures::canary_ns).collect::<Option<Vec<f64>>>()?)
+            }
+            HistoryRun::Search(search) => mean(&search.canaries_ns),
+        }
+    }
+}
+
+impl SearchFigures {
+    fn value(&self, result: SearchResult) -> Option<f64> {
+        match result {
+            SearchResult::Sustained => self.sustained,
+            SearchResult::Estimate => self.estimate,
+        }
+    }
+
+    fn metrics(&self) -> Vec<HistoryMetric> {
+        let measured = SearchResult::ALL.into_iter().filter(|it| self.value(*it).is_some());
+        measured.map(|result| HistoryMetric::Search(result, self.load.clone())).collect()
+    }
+}
+
+fn valid(runs: &[RunFigures]) -> impl Iterator<Item = &RunFigures> {
+    runs.iter().filter(|run| run.verdict.status() != Status::Invalid)
+}
+
+fn metrics_of<'f>(runs: impl Iterator<Item = &'f RunFigures>) -> Vec<HistoryMetric> {
+    let measured = runs.flat_map(|run| &run.metrics);
+    measured.map(|(metric, _)| HistoryMetric::Run(metric.clone())).collect()
+}
+
+fn mean_of(runs: &[RunFigures], metric: &RunMetric) -> Option<f64> {
+    mean(&valid(runs).map(|run| run.get(metric).ok()).collect::<Option<Vec<f64>>>()?)
+}
+
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(status: Status) -> HistoryRun {
+        HistoryRun::Search(SearchFigures {
+            load: VariedLoad::Rate { job: "read".to_owned() },
+            sustained: Some(740.0),
+            estimate: None,
+            status,
+            irregular: vec!["budget spent"],
+            canaries_ns: vec![300.0, 320.0],
+        })
+    }
+
+    #[test]
+    fn search_has_its_results_and_the_mean_of_its_canaries() {
+        let run = search(Status::Suspect);
+        let [sustained] = &run.valid_metrics()[..] else { panic!("one result") };
+        assert_eq!(
+            (sustained.to_string(), run.value(sustained)),
+            ("sustained(read)".into(), Some(740.0))
+        );
+        let load = VariedLoad::Concurrency { job: "read".to_owned() };
+        let other = HistoryMetric::Search(SearchResult::Sustained, load);
+        assert_eq!((run.value(&other), run.left_out()), (None, None));
+        assert_eq!((run.canary_ns(), run.status()), (Some(310.0), Status::Suspect));
+    }
+
+    #[test]
+    fn invalid_search_is_left_out_by_its_irregularities() {
+        let run = search(Status::Invalid);
+        assert_eq!(run.left_out().unwrap().names(), ["budget spent"]);
+        assert!(run.valid_metrics().is_empty() && !run.metrics().is_empty());
+        assert_eq!(run.value(&run.metrics()[0]), None);
+    }
+}
