@@ -13,7 +13,7 @@ use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
 
 use crate::complain::Complaint;
-use crate::record_names::RecordName;
+use crate::record_names::{RecordName, split_arm};
 use crate::recorded_experiment::RecordedExperiment;
 
 /// The groups of a command line.
@@ -194,7 +194,7 @@ impl Groups {
     /// # Errors
     /// The experiment was not read, or has no such arm.
     pub(crate) fn place_of_arm(&mut self, text: &str) -> Result<usize, Complaint> {
-        let (file, name) = text.rsplit_once('#').unwrap_or((text, ""));
+        let (file, name) = split_arm(text).unwrap_or((text, ""));
         let path = Path::new(file);
         let experiment = self.experiment(path)?;
         let arm = arm(&self.experiments[experiment].names, name, path)?;

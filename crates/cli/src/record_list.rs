@@ -66,6 +66,14 @@ impl RecordList {
         Ok(found.find(|file| file.name == name).map(|file| file.path))
     }
 
+    /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm.
+    pub(crate) fn arm<'n>(&self, name: &'n str) -> Result<Option<(PathBuf, &'n str)>, Complaint> {
+        Ok(self.search()?.into_iter().find_map(|file| {
+            let arm = name.strip_prefix(file.name.as_str())?.strip_prefix('#')?;
+            Some((file.path, arm))
+        }))
+    }
+
     /// Reads the files that are new or changed, and returns all rows.
     ///
     /// # Errors

@@ -27,11 +27,25 @@ impl RecordName {
         if path.exists() {
             return Ok(RecordName::File(path));
         }
-        match text.rsplit_once('#') {
+        match split_arm(text) {
             Some((file, arm)) => Ok(RecordName::Arm(PathBuf::from(file), arm.to_owned())),
             None if text.contains(['*', '?']) => glob(text).map(RecordName::Glob),
             None => Ok(RecordName::File(path)),
         }
+    }
+}
+
+/// Splits the name of an arm, `R.assay#ARM`, into file and arm; `None` for the name of a file. Both
+/// may contain a `#`: the shortest name of a file that exists is taken, or else the longest.
+pub(crate) fn split_arm(text: &str) -> Option<(&str, &str)> {
+    if Path::new(text).exists() {
+        return None;
+    }
+    let mut splits = text.match_indices('#').map(|(place, _)| text.split_at(place));
+    let existing = splits.find(|(file, _)| Path::new(file).is_file());
+    match existing {
+        Some((file, arm)) => Some((file, &arm[1..])),
+        None => text.rsplit_once('#'),
     }
 }
 
@@ -144,6 +158,10 @@ mod tests {
         let parse = |name: &str| RecordName::parse(at(name).to_str().unwrap());
         assert_eq!(parse("a#b").unwrap(), RecordName::File(at("a#b")));
         assert_eq!(parse("a#c").unwrap(), RecordName::Arm(at("a"), "c".to_owned()));
+        let arm = |file: &str, arm: &str| RecordName::Arm(at(file), arm.to_owned());
+        assert_eq!(parse("y.assay#c#2").unwrap(), arm("y.assay", "c#2"));
+        assert_eq!(parse("a#b#c").unwrap(), arm("a#b", "c"));
+        assert_eq!(parse("no#1.assay#c").unwrap(), arm("no#1.assay", "c"));
         let two = vec![at("x-1.assay"), at("x-2.assay")];
         assert_eq!(parse("x-?.assay").unwrap(), RecordName::Glob(two));
         assert_eq!(parse("no.assay").unwrap(), RecordName::File(at("no.assay")));

@@ -93,16 +93,13 @@ impl RecordedPages {
 
     /// Returns the path of a record of the list, or with `#ARM` of an arm of an experiment.
     fn argument(&self, name: &str) -> Result<String, Response> {
-        let path = |name: &str| self.list.path(name).map_err(|error| failed(&error));
-        if let Some(path) = path(name)? {
+        if let Some(path) = self.list.path(name).map_err(|error| failed(&error))? {
             return Ok(path.display().to_string());
         }
-        if let Some((file, arm)) = name.rsplit_once('#')
-            && let Some(path) = path(file)?
-        {
-            return Ok(format!("{}#{arm}", path.display()));
+        match self.list.arm(name).map_err(|error| failed(&error))? {
+            Some((path, arm)) => Ok(format!("{}#{arm}", path.display())),
+            None => Err(missing(&format!("the folder has no record `{name}`"))),
         }
-        Err(missing(&format!("the folder has no record `{name}`")))
     }
 }
 

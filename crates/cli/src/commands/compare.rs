@@ -23,6 +23,7 @@ use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::groups::{Argument, Group, GroupRun, Groups};
+use crate::record_names::split_arm;
 use crate::recorded_experiment::RecordedExperiment;
 
 /// Compares groups of runs and prints the answer.
@@ -103,7 +104,7 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
 fn gather(args: &CompareArgs) -> Result<(Groups, Option<usize>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
-    if let Some((file, _)) = baseline.rsplit_once('#')
+    if let Some((file, _)) = split_arm(baseline)
         && arguments.iter().any(|one| is_same_file(one, file))
     {
         let mut groups = Groups::read(&arguments)?;

@@ -207,6 +207,22 @@ fn run_is_recognised_however_its_record_is_named() {
 }
 
 #[test]
+fn arm_whose_name_has_a_number_sign_is_compared() {
+    let place = place();
+    let arms = "[arm a]\n[arm b#2]\noption.service = 1.2ms\n";
+    let question = format!("[question]\nask = ?\nworkload = read.ini\nrounds = 6\n{arms}");
+    place.write("two.ini", question);
+    let line = ["run", "two.ini", "--virtual", "--quiet", "--url", FAST, "--out", "e.assay"];
+    place.assay(&line).expect(0);
+    let ran = place.assay(&["compare", "e.assay#a", "e.assay#b#2"]).expect(0);
+    assert!(ran.stdout.contains("e.assay#b#2 lowers throughput(read)"), "{}", ran.stdout);
+    let ran = place.assay(&["compare", "e.assay", "--baseline", "e.assay#b#2"]).expect(0);
+    assert!(ran.stdout.contains("e.assay#a raises throughput(read)"), "{}", ran.stdout);
+    let ran = place.assay(&["compare", "e.assay#a", "e.assay#b#3"]).expect(2);
+    assert!(ran.stderr.contains("no arm `b#3`") && ran.stderr.contains("`b#2`?"), "{ran:?}");
+}
+
+#[test]
 fn every_run_of_an_arm_must_be_complete() {
     let place = place();
     experiment(&place, "e.assay", "1.2ms", "5");

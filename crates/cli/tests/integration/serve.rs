@@ -318,14 +318,15 @@ fn two_records_are_compared_or_the_reason_is_given() {
     record(&place, "one.assay", &["--seed", "1"]);
     record(&place, "two.assay", &["--seed", "2"]);
     record(&place, "longer.assay", &["--duration", "3s"]);
-    place.write("e.ini", EXPERIMENT);
+    place.write("e.ini", EXPERIMENT.replace("[arm slow]", "[arm slow#2]"));
     let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
     place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
     let served = Served::start(&place, "records", &[]);
     let both = ["Comparison of records/one.assay", "One run against one run is no verdict"];
     let both = [&both[..], &["Throughput of both runs", "since measuring began"]].concat();
     served.get("overlay?a=one.assay&b=two.assay").expect(200, &both);
-    served.get("overlay?a=e.assay%23plain&b=e.assay%23slow").expect(200, &["e.assay#slow"]);
+    let arms = "overlay?a=e.assay%23plain&b=e.assay%23slow%232";
+    served.get(arms).expect(200, &["e.assay#slow#2"]);
     let refused = served.get("overlay?a=one.assay&b=longer.assay");
     let refused = refused.expect(409, &["Comparison of", "<bdi>plan</bdi>"]);
     assert!(!refused.body.contains("of both runs"), "what is not compared is not drawn together");
