@@ -11,8 +11,10 @@ use archive::{Archive, RunRow, RunState};
 use base::closest;
 use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
+use record::Pace;
 
 use crate::complain::Complaint;
+use crate::record_identity::RecordIdentity;
 use crate::record_names::{RecordName, split_arm};
 use crate::recorded_experiment::RecordedExperiment;
 
@@ -67,12 +69,15 @@ pub(crate) struct GroupRun {
 }
 
 /// The identity of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct RunIdentity {
     /// Canonical path of the record.
     record: PathBuf,
     /// Number of the run in the record of an experiment.
     number: Option<u32>,
+    /// The identity that copies of the record share; `None` in virtual time, in which a repetition
+    /// of a run cannot be distinguished from a copy.
+    copied: Option<RecordIdentity>,
 }
 
 /// An arm of an experiment.
@@ -82,6 +87,22 @@ pub(crate) struct ArmPlace {
     pub(crate) experiment: usize,
     /// Index of the arm.
     pub(crate) arm: usize,
+}
+
+impl RunIdentity {
+    fn of(path: &Path, number: Option<u32>, archive: &Archive, run: &ComparedRun) -> RunIdentity {
+        let header = archive.header();
+        let copied = match header.pace {
+            Pace::Real => Some(RecordIdentity::of_run(header, &run.figures)),
+            Pace::Virtual => None,
+        };
+        RunIdentity { record: canonical(path), number, copied }
+    }
+
+    fn is_same(&self, other: &RunIdentity) -> bool {
+        let is_copy = self.copied.is_some() && self.copied == other.copied;
+        is_copy || (&self.record, self.number) == (&other.record, other.number)
+    }
 }
 
 impl GroupRun {
@@ -172,15 +193,14 @@ impl Groups {
             };
             return Err(Complaint::new(sentence).help(remedy));
         }
-        let record = canonical(path);
         let run = |run: &RecordedRun| {
             let RunRow { run: number, round, position, .. } = run.row;
-            let identity = RunIdentity { record: record.clone(), number: Some(number) };
             let label = format!("{name}, run {number}");
-            let run = recorded
-                .open_run(number)
-                .and_then(|archive| ComparedRun::of(&archive, label, run.figures.clone()))
-                .map_err(|error| Complaint::of(&error))?;
+            let read = recorded.open_run(number).and_then(|archive| {
+                let run = ComparedRun::of(&archive, label, run.figures.clone())?;
+                Ok((RunIdentity::of(path, Some(number), &archive, &run), run))
+            });
+            let (identity, run) = read.map_err(|error| Complaint::of(&error))?;
             Ok(GroupRun { run, identity, round, position })
         };
         let runs = counting.into_iter().map(run).collect::<Result<Vec<GroupRun>, Complaint>>()?;
@@ -205,7 +225,7 @@ impl Groups {
     fn refuse_repetitions(&self) -> Result<(), Complaint> {
         let mut known: Vec<&GroupRun> = Vec::new();
         for run in self.all.iter().flat_map(|group| &group.runs) {
-            if let Some(first) = known.iter().find(|first| first.identity == run.identity) {
+            if let Some(first) = known.iter().find(|first| first.identity.is_same(&run.identity)) {
                 let [first, name] = [first, run].map(|run| &run.run.conditions.run);
                 let sentence = match first == name {
                     true => {
@@ -250,15 +270,16 @@ fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
                 Complaint::new(sentence).help("name it by itself, or its arms: R.assay#ARM")
             );
         }
-        let run = Archive::open(path)
-            .and_then(|archive| ComparedRun::read(&archive, path.display().to_string()))
-            .map_err(|error| Complaint::of(&error))?;
+        let read = Archive::open(path).and_then(|archive| {
+            let run = ComparedRun::read(&archive, path.display().to_string())?;
+            Ok((RunIdentity::of(path, None, &archive, &run), run))
+        });
+        let (identity, run) = read.map_err(|error| Complaint::of(&error))?;
         if run.is_observation() {
             let sentence =
                 format!("`{}` has no workload: it is of `assay observe`", path.display());
             return Err(Complaint::new(sentence).help("name records of `assay run`"));
         }
-        let identity = RunIdentity { record: canonical(path), number: None };
         Ok(GroupRun { run, identity, round, position: 0 })
     };
     let runs = (0..).zip(paths).map(read).collect::<Result<Vec<GroupRun>, Complaint>>()?;

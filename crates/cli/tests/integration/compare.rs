@@ -206,6 +206,29 @@ fn run_is_recognised_however_its_record_is_named() {
     assert!(ran.stdout.contains("interleaved pairs"), "{}", ran.stdout);
 }
 
+/// In virtual time, the same seed gives the same run.
+#[test]
+fn copy_of_a_run_is_recognised_in_real_time() {
+    let place = place();
+    for record in ["main-1.assay", "main-2.assay"] {
+        let line = ["run", "read.ini", "--quiet", "--url", FAST, "--out", record];
+        let ran = place.assay(&[&line[..], &["--duration", "2s"]].concat());
+        assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    }
+    std::fs::copy(place.at("main-1.assay"), place.at("main-3.assay")).unwrap();
+    place.assay(&["note", "main-3.assay", "a copy"]).expect(0);
+    let ran = place.assay(&["compare", "main-2.assay", "main-1.assay", "main-3.assay"]).expect(2);
+    let words = "main-3.assay is the run main-1.assay: no run is compared with itself";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let ran = place.assay(&["compare", "main-1.assay", "main-2.assay", "--despite", "invalid"]);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let seed = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out"];
+    for record in ["pr-1.assay", "pr-2.assay"] {
+        place.assay(&[&seed[..], &[record]].concat()).expect(0);
+    }
+    place.assay(&["compare", "pr-1.assay", "pr-2.assay"]).expect(3);
+}
+
 #[test]
 fn arm_whose_name_has_a_number_sign_is_compared() {
     let place = place();
