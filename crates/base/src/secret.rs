@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::percent_encoded;
+
 /// A password or a key. It has no `Display` and no serialization, and its `Debug` shows nothing:
 /// the only access to the text is [`Secret::expose`], which is easy to search for.
 ///
@@ -82,6 +84,20 @@ impl Secrets {
         });
         all.dedup();
         Secrets(all)
+    }
+
+    /// Collects the passwords of a login, as they are and as a URL writes them. `shown` are the
+    /// parts of the login that texts repeat, such as the user: a password that equals one of them
+    /// is left out, because a text without it would show that it is the password.
+    pub fn of_login<'p>(
+        passwords: impl IntoIterator<Item = &'p Secret>,
+        shown: &[&str],
+    ) -> Secrets {
+        let passwords = passwords.into_iter().map(Secret::expose);
+        let own = passwords.filter(|password| !shown.contains(password));
+        // A `/` would end the login of a URL.
+        let in_url = |text: &str| percent_encoded(text).replace('/', "%2F");
+        Secrets::new(own.flat_map(|text| [text.to_owned(), in_url(text)].map(Secret::new)))
     }
 
     /// Collects the secrets of several plans.
@@ -180,6 +196,20 @@ mod tests {
             assert_eq!(secrets.hide(text), shown);
         }
         assert!(Secrets::default().is_empty() && !secrets.is_empty());
+    }
+
+    #[test]
+    fn password_of_a_login_is_hidden_as_sent_and_as_a_url_writes_it() {
+        let hide = |password: &str, text: &str| {
+            Secrets::of_login([&Secret::new(password)], &["ann", "shop"]).hide(text)
+        };
+        assert_eq!(hide("hun@ter2", "got 'hun@ter2'"), "got '(secret)'");
+        let url = "postgres://ann:hun%40te%2Fr2@h";
+        assert_eq!(hide("hun@te/r2", url), "postgres://ann:(secret)@h");
+        // Letters within words are no password.
+        assert_eq!(hide("a", "a table has a row"), "(secret) table has (secret) row");
+        // `user "(secret)"` would show that the password is the name of the user.
+        assert_eq!(hide("ann", "user \"ann\" of shop"), "user \"ann\" of shop");
     }
 
     #[test]

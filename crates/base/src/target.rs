@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use crate::{Dialect, Secret, closest};
+use crate::{Dialect, Secret, closest, percent_encoded};
 
 /// The kinds of target, selected by a URL's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -364,43 +364,30 @@ fn decode_bytes(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Percent-encodes all bytes that would not survive being parsed again.
-fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/,".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.kind.scheme())?;
         match &self.endpoint {
             Endpoint::Temporary => {}
-            Endpoint::File(path) => f.write_str(&encode(&path.to_string_lossy()))?,
-            Endpoint::Named(name) => f.write_str(&encode(name))?,
+            Endpoint::File(path) => f.write_str(&percent_encoded(&path.to_string_lossy()))?,
+            Endpoint::Named(name) => f.write_str(&percent_encoded(name))?,
             Endpoint::Network { user, password: _, addresses, database } => {
                 f.write_str("//")?;
                 if let Some(user) = user {
-                    write!(f, "{}@", encode(user))?;
+                    write!(f, "{}@", percent_encoded(user))?;
                 }
                 for (place, address) in addresses.iter().enumerate() {
                     let comma = if place > 0 { "," } else { "" };
                     write!(f, "{comma}{address}")?;
                 }
                 if let Some(database) = database {
-                    write!(f, "/{}", encode(database))?;
+                    write!(f, "/{}", percent_encoded(database))?;
                 }
             }
         }
         for (place, (name, value)) in self.options.iter().enumerate() {
             let separator = if place == 0 { '?' } else { '&' };
-            write!(f, "{separator}{}={}", encode(name), encode(value))?;
+            write!(f, "{separator}{}={}", percent_encoded(name), percent_encoded(value))?;
         }
         Ok(())
     }
@@ -412,7 +399,7 @@ impl fmt::Display for HostPort {
         if colon {
             write!(f, "[{}]", self.host)?
         } else {
-            f.write_str(&encode(&self.host))?
+            f.write_str(&percent_encoded(&self.host))?
         }
         match self.port {
             Some(port) => write!(f, ":{port}"),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Class, Code, Endpoint, NodeId, Secret, Target, UrlOption};
+use base::{Class, Code, Endpoint, NodeId, Secret, Secrets, Target, UrlOption};
 use net::{
     Address, Addresses, Channel, ClientTls, Found, Host, Options, Owner, PasswordFile,
     file_for_any_host, find_password,
@@ -66,6 +66,8 @@ pub(crate) struct Service {
     pub(crate) addresses: Addresses,
     /// The password for each address, if any.
     passwords: Vec<Option<Secret>>,
+    /// The passwords, to be removed from texts of the servers.
+    pub(crate) secrets: Secrets,
     /// The reason why a password file was not read.
     ignored: Option<String>,
     pub(crate) options: Options,
@@ -99,6 +101,8 @@ pub struct Login {
     pub database: Option<String>,
     /// The password, if there is one.
     pub password: Option<Secret>,
+    /// The passwords of all addresses, to be removed from texts of the programs.
+    pub secrets: Secrets,
 }
 
 /// A flag for servers that speak first: true between the accepted connection and the greeting.
@@ -162,6 +166,8 @@ impl ServiceKind {
             passwords.push(found.password);
             ignored = ignored.or(found.ignored);
         }
+        let shown = addresses.all().iter().map(Address::host).chain([user.as_str(), name]);
+        let secrets = Secrets::of_login(passwords.iter().flatten(), &shown.collect::<Vec<_>>());
         let database = database.clone();
         let unset = || addresses.all().iter().map(|_| AtomicBool::default()).collect();
         let (answered, greeted) = (unset(), unset());
@@ -169,6 +175,7 @@ impl ServiceKind {
             kind: self.name,
             addresses,
             passwords,
+            secrets,
             ignored,
             options,
             tls,
@@ -237,7 +244,17 @@ impl Service {
             user: self.user.clone(),
             database: self.database.clone(),
             password: self.passwords.first()?.clone(),
+            secrets: self.secrets.clone(),
         })
+    }
+
+    /// Returns facts that a server has reported, without the passwords.
+    pub(crate) fn without_passwords(
+        &self,
+        mut facts: Vec<(String, String)>,
+    ) -> Vec<(String, String)> {
+        facts.iter_mut().for_each(|(_, value)| *value = self.secrets.hide(value));
+        facts
     }
 
     /// Runs a step of a session within the connect timeout; `doing` names the server's task in the
@@ -353,7 +370,8 @@ impl Service {
         ))
     }
 
-    /// Formats the server's refusal: the server, the login, its message, and a remedy.
+    /// Formats the server's refusal: the server, the login, its message, which has no password any
+    /// more, and a remedy.
     pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
         let RefusedLogin { words, remedy, is_of_password } = *refused;
         let user = &self.user;

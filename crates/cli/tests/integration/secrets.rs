@@ -1,8 +1,12 @@
 //! Tests of invariant 8: a password is only where the user put it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
-use crate::support::Place;
+use testbed::Kind;
+
+use crate::liar::{FaultyServer, RefusedRequest};
+use crate::support::{CommandResult, Place};
 
 const PASSWORD: &str = "s3cr3t-Pa55";
 
@@ -202,4 +206,87 @@ fn invariant_8_a_password_that_the_command_line_replaces_is_in_no_record() {
     let place = Place::with(&text.replace("${base}-", ""));
     place.virtually("sim:mm1", &["--set", "pw=other"]).expect(0);
     assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
+}
+
+/// Places in which a user can put the password of a target.
+#[derive(Clone, Copy, Debug)]
+enum PasswordSource {
+    CommandLine,
+    File,
+    Environment,
+    PasswordFile,
+}
+
+/// Runs a command against a server that repeats the password, which comes from this source. `URL`
+/// is the argument for the server.
+fn check_server_that_repeats(server: &TestServer, source: PasswordSource, args: &[&str]) {
+    let &TestServer { kind, ref address, scheme } = server;
+    let bare = format!("{scheme}://ann@{address}/shop");
+    let full = format!("{scheme}://ann:{PASSWORD}@{address}/shop");
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    let url = match source {
+        PasswordSource::CommandLine => &full,
+        PasswordSource::Environment | PasswordSource::PasswordFile | PasswordSource::File => &bare,
+    };
+    let (name, text) = match kind {
+        Kind::Postgres => (".pgpass", format!("*:*:*:ann:{PASSWORD}\n")),
+        Kind::Mariadb | Kind::Mysql => (".my.cnf", format!("[client]\npassword={PASSWORD}\n")),
+    };
+    let args: Vec<&str> = args.iter().map(|arg| if *arg == "URL" { url } else { *arg }).collect();
+    let mut command = place.command(&args);
+    command.env("HOME", place.path()).env_remove("PGPASSFILE");
+    match source {
+        PasswordSource::Environment => drop(command.env("ASSAY_PASSWORD", PASSWORD)),
+        PasswordSource::PasswordFile => {
+            place.write(name, text);
+            fs::set_permissions(place.at(name), PermissionsExt::from_mode(0o600)).unwrap();
+        }
+        PasswordSource::File => {
+            let text = fs::read_to_string(place.at("w.ini")).unwrap();
+            place.write("w.ini", format!("url = {full}\n{text}"));
+        }
+        PasswordSource::CommandLine => {}
+    }
+    let ran = CommandResult::of(&mut command);
+    let at = format!("{kind:?} {source:?} {args:?}");
+    assert_silent(&at, ran.stdout.as_bytes());
+    assert_silent(&at, ran.stderr.as_bytes());
+    let quoted = "got (secret) instead";
+    assert!(ran.stderr.contains(quoted) || ran.stdout.contains(quoted), "{at}: {ran:?}");
+    if place.at("r.assay").exists() {
+        assert_silent(&at, &fs::read(place.at("r.assay")).unwrap());
+    }
+}
+
+/// A server that repeats the password in an error.
+struct TestServer {
+    kind: Kind,
+    scheme: &'static str,
+    address: String,
+}
+
+impl TestServer {
+    fn refusing(refuses: RefusedRequest) -> [TestServer; 2] {
+        [(Kind::Postgres, "postgres"), (Kind::Mariadb, "mysql")].map(|(kind, scheme)| {
+            let words = "got s3cr3t-Pa55 instead";
+            let address = FaultyServer::refusing(kind, refuses, words).address();
+            TestServer { kind, scheme, address }
+        })
+    }
+}
+
+#[test]
+fn invariant_8_a_server_that_repeats_the_password_is_quoted_without_it() {
+    const RUN: [&str; 5] = ["run", "w.ini", "--json", "--out", "r.assay"];
+    let run_at_url = [&RUN[..], &["--url", "URL"]].concat();
+    for server in TestServer::refusing(RefusedRequest::Login) {
+        check_server_that_repeats(&server, PasswordSource::File, &RUN);
+        check_server_that_repeats(&server, PasswordSource::CommandLine, &run_at_url);
+        check_server_that_repeats(&server, PasswordSource::Environment, &run_at_url);
+        check_server_that_repeats(&server, PasswordSource::PasswordFile, &run_at_url);
+        check_server_that_repeats(&server, PasswordSource::Environment, &["doctor", "URL"]);
+    }
+    for server in TestServer::refusing(RefusedRequest::Statement("select 1")) {
+        check_server_that_repeats(&server, PasswordSource::Environment, &run_at_url);
+    }
 }

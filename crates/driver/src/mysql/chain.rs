@@ -10,7 +10,7 @@
 use std::iter::repeat_n;
 use std::slice::Iter;
 
-use base::{Clock, Nanos, Stamp};
+use base::{Clock, Nanos, Secrets, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, OutcomeSink, StatementOutcome};
@@ -153,10 +153,12 @@ impl ServerLine {
         &mut self,
         links: &mut PipelineSink<'_>,
         reply: &mut Reply,
+        secrets: &Secrets,
     ) -> Result<(), Error> {
         while !self.replies.is_idle() {
             let read = self.turn(links, reply).await;
-            reply.done = read.map_err(|lost| server_error_or(links.outcome.error.take(), lost))?;
+            let report = &mut links.outcome.error;
+            reply.done = read.map_err(|lost| server_error_or(report.take(), lost, secrets))?;
             if self.replies.wanted_file().is_some() {
                 return Err(faults::protocol_violation(self.channel.address(), "it wants a file"));
             }
@@ -220,11 +222,12 @@ impl MysqlConnection {
             noted: 0,
             outcome: StatementOutcome::default(),
         };
-        let read = self.line.exchange_links(&mut links, reply).await;
+        let secrets = &self.shared.config.service.secrets;
+        let read = self.line.exchange_links(&mut links, reply, secrets).await;
         reply.statements = links.times;
         read?;
         reply.rows = reply.rows.saturating_add(links.rows);
-        match error_of(links.outcome) {
+        match error_of(links.outcome, secrets) {
             None if commits => self.release(reply).await,
             None => Ok(()),
             Some(error) => Err(error),
@@ -258,6 +261,6 @@ impl MysqlConnection {
 /// Returns the error that a server sent just before it closed the connection, or else the loss
 /// itself.
 #[cold]
-fn server_error_or(said: Option<Box<Refusal>>, lost: Error) -> Error {
-    said.map_or(lost, |refusal| faults::fault(&refusal).as_disconnect())
+fn server_error_or(said: Option<Box<Refusal>>, lost: Error, secrets: &Secrets) -> Error {
+    said.map_or(lost, |refusal| faults::fault(&refusal, secrets).as_disconnect())
 }

@@ -103,17 +103,18 @@ impl Connection for MysqlConnection {
         let answered = config.service.in_time(&rt, node, TELLING, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
-        settings::list(&ServerFacts {
+        config.service.without_passwords(settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
             encryption: self.line.channel.encryption(),
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
-        })
+        }))
     }
 
     async fn facts(&mut self) -> Vec<(String, String)> {
-        self.read_facts().await
+        let facts = self.read_facts().await;
+        self.config().service.without_passwords(facts)
     }
 
     async fn account(&mut self) -> Result<Vec<Count>, String> {

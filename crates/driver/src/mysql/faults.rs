@@ -1,25 +1,27 @@
 //! Classification of MySQL's and MariaDB's errors (manuals, "Server Error Message Reference" and
 //! "MariaDB Error Code Reference").
 
-use base::{Class, Code};
+use base::{Class, Code, Secrets};
 use net::Address;
 use wire_mysql::{Refusal, WireError};
 
 use crate::Error;
 
-/// Converts a server's error message into an error with a class and a remedy.
+/// Converts a server's error message into an error with a class and a remedy, without the secrets
+/// that the server repeats.
 #[cold]
-pub(super) fn fault(refusal: &Refusal) -> Error {
+pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
     let (class, code) = meaning(refusal);
+    let words = words(refusal, secrets);
     let remedy = match refusal.code {
         1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
-        code if is_about_files(code, &words(refusal)) => ALLOW_FILES,
+        code if is_about_files(code, &words) => ALLOW_FILES,
         1461 => "; raise the server's max_prepared_stmt_count",
         1969 => "; a larger max_statement_time of the server allows more",
         3024 => "; a larger max_execution_time of the server allows more",
         _ => "",
     };
-    Error::new(class, code, words(refusal) + remedy)
+    Error::new(class, code, words + remedy)
 }
 
 /// Remedy for a server that accepts no files from clients.
@@ -62,9 +64,9 @@ pub(super) fn may_be_text(error: &Error) -> bool {
 /// Code of a command that the prepared-statement protocol does not support.
 const NOT_PREPARABLE: &str = "1295";
 
-/// Returns the server's message, with its SQLSTATE if that is a specific one.
-pub(super) fn words(refusal: &Refusal) -> String {
-    let mut words = String::from_utf8_lossy(&refusal.message).into_owned();
+/// Returns the server's message without secrets, with its SQLSTATE if that is a specific one.
+pub(super) fn words(refusal: &Refusal, secrets: &Secrets) -> String {
+    let mut words = secrets.hide(&String::from_utf8_lossy(&refusal.message));
     if let Some(state) = refusal.sqlstate.filter(|state| state != b"HY000") {
         words.push_str(&format!(" [{}]", String::from_utf8_lossy(&state)));
     }
@@ -198,7 +200,7 @@ mod tests {
             (1105, "unsupported: load data local infile 'rows' into table t", false),
             (1064, "syntax error near LOCAL", false),
         ] {
-            let error = fault(&refusal(code, b"42000", message));
+            let error = fault(&refusal(code, b"42000", message), &Secrets::default());
             assert_eq!(forbids_files(&error), is_forbidden, "{error}");
             assert_eq!(error.message().contains("local_infile = on"), is_forbidden, "{error}");
         }
@@ -268,7 +270,8 @@ mod tests {
 
     #[test]
     fn application_sqlstate_is_part_of_the_message() {
-        assert_eq!(words(&refusal(1644, b"45000", "no")), "no [45000]");
-        assert_eq!(words(&refusal(1205, b"HY000", "no")), "no");
+        let said = |code, state| words(&refusal(code, state, "no"), &Secrets::default());
+        assert_eq!(said(1644, b"45000"), "no [45000]");
+        assert_eq!(said(1205, b"HY000"), "no");
     }
 }

@@ -161,7 +161,7 @@ impl MysqlConnection {
         }
         self.note(whole.outcome.status);
         let warnings = whole.outcome.warnings;
-        error_of(whole.outcome).map_or(Ok(warnings), Err)
+        error_of(whole.outcome, self.secrets()).map_or(Ok(warnings), Err)
     }
 
     async fn send_rows(
@@ -197,7 +197,7 @@ impl MysqlConnection {
             [_, Some(code), Some(message)] => {
                 let code = code.parse().unwrap_or(0);
                 let message = message.as_bytes().to_vec();
-                faults::fault(&Refusal { code, sqlstate: None, message })
+                faults::fault(&Refusal { code, sqlstate: None, message }, self.secrets())
             }
             _ => {
                 let words = "the server changed or omitted values that were sent";

@@ -133,7 +133,7 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
 /// Builds the error of a login refused by the server.
 fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
     let (class, code) = faults::meaning_in_login(refusal);
-    let words = faults::words(refusal);
+    let words = faults::words(refusal, &service.secrets);
     let refused = RefusedLogin {
         words: &words,
         remedy: faults::remedy(refusal.code),

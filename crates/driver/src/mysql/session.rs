@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
-use base::{Clock, NodeId, Stamp, Value, Values};
+use base::{Clock, NodeId, Secrets, Stamp, Value, Values};
 use net::Channel;
 use rt::Rt;
 use wire_mysql::{
@@ -228,6 +228,11 @@ impl MysqlConnection {
         &self.shared.config
     }
 
+    /// Returns the passwords of the login.
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.shared.config.service.secrets
+    }
+
     pub(super) fn is_mariadb(&self) -> bool {
         self.version.contains("MariaDB")
     }
@@ -348,7 +353,8 @@ impl MysqlConnection {
             // The server may have refused before it read the parameter types.
             execute.rebind();
         }
-        error_of(outcome).unwrap_or_else(|| Error::disconnect("an error without a message"))
+        error_of(outcome, self.secrets())
+            .unwrap_or_else(|| Error::disconnect("an error without a message"))
     }
 
     /// Rolls back the transaction that an error has left open, if any.
@@ -388,7 +394,7 @@ impl MysqlConnection {
         let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
         self.note(whole.outcome.status);
-        match error_of(std::mem::take(&mut whole.outcome)) {
+        match error_of(std::mem::take(&mut whole.outcome), &config.service.secrets) {
             None => Ok((done, whole)),
             Some(error) => Err(error),
         }
@@ -396,9 +402,9 @@ impl MysqlConnection {
 }
 
 /// Returns the error of a statement. A file error of ours takes precedence: the server's complaint
-/// about the missing file is only a consequence.
-pub(super) fn error_of(outcome: StatementOutcome) -> Option<Error> {
-    outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal)))
+/// about the missing file is only a consequence. The server's message loses the secrets.
+pub(super) fn error_of(outcome: StatementOutcome, secrets: &Secrets) -> Option<Error> {
+    outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal, secrets)))
 }
 
 #[inline]

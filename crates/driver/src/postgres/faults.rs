@@ -1,6 +1,6 @@
 //! Classification of PostgreSQL's errors (manual, appendix "PostgreSQL Error Codes").
 
-use base::{Class, Code};
+use base::{Class, Code, Secrets};
 use net::Address;
 use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
 
@@ -9,8 +9,9 @@ use crate::Error;
 /// Remedy for a text with the character NUL, which PostgreSQL's types cannot hold.
 const WITHOUT_NUL: &str = "; a text of PostgreSQL holds no NUL character: remove it from the data";
 
-/// Converts a server's error report into an error with a class and a remedy.
-pub(super) fn fault(report: &OwnedReport) -> Error {
+/// Converts a server's error report into an error with a class and a remedy, without the secrets
+/// that the server repeats.
+pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
     let (class, code) = meaning(report.sqlstate);
     let ends = report.severity.is_some_and(|severity| severity.ends_session());
     let class = if ends { Class::Disconnect } else { class };
@@ -28,17 +29,17 @@ pub(super) fn fault(report: &OwnedReport) -> Error {
         }
         _ => "",
     };
-    Error::new(class, code, words(report) + remedy)
+    Error::new(class, code, words(report, secrets) + remedy)
 }
 
-/// Returns the server's message, followed by its detail and its hint.
-pub(super) fn words(report: &OwnedReport) -> String {
+/// Returns the server's message, followed by its detail and its hint, without secrets.
+pub(super) fn words(report: &OwnedReport, secrets: &Secrets) -> String {
     let mut words = report.message.clone();
     for more in [&report.detail, &report.hint].into_iter().flatten() {
         words.push_str(": ");
         words.push_str(more);
     }
-    words
+    secrets.hide(&words)
 }
 
 /// Returns the class and the code of an error with this SQLSTATE.
@@ -172,14 +173,15 @@ mod tests {
     #[test]
     fn remedy_depends_on_the_message_and_not_on_its_code() {
         let said = |code: &str, message: &str| {
-            fault(&OwnedReport {
+            let report = OwnedReport {
                 severity: None,
                 sqlstate: SqlState::parse(code.as_bytes()),
                 message: message.to_owned(),
                 detail: None,
                 hint: None,
                 position: None,
-            })
+            };
+            fault(&report, &Secrets::default())
         };
         let pooler = said("08P01", "server login has been failing");
         assert_eq!(pooler, Error::new(Class::Disconnect, Code::new("08P01"), pooler.message()));

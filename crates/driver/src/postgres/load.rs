@@ -141,7 +141,7 @@ impl PostgresConnection {
             };
             self.exchange(&mut reply, &mut Reply::default()).await?;
             if let Some(report) = reply.outcome.error {
-                return Err(faults::fault(&report));
+                return Err(self.fault(&report));
             }
             batch.compare(reply.stored)?;
             batches.committed(batch.rows, batch.bytes);
@@ -177,7 +177,7 @@ impl PostgresConnection {
         }
         let ended = self.exchange(&mut reply, &mut Reply::default()).await;
         match (reply.outcome.error, ended) {
-            (Some(report), _) => faults::fault(&report),
+            (Some(report), _) => self.fault(&report),
             (None, Err(error)) => error,
             (None, Ok(_)) => Error::disconnect("a load has failed without a message"),
         }

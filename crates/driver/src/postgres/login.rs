@@ -152,7 +152,8 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             };
             // A refused login has lost no session, and may be retried.
             let class = if class == Class::Server { Class::Disconnect } else { class };
-            (class, code, faults::words(report), faults::remedy(code.as_str(), &report.message))
+            let words = faults::words(report, &service.secrets);
+            (class, code, words, faults::remedy(code.as_str(), &report.message))
         }
         StartupError::PasswordMissing => {
             let (code, words) = (Code::new("28P01"), error.to_string());
@@ -164,7 +165,8 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             (Class::Statement, Code::new("login"), error.to_string(), remedy)
         }
         StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
-            (Class::Statement, Code::new("login"), error.to_string(), "")
+            // These repeat texts of the server.
+            (Class::Statement, Code::new("login"), service.secrets.hide(&error.to_string()), "")
         }
     };
     let is_of_password = faults::is_of_password(code.as_str(), &words);

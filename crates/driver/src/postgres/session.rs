@@ -9,8 +9,8 @@ use base::{Clock, NodeId, Stamp, Value, Values};
 use net::Channel;
 use rt::Rt;
 use wire_postgres::{
-    BackendKey, Cycle, Object, Replies, Session, Template, TransactionStatus, Value as Parameter,
-    frontend,
+    BackendKey, Cycle, Object, OwnedReport, Replies, Session, Template, TransactionStatus,
+    Value as Parameter, frontend,
 };
 
 use super::answer::{Answer, FullReply, OutcomeSink, StatementOutcome};
@@ -228,7 +228,7 @@ impl PostgresConnection {
                 self.refuse_data(sink.outcome());
                 is_stamped = false;
             } else if let Err(error) = ready!(self.channel.poll_receive(context)) {
-                return Poll::Ready(Err(server_error_or(sink.outcome(), error)));
+                return Poll::Ready(Err(self.server_error_or(sink.outcome(), error)));
             } else {
                 sink.outcome().read_at = self.rt.now();
                 is_stamped = true;
@@ -272,7 +272,7 @@ impl PostgresConnection {
         });
         let lost = came.await.err();
         self.read(sink, &mut Reply::default())?;
-        lost.map_or(Ok(()), |error| Err(server_error_or(sink.outcome(), error)))
+        lost.map_or(Ok(()), |error| Err(self.server_error_or(sink.outcome(), error)))
     }
 
     /// Waits for more bytes.
@@ -283,7 +283,7 @@ impl PostgresConnection {
     pub(super) async fn receive(&mut self, sink: &mut impl OutcomeSink) -> Result<(), Error> {
         match self.channel.receive().await {
             Ok(()) => Ok(()),
-            Err(error) => Err(server_error_or(sink.outcome(), error)),
+            Err(error) => Err(self.server_error_or(sink.outcome(), error)),
         }
     }
 
@@ -314,7 +314,7 @@ impl PostgresConnection {
             reply.done = done;
             if let Some(report) = answer.outcome.error {
                 answer.capture.truncate(before);
-                return Err(faults::fault(&report));
+                return Err(self.fault(&report));
             }
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
@@ -358,7 +358,7 @@ impl PostgresConnection {
             None => Ok(()),
             Some(report) => {
                 answer.capture.truncate(before);
-                Err(faults::fault(&report))
+                Err(self.fault(&report))
             }
         }
     }
@@ -382,7 +382,9 @@ impl PostgresConnection {
         match (ended, whole.outcome.error) {
             (Ok(_), None) => error,
             (Err(second), _) => error.without_rollback(second.message()),
-            (Ok(_), Some(second)) => error.without_rollback(&second.message),
+            (Ok(_), Some(second)) => {
+                error.without_rollback(&self.service().secrets.hide(&second.message))
+            }
         }
     }
 
@@ -392,7 +394,23 @@ impl PostgresConnection {
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
             None => Ok(whole),
-            Some(report) => Err(faults::fault(&report)),
+            Some(report) => Err(self.fault(&report)),
+        }
+    }
+
+    /// Converts a server's error report into an error without the passwords of the login.
+    #[cold]
+    pub(super) fn fault(&self, report: &OwnedReport) -> Error {
+        faults::fault(report, &self.service().secrets)
+    }
+
+    /// Returns the error that a server sent just before it closed the connection, or else the loss
+    /// itself.
+    #[cold]
+    fn server_error_or(&self, outcome: &mut StatementOutcome, lost: net::Error) -> Error {
+        match outcome.error.take() {
+            None => lost.into(),
+            Some(report) => self.fault(&report).as_disconnect(),
         }
     }
 
@@ -413,16 +431,6 @@ impl PostgresConnection {
 #[inline]
 fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize
-}
-
-/// Returns the error that a server sent just before it closed the connection, or else the loss
-/// itself.
-#[cold]
-fn server_error_or(outcome: &mut StatementOutcome, lost: net::Error) -> Error {
-    match outcome.error.take() {
-        None => lost.into(),
-        Some(report) => faults::fault(&report).as_disconnect(),
-    }
 }
 
 #[inline]

@@ -8,8 +8,8 @@ use confine::{Files, Reach};
 use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, Mysql, Step, Work};
 use testbed::{Kind, Options, Relay, Server, shared};
 use wire_mysql::{
-    Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkKind, OkPacket,
-    Status, WANTED, packet,
+    Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, Handshake, Negotiated, OkKind,
+    OkPacket, Status, WANTED, packet,
 };
 
 use crate::impostor::{ScriptStep, ScriptedServer};
@@ -38,6 +38,18 @@ fn wrong_password_is_reported_without_the_password() {
     let words = ["127.0.0.1", &port, "`assay`", "ASSAY_PASSWORD", "~/.my.cnf", "Access denied"];
     check(&error, Class::Statement, "1045", &words);
     assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+/// A server or a proxy may quote what it was sent.
+#[test]
+fn server_that_repeats_the_password_is_quoted_without_it() {
+    let mut refusal = Vec::new();
+    let message = b"wrong: hunter2";
+    let error = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message };
+    packet(&mut refusal, 2, |out| error.encode(out));
+    let acts = [ScriptStep::Say(greeting("mysql_native_password")), ScriptStep::Receive];
+    let server = ScriptedServer::new(acts.into_iter().chain([ScriptStep::Say(refusal)]).collect());
+    check(&refused(&at(server.port(), "")), Class::Statement, "1045", &["wrong: (secret)"]);
 }
 
 #[test]

@@ -38,6 +38,19 @@ fn wrong_password_is_reported_without_the_password() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
+/// A server or a pooler may quote what it was sent.
+#[test]
+fn server_that_repeats_the_password_is_quoted_without_it() {
+    let mut report = Vec::new();
+    let message = "`hunter2` is not hunter23, see postgres://ann:hunter2@h";
+    let fields = [(b'S', "FATAL"), (b'C', "28P01"), (b'M', message)];
+    backend::error_response(&mut report, fields).expect("an error");
+    let server = ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Say(report)]);
+    let error = refused(&at(server.port(), ""));
+    let words = ["`(secret)` is not (secret)3, see postgres://ann:(secret)@h", "user `ann`"];
+    check(&error, Class::Statement, "28P01", &words);
+}
+
 #[test]
 fn a_database_that_is_not_there_is_named() {
     let target = changed(&shared(Kind::Postgres).url(), |endpoint| {

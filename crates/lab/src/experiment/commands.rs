@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use base::{Clock, Dialect, Endpoint, Monotonic, Nanos, Secret};
+use base::{Clock, Dialect, Endpoint, Monotonic, Nanos, Secret, Secrets};
 use driver::{Login, Programs, RejectedCommand, Variable};
 use engine::Stop;
 use guardian::TemporaryFolder;
@@ -125,7 +125,10 @@ impl Commands {
             Err(error) if error.class() == base::Class::Timeout => {
                 Err(format!("`{text}` did not end within {}", self.limit))
             }
-            Err(error) => Err(format!("`{text}` failed ({}): {}", error.code(), error.message())),
+            Err(error) => {
+                let words = access.secrets.hide(error.message());
+                Err(format!("`{text}` failed ({}): {words}", error.code()))
+            }
         }
     }
 }
@@ -133,6 +136,8 @@ impl Commands {
 /// The access to a database that a program is given.
 struct Access {
     variables: Vec<Variable>,
+    /// The passwords in the file, which a program may repeat.
+    secrets: Secrets,
     /// The folder of the password file.
     _folder: Option<TemporaryFolder>,
 }
@@ -142,6 +147,7 @@ impl Access {
     fn to(stage: &Stage) -> io::Result<Access> {
         let (mut host, mut port, mut user, mut database) = (None, None, None, None);
         let (mut password_file, mut pgpass, mut folder) = (None, None, None);
+        let mut secrets = Secrets::default();
         let main = stage.reached().iter().find(|reached| reached.name.is_none());
         if let Some(login) = stage.login() {
             let dialect = main.map_or(Dialect::Sqlite, |main| main.target.dialect());
@@ -156,6 +162,7 @@ impl Access {
             pgpass = (dialect == Dialect::Postgres).then(|| path.clone().into_os_string());
             password_file = Some(path.into_os_string());
             folder = Some(place);
+            secrets = login.secrets;
         } else if let Some(Endpoint::File(path)) = main.map(|main| &main.target.endpoint) {
             database = Some(std::path::absolute(path)?.into_os_string());
         }
@@ -169,7 +176,7 @@ impl Access {
         if pgpass.is_some() {
             variables.push(("PGPASSFILE", pgpass));
         }
-        Ok(Access { variables, _folder: folder })
+        Ok(Access { variables, secrets, _folder: folder })
     }
 }
 
@@ -253,6 +260,7 @@ mod tests {
             user: "ann".to_owned(),
             database: None,
             password: Some(Secret::new(password.to_owned())),
+            secrets: Secrets::default(),
         }
     }
 
@@ -319,6 +327,19 @@ mod tests {
         assert!(said.exists(), "the first interrupt leaves the command alone");
         let end = commands.run(&arm, HookPoint::After, &stage).unwrap();
         assert_eq!(end, HookEnd::Interrupted, "nothing is run after it");
+    }
+
+    #[test]
+    fn command_that_repeats_the_password_is_quoted_without_it() {
+        let mut arm = hanging(Path::new("unused"));
+        let text = "cat \"$ASSAY_PASSWORD_FILE\" >&2; exit 1";
+        arm.differences = vec![Difference::BeforeCommand(text.to_owned())];
+        let target = Target::parse("postgres://ann:geheim@127.0.0.1:1/shop").unwrap();
+        let stage = Stage::open(&arm.plan, &target, &Options::in_real_time()).unwrap();
+        let commands = Commands::new(std::env::temp_dir(), Stop::default());
+        let problem = commands.run(&arm, HookPoint::Before, &stage).unwrap_err();
+        let Problem::Command { reason, .. } = problem else { panic!("{problem:?}") };
+        assert!(reason.ends_with("failed (exit-1): *:*:*:ann:(secret)"), "{reason}");
     }
 
     #[test]
