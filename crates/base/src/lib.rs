@@ -10,6 +10,7 @@
 //! * [`Code`] and [`Class`]: code and class of a database error.
 //! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
+//! * [`spreadsheet_cell`]: a cell of a CSV file that no spreadsheet runs.
 //! * [`shell_word`]: a word quoted for a shell.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
@@ -23,11 +24,12 @@ mod by_id;
 mod diagnostic;
 mod dialect;
 mod fault;
+mod formula;
 pub mod go;
 mod node;
+mod percent;
 mod printable;
 mod random;
-mod percent;
 mod rate;
 mod rows;
 mod secret;
@@ -46,11 +48,12 @@ pub use by_id::{ById, Id};
 pub use diagnostic::{Diagnostic, Severity, SourceText, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
+pub use formula::spreadsheet_cell;
 pub use node::NodeId;
+pub use percent::percent_encoded;
 pub use printable::{escaped, is_terminal_control, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
-pub use percent::percent_encoded;
 pub use rows::{Field, RowMark, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
 pub use shell::shell_word;

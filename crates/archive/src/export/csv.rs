@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use base::{AccountId, Nanos, escaped};
+use base::{AccountId, Nanos, escaped, spreadsheet_cell};
 use hdrhistogram::Histogram;
 use record::{Interval, Kind};
 
@@ -186,18 +186,16 @@ fn is_scheduled(archive: &Archive, start: Nanos) -> bool {
 }
 
 fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {
-    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&escaped(&cell))).collect();
+    let shown = |cell: String| quoted(&spreadsheet_cell(&cell, escaped));
+    let cells: Vec<String> = cells.into_iter().map(shown).collect();
     write!(out, "{}\r\n", cells.join(","))
 }
 
-/// Returns a cell, in quotes if it needs them (RFC 4180, section 2). A text that a spreadsheet
-/// would treat as a formula gets the customary leading apostrophe.
+/// Returns a cell, in quotes if it needs them (RFC 4180, section 2).
 fn quoted(cell: &str) -> String {
-    let is_formula = cell.starts_with(['=', '@', '+', '-']);
-    let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
     match cell.contains([',', '"']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell,
+        false => cell.to_owned(),
     }
 }
 
@@ -239,13 +237,8 @@ mod tests {
         let mut row = Vec::new();
         write_row(&mut row, ["a\r\nb".to_owned(), "\u{9b}2J\u{202e}".to_owned()]).unwrap();
         assert_eq!(String::from_utf8(row).unwrap(), "a\\u{d}\\u{a}b,\\u{9b}2J\\u{202e}\r\n");
-    }
-
-    #[test]
-    fn cell_that_looks_like_a_formula_is_escaped() {
-        for formula in ["=1+1", "@sum(a1)", "+1+1", "-1+1"] {
-            assert_eq!(quoted(formula), format!("'{formula}"));
-        }
-        assert_eq!(quoted("a=1"), "a=1");
+        let mut row = Vec::new();
+        write_row(&mut row, ["=1,2", "a=1", "-1.5"].map(str::to_owned)).unwrap();
+        assert_eq!(String::from_utf8(row).unwrap(), "\"'=1,2\",a=1,-1.5\r\n");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{error, fmt};
 
-use base::{Class, Nanos, Stamp, escaped};
+use base::{Class, Nanos, Stamp, escaped, spreadsheet_cell};
 use record::{
     Delivery, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Outlet, Pace, RequestWork, Returned,
     Sample,
@@ -259,7 +259,7 @@ impl<O: Outlet> Outlet for OpLogOutlet<O> {
 /// A formatter of rows as lines.
 struct RowFormatter {
     format: OpFormat,
-    /// Names of the accounts, quoted where needed.
+    /// Names of the accounts, quoted where needed; in the format `Csv` none begins a formula.
     accounts: Vec<Vec<u8>>,
     counts: Arc<OpCounts>,
 }
@@ -267,8 +267,13 @@ struct RowFormatter {
 impl RowFormatter {
     fn new(format: OpFormat, accounts: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
         let quoted = |name: &&str| {
+            let name = match format {
+                OpFormat::Csv => spreadsheet_cell(name, escaped),
+                // dbbench writes names as they are, and its users compare files.
+                OpFormat::DbbenchStats => escaped(name),
+            };
             let mut quoted = Vec::new();
-            field(escaped(name).as_bytes(), &mut quoted);
+            field(name.as_bytes(), &mut quoted);
             quoted
         };
         RowFormatter { format, accounts: accounts.iter().map(quoted).collect(), counts }

@@ -83,8 +83,12 @@ fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
+    op_log_of("a,b", disk, format, pace)
+}
+
+fn op_log_of(account: &str, disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
     let plan = OpLogPlan { path: "ops.csv".into(), format };
-    OpLog::start(Box::new(disk.clone()), &plan, &["a,b"], pace).unwrap()
+    OpLog::start(Box::new(disk.clone()), &plan, &[account], pace).unwrap()
 }
 
 /// Adds some requests on a lane and ends it.
@@ -138,6 +142,20 @@ fn dbbench_has_five_columns_for_each_query_that_was_made() {
         OpFormat::DbbenchStats,
         "\"a,b\",0,1500,2,0\n\"a,b\",1000,1500,2,1\n\"a,b\",2000,1500,2,3\n\"a,b\",3000,1500,2,1\n",
     );
+}
+
+#[test]
+fn job_that_begins_like_a_formula_has_an_apostrophe_except_for_dbbench() {
+    for (format, expected) in [(OpFormat::Csv, "'=cmd|calc"), (OpFormat::DbbenchStats, "=cmd|calc")]
+    {
+        let disk = Disk::new(true, usize::MAX);
+        let log = op_log_of("=cmd|calc", &disk, format, Pace::Real);
+        note(&log, outcomes());
+        log.finish(|| true);
+        let text = disk.text();
+        let last = text.lines().last().unwrap();
+        assert_eq!(last.split(',').next(), Some(expected), "{format:?}");
+    }
 }
 
 /// While the file blocks, only as many rows are accepted as the blocks hold.
