@@ -57,19 +57,19 @@ impl Access {
                 let reason = "this page is only read, with GET or HEAD";
                 Err(Response::refusal(Status::MethodNotAllowed, reason))
             }
+            _ if is_form && head.origin.is_none() => {
+                let host = &head.host;
+                forbidden(&format!("the form has no `Origin`: send `Origin: http://{host}`"))
+            }
             route => Ok(route),
         }
     }
 
-    /// Returns true if the browser says that the request comes from another site, or if a form does
-    /// not say that it comes from this one.
+    /// Returns true if the browser says that the request comes from another site.
     fn is_of_another_site(&self, head: &Head) -> bool {
         let own = format!("http://{}", head.host);
         let is_own = |origin: &String| origin.eq_ignore_ascii_case(&own);
-        let is_origin_own = match head.is_post() {
-            true => head.origin.as_ref().is_some_and(is_own),
-            false => head.origin.as_ref().is_none_or(is_own),
-        };
+        let is_origin_own = head.origin.as_ref().is_none_or(is_own);
         let is_cause_own = match head.cause {
             Cause::Own => true,
             Cause::VisitFromOtherSite => !head.is_post(),
@@ -118,7 +118,9 @@ mod tests {
             assert_eq!(found, Err(Status::Forbidden), "{fields}");
         }
         for path in ["", "report/r.assay", "overlay?a=x&b=y", "events", "metrics"] {
-            assert_eq!(status(&access, path, own), Err(Status::MethodNotAllowed), "{path}");
+            for fields in [own, ""] {
+                assert_eq!(status(&access, path, fields), Err(Status::MethodNotAllowed), "{path}");
+            }
         }
         let read_only = Access { takes_forms: false, ..access };
         assert_eq!(status(&read_only, "notes/r.assay", own), Err(Status::MethodNotAllowed));

@@ -13,7 +13,7 @@ use crate::events::EventSource;
 use crate::head::Head;
 use crate::response::{Answer, Response, Status, head_of_events};
 use crate::route::Fields;
-use crate::site::Site;
+use crate::site::{OpenConnection, Site};
 
 /// Longest head, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
@@ -31,11 +31,13 @@ const PIECE: usize = 64 << 10;
 ///
 /// # Errors
 /// The viewer has gone, or is too slow to read the answer.
-pub(crate) fn serve(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
+pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result<()> {
+    let site = open.site();
     let mut reader = RequestReader::new(stream, Deadline::after(site.limits.request));
     let (answer, is_head) = match reader.head()? {
         None => return Ok(()),
         Some(Err(refusal)) => (refusal.into(), false),
+        Some(Ok(_)) if !open.note_request() => return Ok(()),
         Some(Ok(head)) => (answer(&mut reader, &head, site)?, head.method == "HEAD"),
     };
     match answer {
@@ -62,16 +64,6 @@ fn events(
         write(stream, event.text().as_bytes(), Deadline::after(site.limits.answer))?;
     }
     Ok(())
-}
-
-/// Refuses a connection for which there is no thread.
-pub(crate) fn refuse(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
-    let reason = "too many connections are open: try again";
-    let response = Response::refusal(Status::Unavailable, reason);
-    // This thread accepts the other connections, so it writes only as much as the socket takes at
-    // once.
-    stream.set_nonblocking(true)?;
-    stream.write_all(&response.bytes(false, &site.policy))
 }
 
 /// Returns the answer to a request. The body of a form is read only if its route takes one.

@@ -12,6 +12,7 @@
 
 mod access;
 mod address;
+mod busy;
 mod connection;
 mod deadline;
 mod decode;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::access::Access;
 use crate::address::{HostNames, ListenAddress, Range};
+use crate::busy::refuse;
 use crate::connection;
 use crate::policy::Policy;
 use crate::route::Pages;
@@ -139,14 +140,14 @@ fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
 
 /// Answers a connection on a thread of its own, or refuses it if there are too many.
 fn serve(mut stream: TcpStream, site: &Arc<Site>) {
-    let Some(open) = OpenConnection::take(site) else {
+    let Some(open) = OpenConnection::take(site, &stream) else {
         // A viewer that has gone needs no answer.
-        let _ = connection::refuse(&mut stream, site);
+        let _ = refuse(&mut stream, &site.policy);
         return;
     };
     let thread = std::thread::Builder::new().name("viewer".to_owned());
     // A thread that cannot be started drops the connection.
     let _ = thread.spawn(move || {
-        let _ = connection::serve(&mut stream, open.site());
+        let _ = connection::serve(&mut stream, &open);
     });
 }

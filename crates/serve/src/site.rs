@@ -1,11 +1,13 @@
 //! The part of a server that its threads share.
 
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base::Nanos;
 
 use crate::access::Access;
+use crate::busy::refuse;
 use crate::head::Head;
 use crate::policy::Policy;
 use crate::response::Response;
@@ -28,13 +30,13 @@ impl Default for Limits {
     }
 }
 
-/// Access, limits and pages of a server, and the number of its open connections.
+/// Access, limits and pages of a server, and its open connections.
 pub(crate) struct Site {
     access: Access,
     pub(crate) limits: Limits,
     pub(crate) policy: Policy,
     pages: Arc<dyn Pages>,
-    open: Mutex<usize>,
+    open: Mutex<Connections>,
     closed: Condvar,
 }
 
@@ -45,7 +47,7 @@ impl Site {
         policy: Policy,
         pages: Arc<dyn Pages>,
     ) -> Site {
-        Site { access, limits, policy, pages, open: Mutex::new(0), closed: Condvar::new() }
+        Site { access, limits, policy, pages, open: Mutex::default(), closed: Condvar::new() }
     }
 
     /// Returns the route that a request may see, or send a form to.
@@ -61,36 +63,79 @@ impl Site {
     /// Waits until no connection is open, but not longer than `span`.
     pub(crate) fn drain(&self, span: Duration) {
         // A poisoned or an expired wait ends it too.
-        let _ = self.closed.wait_timeout_while(self.open(), span, |open| *open > 0);
+        let _ = self.closed.wait_timeout_while(self.open(), span, |open| !open.all.is_empty());
     }
 
-    fn open(&self) -> MutexGuard<'_, usize> {
+    fn open(&self) -> MutexGuard<'_, Connections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection that counts as open until it is dropped, also by a panic.
-pub(crate) struct OpenConnection(Arc<Site>);
+/// The connections that count as open.
+#[derive(Default)]
+struct Connections {
+    /// The oldest first.
+    all: Vec<Entry>,
+    /// Number of the latest one.
+    latest: u64,
+}
+
+/// A connection that counts as open.
+struct Entry {
+    number: u64,
+    /// The connection, until its request has arrived.
+    awaited: Option<TcpStream>,
+}
+
+impl Connections {
+    /// Removes the oldest connection whose request has not arrived. A browser opens connections in
+    /// advance, and an attacker needs no token to open them.
+    fn remove_awaited(&mut self) -> Option<TcpStream> {
+        let place = self.all.iter().position(|entry| entry.awaited.is_some())?;
+        self.all.remove(place).awaited
+    }
+}
+
+/// A connection that counts as open until it is dropped, also by a panic, or until it gives way to
+/// another one.
+pub(crate) struct OpenConnection {
+    site: Arc<Site>,
+    number: u64,
+}
 
 impl OpenConnection {
-    /// Counts a connection; `None` if there are as many as the limits allow.
-    pub(crate) fn take(site: &Arc<Site>) -> Option<OpenConnection> {
+    /// Counts a connection; `None` if there are as many as the limits allow. One whose request has
+    /// not arrived gives way.
+    pub(crate) fn take(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
-        if *open >= site.limits.connections {
-            return None;
+        if open.all.len() >= site.limits.connections {
+            let mut awaited = open.remove_awaited()?;
+            // A viewer that has gone needs no answer. The end of the stream ends its thread.
+            let _ = refuse(&mut awaited, &site.policy);
+            let _ = awaited.shutdown(Shutdown::Both);
         }
-        *open += 1;
-        Some(OpenConnection(Arc::clone(site)))
+        open.latest += 1;
+        let number = open.latest;
+        // Without a second handle, it does not give way.
+        open.all.push(Entry { number, awaited: stream.try_clone().ok() });
+        Some(OpenConnection { site: Arc::clone(site), number })
+    }
+
+    /// Records that the request has arrived; false if the connection has given way to another one.
+    pub(crate) fn note_request(&self) -> bool {
+        let mut open = self.site.open();
+        let entry = open.all.iter_mut().find(|entry| entry.number == self.number);
+        entry.map(|entry| entry.awaited = None).is_some()
     }
 
     pub(crate) fn site(&self) -> &Site {
-        &self.0
+        &self.site
     }
 }
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        *self.0.open() -= 1;
-        self.0.closed.notify_all();
+        self.site.open().all.retain(|entry| entry.number != self.number);
+        self.site.closed.notify_all();
     }
 }

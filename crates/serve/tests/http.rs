@@ -229,11 +229,15 @@ fn other_forms_are_refused_before_they_are_read() {
     for origin in ["", "Origin: null\r\n", "Origin: http://evil.example\r\n"] {
         assert_code(&post(&path, &format!("{origin}{sized}"), "a=b"), 403);
     }
+    let unsaid = post(&path, sized, "a=b");
+    let remedy = format!("the form has no `Origin`: send `Origin: http://{address}`");
+    assert!(unsaid.contains(&remedy), "{unsaid}");
     let visit = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
     assert_code(&post(&path, &format!("{own}{visit}{sized}"), "a=b"), 403);
     // To pages that take none.
     assert_code(&server.post("", FORM, "a=b"), 405);
     assert_code(&server.post("report/r.assay", FORM, "a=b"), 405);
+    assert_code(&post(&format!("/{token}/"), sized, "a=b"), 405);
     // Without a length, too long, of another type, cut off, and undecodable.
     assert_code(&post(&path, &own, ""), 411);
     let long = format!("{own}Content-Length: 65537\r\n");
@@ -358,6 +362,19 @@ fn more_connections_than_the_limit_are_refused() {
     assert_code(&answer(&mut server.connect()), 503);
     go.send(()).unwrap();
     assert!(answer(&mut first).ends_with("held"));
+}
+
+#[test]
+fn connection_without_a_request_gives_way() {
+    let limits = Limits { connections: 2, ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Echo));
+    let (mut first, mut second) = (server.connect(), server.connect());
+    second.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    assert_code(&server.get("", ""), 200);
+    assert_code(&answer(&mut first), 503);
+    // The rest of an incomplete request is still awaited, until another connection needs its place.
+    second.write_all(format!("Host: {}\r\n\r\n", server.address).as_bytes()).unwrap();
+    assert_code(&answer(&mut second), 403);
 }
 
 #[test]
