@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Note(NoteArgs),
     /// Write an archive to pass on: a record with its answer, files and checksums.
     Publish(PublishArgs),
-    /// Explain a check, a limiter, a metric or an exit code.
+    /// Explain a check, a limiter, a metric, an exit code or a term.
     Explain(ExplainArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
@@ -505,7 +505,8 @@ pub(crate) struct PublishArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExplainArgs {
-    /// Names of checks, limiters or metrics, or exit codes; without one, all names are listed.
+    /// Names of checks, limiters or metrics, exit codes, or terms such as SUSPECT; without one, all
+    /// names are listed.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! The parts of the guide that explain a check, a limiter, a metric or an exit code. They are read
-//! from the pages of the guide: there is only one text.
+//! The parts of the guide that explain a check, a limiter, a metric, an exit code or a term. They
+//! are read from the pages of the guide: there is only one text.
 
 use workload::question::RunMetric;
 
@@ -8,12 +8,16 @@ use workload::question::RunMetric;
 pub(crate) enum Topic {
     /// A check of a run.
     Check,
+    /// A check of `assay doctor`.
+    DoctorCheck,
     /// A limiter.
     Limiter,
     /// A metric of experiments.
     Metric,
     /// An exit code.
     ExitCode,
+    /// A word of answers and messages.
+    Term,
 }
 
 /// A part of the guide.
@@ -27,18 +31,22 @@ pub(crate) struct Explanation {
 }
 
 const CHECKS: &str = include_str!("../../../docs/checks.md");
+const DOCTOR: &str = include_str!("../../../docs/environment.md");
 const LIMITERS: &str = include_str!("../../../docs/limiter.md");
 const METRICS: &str = include_str!("../../../docs/comparing.md");
 const COMMANDS: &str = include_str!("../../../docs/command-line.md");
+const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
 
 impl Topic {
     /// Returns the words for it, with an article.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Topic::Check => "a check of a run",
+            Topic::DoctorCheck => "a check of `assay doctor`",
             Topic::Limiter => "a limiter",
             Topic::Metric => "a metric of experiments",
             Topic::ExitCode => "an exit code",
+            Topic::Term => "a term",
         }
     }
 
@@ -46,15 +54,18 @@ impl Topic {
     pub(crate) fn page(self) -> &'static str {
         match self {
             Topic::Check => "docs/checks.md",
+            Topic::DoctorCheck => "docs/environment.md",
             Topic::Limiter => "docs/limiter.md",
             Topic::Metric => "docs/comparing.md",
             Topic::ExitCode => "docs/command-line.md",
+            Topic::Term => "docs/glossary.md",
         }
     }
 }
 
 impl Explanation {
-    /// Returns true if it explains this name; the name of a metric may include a job or a table.
+    /// Returns true if it explains this name. The name of a metric may include a job or a table,
+    /// and a term may be written in any case.
     pub(crate) fn is_about(&self, name: &str) -> bool {
         let is_metric = |known: &String| {
             // `response.Q` stands for a metric of each statistic.
@@ -66,18 +77,50 @@ impl Explanation {
                 it == *known || of_mode == Some(known.as_str()) || is_stem
             })
         };
-        self.names.iter().any(|known| known == name)
+        let is_name = |known: &String| match self.topic {
+            Topic::Term => known.to_lowercase() == name.to_lowercase(),
+            Topic::Check
+            | Topic::DoctorCheck
+            | Topic::Limiter
+            | Topic::Metric
+            | Topic::ExitCode => known == name,
+        };
+        self.names.iter().any(is_name)
             || self.topic == Topic::Metric && self.names.iter().any(is_metric)
+    }
+
+    /// Returns the metric `response.Q` of a name such as `response.p98`, and the statistics that Q
+    /// stands for.
+    pub(crate) fn statistics(&self, name: &str) -> Option<(&str, &str)> {
+        let has_stem = |known: &&String| {
+            known.strip_suffix('Q').is_some_and(|stem| !stem.is_empty() && name.starts_with(stem))
+        };
+        let metric = self.names.iter().find(has_stem)?;
+        let (_, statistics) = self.text.split_once("Q is ")?;
+        Some((metric, statistics.lines().next()?))
     }
 }
 
 /// Returns all explanations.
 pub(crate) fn explanations() -> Vec<Explanation> {
     let mut all = sections(CHECKS);
+    all.extend(rows(Topic::DoctorCheck, chapter(DOCTOR, "The doctor")));
     all.extend(rows(Topic::Limiter, chapter(LIMITERS, "The components")));
     all.extend(rows(Topic::Metric, chapter(METRICS, "Metrics")));
     all.extend(rows(Topic::ExitCode, chapter(COMMANDS, "Exit codes")));
+    all.extend(terms(GLOSSARY));
     all
+}
+
+/// Returns the terms of the glossary: an item for each, `* **word**, **other** (of what): text`.
+fn terms(page: &str) -> Vec<Explanation> {
+    let term = |item: &str| {
+        let item = item.split("\n\n").next()?;
+        let (head, text) = item.split_once(": ")?;
+        let names = head.split("**").skip(1).step_by(2).map(str::to_owned).collect();
+        Some(Explanation { topic: Topic::Term, names, text: plain(text.trim()) })
+    };
+    page.split("\n* ").skip(1).filter_map(term).collect()
 }
 
 /// Returns the checks of their page: a section for each.
@@ -150,6 +193,8 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use analyze::doctor::{Server, Surroundings};
+
     use super::*;
 
     fn names(topic: Topic) -> Vec<String> {
@@ -175,6 +220,20 @@ mod tests {
             assert!(is_known, "{name}");
         }
         assert_eq!(names(Topic::ExitCode), ["2", "130", "4", "3", "1", "0"]);
+        let found = analyze::doctor::judge(&Surroundings {
+            server: Some(Server { network: Vec::new(), settings: Vec::new() }),
+            ..Surroundings::default()
+        });
+        let doctor = names(Topic::DoctorCheck);
+        assert_eq!(doctor.len(), 17);
+        for check in found.passed.into_iter().chain(found.not_possible.iter().map(|not| not.check))
+        {
+            assert!(doctor.contains(&check.to_owned()), "{check}");
+        }
+        let terms = names(Topic::Term);
+        let verdicts = ["VALID", "SUSPECT", "INVALID", "SLO", "withheld", "undecided", "teardown"];
+        verdicts.iter().for_each(|word| assert!(terms.contains(&(*word).to_owned()), "{word}"));
+        assert!(terms.iter().all(|term| !term.is_empty() && !term.contains('*')), "{terms:?}");
         assert!(all.iter().all(|one| !one.text.is_empty() && !one.text.contains("](")));
     }
 

@@ -1,6 +1,6 @@
-//! `assay explain`: the guide on a check, a limiter, a metric or an exit code.
+//! `assay explain`: the guide on a check, a limiter, a metric, an exit code or a term.
 
-use base::closest;
+use base::{closest, either};
 
 use crate::args::ExplainArgs;
 use crate::commands::answer::print;
@@ -35,9 +35,11 @@ fn part(name: &str, one: &Explanation) -> String {
 fn list(all: &[Explanation]) -> String {
     let topics = [
         (Topic::Check, "checks"),
+        (Topic::DoctorCheck, "checks of `assay doctor`"),
         (Topic::Limiter, "limiters"),
         (Topic::Metric, "metrics"),
         (Topic::ExitCode, "exit codes"),
+        (Topic::Term, "terms"),
     ];
     let line = |(topic, title): (Topic, &str)| {
         let own = all.iter().filter(|one| one.topic == topic);
@@ -47,10 +49,46 @@ fn list(all: &[Explanation]) -> String {
     topics.into_iter().map(line).collect()
 }
 
+/// Most names that are suggested for an unknown one.
+const MOST_NEAR: usize = 3;
+
+/// Shortest beginning of a word that suggests the names with that word.
+const SHORTEST_PART: usize = 3;
+
 fn unknown(name: &str, all: &[Explanation]) -> Complaint {
-    let names = all.iter().flat_map(|one| &one.names).map(String::as_str);
-    let meant = closest(name, names);
-    let meant = meant.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    Complaint::new(format!("the guide has no check, limiter, metric or exit code `{name}`{meant}"))
-        .help("`assay explain` lists the names")
+    if let Some((metric, statistics)) = all.iter().find_map(|one| one.statistics(name)) {
+        return Complaint::new(format!("there is no metric `{name}`"))
+            .help(format!("in `{metric}`, Q is {statistics}"));
+    }
+    let near = near(name, all);
+    let near: Vec<String> = near.into_iter().map(|near| format!("`{near}`")).collect();
+    let near: Vec<&str> = near.iter().map(String::as_str).collect();
+    let meant = match near.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", either(&near)),
+    };
+    let words = "the guide has no check, limiter, metric, exit code or term";
+    Complaint::new(format!("{words} `{name}`{meant}")).help("`assay explain` lists the names")
+}
+
+/// Returns the names that contain a word with this beginning, or else the name that may have been
+/// mistyped. The first letter is rarely mistyped: another one makes another word.
+fn near<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
+    let name = name.to_lowercase();
+    let named = all.iter().filter(|one| one.topic != Topic::ExitCode);
+    let names: Vec<&str> = named.flat_map(|one| &one.names).map(String::as_str).collect();
+    let has_word = |known: &&&str| {
+        known.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(name.as_str()))
+    };
+    let mut near: Vec<&str> = match name.len() >= SHORTEST_PART {
+        true => names.iter().filter(has_word).copied().collect(),
+        false => Vec::new(),
+    };
+    near.dedup();
+    near.truncate(MOST_NEAR);
+    if near.is_empty() {
+        let first = |word: &str| word.chars().next().map(|first| first.to_ascii_lowercase());
+        near.extend(closest(&name, names.into_iter().filter(|known| first(known) == first(&name))));
+    }
+    near
 }

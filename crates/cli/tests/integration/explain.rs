@@ -1,4 +1,4 @@
-//! `assay explain`: the guide on checks, limiters, metrics and exit codes.
+//! `assay explain`: the guide on checks, limiters, metrics, exit codes and terms.
 
 use crate::support::Place;
 
@@ -18,7 +18,14 @@ fn guide_on_a_name_is_printed_with_its_page() {
     let several = shown(&["stall", "step"]);
     assert!(several.contains("stall: a check") && several.contains("\nstep: a check"));
     let names = shown(&[]);
-    assert!(names.starts_with("checks: complete, window, ") && names.lines().count() == 4);
+    assert!(names.starts_with("checks: complete, window, ") && names.lines().count() == 6);
+    let doctor = shown(&["busy-machine"]);
+    let head = "busy-machine: a check of `assay doctor` (docs/environment.md)\n\nfinds: other";
+    assert!(doctor.starts_with(head), "{doctor}");
+    for word in ["VALID", "suspect", "slo", "withheld", "undecided", "response time"] {
+        let text = shown(&[word]);
+        assert!(text.starts_with(&format!("{word}: a term (docs/glossary.md)\n\n")), "{text}");
+    }
 }
 
 #[test]
@@ -27,10 +34,20 @@ fn unknown_name_suggests_the_nearest() {
     let near = place.assay(&["explain", "send-lags"]).expect(2);
     assert_eq!(
         near.stderr,
-        "error: the guide has no check, limiter, metric or exit code `send-lags`; did you mean \
-         `send-lag`?\n  = help: `assay explain` lists the names\n"
+        "error: the guide has no check, limiter, metric, exit code or term `send-lags`; did you \
+         mean `send-lag`?\n  = help: `assay explain` lists the names\n"
     );
-    assert!(!place.assay(&["explain", "qqqqqq"]).expect(2).stderr.contains("did you mean"));
+    for name in ["qqqqqq", "", "1.0", "x", "incomplete"] {
+        let far = place.assay(&["explain", name]).expect(2);
+        assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);
+        assert!(far.stderr.ends_with("help: `assay explain` lists the names\n"), "{}", far.stderr);
+    }
+    // Not `clock`, which is nearer by its letters.
+    place.assay(&["explain", "lock"]).refuses(&["did you mean `database-locks`?"]);
+    place.assay(&["explain", "response.p98"]).refuses(&[
+        "error: there is no metric `response.p98`\n",
+        "help: in `response.Q`, Q is `p50`, `p90`, ",
+    ]);
 }
 
 #[test]
