@@ -56,7 +56,12 @@ pub enum RecordErrorKind {
     /// The record belongs to a single run; an experiment was expected.
     SingleRun,
     /// The experiment has no run with this number.
-    NoRun(u32),
+    NoRun {
+        /// The number.
+        run: u32,
+        /// Number of its last run; 0 if it has none.
+        last: u32,
+    },
     /// The recorded trials of a search are not those that this version of Assay would make.
     OtherSearch,
     /// A record with damaged content; the text says where.
@@ -174,8 +179,8 @@ impl fmt::Display for RecordError {
             RecordErrorKind::SingleRun => {
                 write!(f, "`{path}` is the record of a single run: leave out --run")
             }
-            RecordErrorKind::NoRun(run) => {
-                write!(f, "the experiment of `{path}` has no run {run}")
+            RecordErrorKind::NoRun { run, last } => {
+                write!(f, "the experiment of `{path}` has no run {run}: {}", runs(*last))
             }
             RecordErrorKind::OtherSearch => f.write_str(&other_search(&self.path)),
             RecordErrorKind::Damaged(place) => write!(
@@ -184,6 +189,15 @@ impl fmt::Display for RecordError {
             ),
             RecordErrorKind::Output => write!(f, "cannot write what was read from `{path}`"),
         }
+    }
+}
+
+/// Returns the numbers of the runs that an experiment has.
+fn runs(last: u32) -> String {
+    match last {
+        0 => "it has no run yet".to_owned(),
+        1 => "its only run is 1".to_owned(),
+        last => format!("its runs are 1 to {last}"),
     }
 }
 

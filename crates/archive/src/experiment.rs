@@ -340,8 +340,9 @@ mod tests {
             assert_eq!(&content.open_run(number).unwrap().settings().unwrap(), settings);
         }
         let kind = |opened: Result<Archive, RecordError>| opened.err().unwrap().kind().clone();
-        assert_eq!(kind(content.open_run(3)), RecordErrorKind::NoRun(3));
-        assert_eq!(kind(Archive::open_run(&record, 3)), RecordErrorKind::NoRun(3));
+        let no_run = RecordErrorKind::NoRun { run: 3, last: 2 };
+        assert_eq!(kind(content.open_run(3)), no_run);
+        assert_eq!(kind(Archive::open_run(&record, 3)), no_run);
         assert_eq!(kind(Archive::open(&record)), RecordErrorKind::Experiment);
     }
 

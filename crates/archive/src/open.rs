@@ -94,7 +94,11 @@ fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
             // A damaged page may hide the run.
             let checked = check_pages(&opened.connection);
             checked.map_err(|failure| failure.into_read_error(path, TABLES))?;
-            Err(RecordError::new(path, RecordErrorKind::NoRun(run)))
+            let last = "select coalesce(max(run), 0) from main.run";
+            let last = opened.connection.query_row(last, [], |row| row.get(0));
+            let last =
+                last.map_err(|error| RowError::from(error).into_read_error(path, "table `run`"))?;
+            Err(RecordError::new(path, RecordErrorKind::NoRun { run, last }))
         }
     }
 }

@@ -88,6 +88,12 @@ impl Complaint {
         &self.text
     }
 
+    /// Returns its sentence without the remedy.
+    pub(crate) fn sentence(&self) -> &str {
+        let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
+        text.split_once("\n  = help: ").map_or(text, |(sentence, _)| sentence)
+    }
+
     /// Returns the exit status of a program that ends with it.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

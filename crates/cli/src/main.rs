@@ -37,6 +37,7 @@ mod recorded_pages;
 mod signals;
 mod stderr;
 mod trust;
+mod turn;
 mod user;
 mod workload_file;
 mod workload_folder;

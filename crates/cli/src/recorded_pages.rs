@@ -2,17 +2,17 @@
 //! notes, and the comparison of two.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind};
-use base::WallTime;
+use base::{Nanos, WallTime};
 use record::Note;
-use report::{FolderRow, FolderView, NoteForm, NotesView};
+use report::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, ShownPage};
 use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures};
 use crate::complain::Complaint;
 use crate::record_list::RecordList;
+use crate::turn::Turn;
 use crate::user;
 
 /// Maximum number of rows of a page of the list.
@@ -26,16 +26,37 @@ pub(crate) struct RecordedPages {
     list: RecordList,
     /// True if notes may be added.
     takes_notes: bool,
-    /// Held while a page is made: a page takes the memory of its records.
-    making: Mutex<()>,
+    /// The turn to make the page of a record or a comparison, which takes the memory of its
+    /// records.
+    records: Turn,
+    /// The turn to make the list or a page of notes, which never waits for large pages.
+    lists: Turn,
 }
+
+/// Longest wait of a page for others that are made before it.
+const LONGEST_WAIT: Nanos = Nanos::from_secs(10);
 
 impl RecordedPages {
     pub(crate) fn new(list: RecordList, takes_notes: bool) -> RecordedPages {
-        RecordedPages { list, takes_notes, making: Mutex::new(()) }
+        RecordedPages::waiting(list, takes_notes, LONGEST_WAIT)
     }
 
-    fn list(&self, search: &str, page: usize) -> Result<Response, Response> {
+    fn waiting(list: RecordList, takes_notes: bool, longest: Nanos) -> RecordedPages {
+        let [records, lists] = [Turn::new(longest), Turn::new(longest)];
+        RecordedPages { list, takes_notes, records, lists }
+    }
+
+    /// Returns the turn of the pages of a route.
+    fn turn(&self, route: &Route) -> &Turn {
+        match route {
+            Route::Report { .. } | Route::Overlay { .. } => &self.records,
+            Route::Home { .. } | Route::Notes { .. } | Route::Events | Route::Metrics => {
+                &self.lists
+            }
+        }
+    }
+
+    fn list(&self, search: &str, page: usize) -> Result<Response, Refusal> {
         let refreshed = self.list.refresh().map_err(|error| failed(&error))?;
         let folder = self.list.folder().display().to_string();
         let view = view(folder, refreshed.rows, search, page);
@@ -45,14 +66,14 @@ impl RecordedPages {
     }
 
     /// Returns the path of a record of the list.
-    fn path(&self, name: &str) -> Result<PathBuf, Response> {
+    fn path(&self, name: &str) -> Result<PathBuf, Refusal> {
         let path = self.list.path(name).map_err(|error| failed(&error))?;
         path.ok_or_else(|| missing(&format!("the folder has no record `{name}`")))
     }
 
-    fn notes(&self, name: &str) -> Result<Response, Response> {
+    fn notes(&self, name: &str) -> Result<Response, Refusal> {
         let path = self.path(name)?;
-        let notes = notes_of(&path).map_err(|error| unreadable(&error))?;
+        let notes = notes_of(&path).map_err(|error| unreadable(name, &error))?;
         let form = match self.takes_notes {
             true => match archive::check_note(&path) {
                 Ok(()) => NoteForm::Offered { author: user::name() },
@@ -64,35 +85,36 @@ impl RecordedPages {
         Ok(Response::page_with_form(report::notes_html(&view)))
     }
 
-    fn add_note(&self, name: &str, form: &Fields) -> Result<Response, Response> {
+    fn add_note(&self, name: &str, form: &Fields) -> Result<Response, Refusal> {
         let field = |name: &str| form.value(name).unwrap_or_default();
         let note = Note::by(field("author"), field("text"), WallTime::now())
-            .map_err(|error| Response::refusal(Status::BadRequest, &error.to_string()))?;
-        archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable(&error))?;
+            .map_err(|error| Refusal::new(Status::BadRequest, error.to_string()))?;
+        archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable(name, &error))?;
         Ok(Response::see("added"))
     }
 
-    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Response> {
+    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Refusal> {
         let path = self.path(name)?;
         let html = if run.is_none() && archive::is_experiment(&path) {
             let view = experiment::view(&path).map_err(|error| refused(&error))?;
             report::experiment_html(&view)
         } else {
-            let run = answer::read(&path, run).map_err(|error| unreadable(&error))?;
-            figures::page_of_run(&run).map_err(|error| unreadable(&error))?
+            let run = answer::read(&path, run).map_err(|error| unreadable(name, &error))?;
+            figures::page_of_run(&run).map_err(|error| unreadable(name, &error))?
         };
         Ok(Response::page(Status::Ok, html))
     }
 
-    fn overlay(&self, records: &[String; 2]) -> Result<Response, Response> {
+    fn overlay(&self, records: &[String; 2]) -> Result<Response, Refusal> {
         let [first, second] = records.each_ref().map(|name| self.argument(name));
-        let view = compare::of_two([first?, second?]).map_err(|error| refused(&error))?;
+        let view = compare::of_two([first?, second?]);
+        let view = view.map_err(|error| refused(&error).remedy(MARK_OTHERS))?;
         let status = if view.is_refused() { Status::Conflict } else { Status::Ok };
-        Ok(Response::page(status, report::comparison_html(&view)))
+        Ok(Response::page(status, report::served_comparison_html(&view)))
     }
 
     /// Returns the path of a record of the list, or with `#ARM` of an arm of an experiment.
-    fn argument(&self, name: &str) -> Result<String, Response> {
+    fn argument(&self, name: &str) -> Result<String, Refusal> {
         if let Some(path) = self.list.path(name).map_err(|error| failed(&error))? {
             return Ok(path.display().to_string());
         }
@@ -103,30 +125,34 @@ impl RecordedPages {
     }
 }
 
+/// Remedy for two records that cannot be compared.
+const MARK_OTHERS: &str = "mark two other records in the list, or name arms of experiments in the \
+                           address: `overlay?a=NAME%23ARM&b=NAME%23ARM`";
+
 impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {
-        let _turn = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(_turn) = self.turn(route).take() else { return busy().page(route).into() };
         let made = match route {
             Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
             Route::Notes { record } => self.notes(record),
-            Route::Events | Route::Metrics => Err(Route::missing()),
+            Route::Events | Route::Metrics => return Route::missing().into(),
         };
-        made.unwrap_or_else(|refusal| refusal).into()
+        made.unwrap_or_else(|refusal| refusal.page(route)).into()
     }
 
     fn take(&self, route: &Route, form: &Fields) -> Answer {
-        let _turn = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(_turn) = self.turn(route).take() else { return busy().page(route).into() };
         let taken = match route {
             Route::Notes { record } => self.add_note(record, form),
             Route::Home { .. }
             | Route::Report { .. }
             | Route::Overlay { .. }
             | Route::Events
-            | Route::Metrics => Err(Route::missing()),
+            | Route::Metrics => return Route::missing().into(),
         };
-        taken.unwrap_or_else(|refusal| refusal).into()
+        taken.unwrap_or_else(|refusal| refusal.page(route)).into()
     }
 }
 
@@ -157,25 +183,83 @@ fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Opti
     Some(FolderView { folder, search, rows, page, pages, found, all, takes_notes: false })
 }
 
-fn missing(reason: &str) -> Response {
-    Response::refusal(Status::NotFound, reason)
+/// The reason why a page cannot be made.
+struct Refusal {
+    status: Status,
+    reason: String,
+    remedy: Option<String>,
+    instead: Option<ShownPage>,
 }
 
-/// Returns the refusal of a page that cannot be made of these records.
-fn refused(complaint: &Complaint) -> Response {
-    Response::refusal(Status::Conflict, complaint.text())
+impl Refusal {
+    fn new(status: Status, reason: impl Into<String>) -> Refusal {
+        Refusal { status, reason: reason.into(), remedy: None, instead: None }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Refusal {
+        Refusal { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// Adds a link to the answer of a record.
+    fn answer(self, name: &str) -> Refusal {
+        let words = "Answer of this one".to_owned();
+        let instead = Some(ShownPage { route: "report", file: name.to_owned(), words });
+        Refusal { instead, ..self }
+    }
+
+    /// Returns the page in place of the one at a route.
+    fn page(self, route: &Route) -> Response {
+        let Refusal { status, reason, remedy, instead } = self;
+        let list = match route {
+            // A name with folders is deeper below the list.
+            Route::Report { record, .. } | Route::Notes { record } => {
+                "../".repeat(record.split('/').count())
+            }
+            Route::Home { .. } | Route::Overlay { .. } | Route::Events | Route::Metrics => {
+                "./".to_owned()
+            }
+        };
+        let title = "This page cannot be made".to_owned();
+        let view = RefusalView { title, reason, remedy, instead, list };
+        Response::page(status, report::refusal_html(&view))
+    }
+}
+
+fn busy() -> Refusal {
+    let reason = "other pages are being made, one after the other";
+    Refusal::new(Status::Unavailable, reason).remedy("reload this one later")
+}
+
+fn missing(reason: &str) -> Refusal {
+    Refusal::new(Status::NotFound, reason)
+}
+
+/// Returns the refusal of a page that cannot be made of these records. The remedy of the complaint
+/// is for a command line.
+fn refused(complaint: &Complaint) -> Refusal {
+    Refusal::new(Status::Conflict, complaint.sentence())
 }
 
 /// Returns the refusal for a folder that cannot be read.
-fn failed(complaint: &Complaint) -> Response {
-    Response::refusal(Status::InternalError, complaint.text())
+fn failed(complaint: &Complaint) -> Refusal {
+    Refusal::new(Status::InternalError, complaint.sentence())
 }
 
-fn unreadable(error: &RecordError) -> Response {
-    let text = Complaint::of(error);
+/// Returns the refusal for a record that cannot be read, or not in this way.
+fn unreadable(name: &str, error: &RecordError) -> Refusal {
+    let conflict = |reason: String| Refusal::new(Status::Conflict, reason);
     match error.kind() {
-        RecordErrorKind::NotFound | RecordErrorKind::NoRun(_) => missing(text.text()),
-        _ => refused(&text),
+        RecordErrorKind::NotFound => missing(&format!("the folder has no record `{name}`")),
+        RecordErrorKind::NoRun { .. } => missing(Complaint::of(error).sentence()).answer(name),
+        RecordErrorKind::SingleRun => {
+            conflict(format!("`{name}` is the record of a single run, which has no number"))
+                .remedy("leave out `?run=`")
+                .answer(name)
+        }
+        RecordErrorKind::NotARecord(found) => {
+            conflict(format!("`{name}` is not a record of Assay: it is {found}"))
+        }
+        _ => refused(&Complaint::of(error)),
     }
 }
 
@@ -196,6 +280,23 @@ mod tests {
             notes: Vec::new(),
         };
         (0..number).map(row).collect()
+    }
+
+    #[test]
+    fn page_waits_for_others_for_a_limited_time_and_the_list_for_no_large_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = RecordList::open(folder.path(), None);
+        let pages = RecordedPages::waiting(list, true, Nanos::from_millis(10));
+        let status = |route: &Route| match pages.answer(route) {
+            Answer::Page(response) => response.status,
+            Answer::Events(_) => panic!("a stream of events"),
+        };
+        let report = Route::Report { record: "no.assay".to_owned(), run: None };
+        let home = Route::Home { search: String::new(), page: 1 };
+        let being_made = pages.records.take();
+        assert_eq!((status(&report), status(&home)), (Status::Unavailable, Status::Ok));
+        drop(being_made);
+        assert_eq!(status(&report), Status::NotFound);
     }
 
     #[test]

@@ -38,6 +38,32 @@ pub struct NotesView {
     pub form: NoteForm,
 }
 
+/// The reason why a page of a server cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusalView {
+    /// Title of the page in its place.
+    pub title: String,
+    /// Reason, as a sentence without its end.
+    pub reason: String,
+    /// Remedy in a browser, as a sentence without its end.
+    pub remedy: Option<String>,
+    /// The page that can be shown instead.
+    pub instead: Option<ShownPage>,
+    /// Relative address of the list of records.
+    pub list: String,
+}
+
+/// A page of a record to which a link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownPage {
+    /// First word of its address below the list.
+    pub route: &'static str,
+    /// Path of the record below the folder.
+    pub file: String,
+    /// Words of the link.
+    pub words: String,
+}
+
 /// The form of a page of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoteForm {

@@ -50,16 +50,16 @@ pub use experiment::{
     RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TrialView,
     comparison_figures, comparison_html, comparison_json, comparison_markdown, comparison_text,
     experiment_answers, experiment_figures, experiment_full_text, experiment_html, experiment_json,
-    experiment_markdown, experiment_text, two_runs,
+    experiment_markdown, experiment_text, served_comparison_html, two_runs,
 };
-pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RowState};
+pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, RowState, ShownPage};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,
     SeriesView, history_json, history_text,
 };
 pub use html::{
     FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html,
-    live_json, notes_html,
+    live_json, notes_html, refusal_html,
 };
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;

@@ -102,7 +102,7 @@ fn run_is_not_exported_over_a_file_or_from_a_single_run() {
         export::single_run(from, run, None, to).unwrap_err().kind().clone()
     };
     assert_eq!(kind(&place.record(), 1, &to), RecordErrorKind::SingleRun);
-    assert_eq!(kind(&experiment, 1, &to), RecordErrorKind::NoRun(1));
+    assert_eq!(kind(&experiment, 1, &to), RecordErrorKind::NoRun { run: 1, last: 0 });
     assert!(!to.exists());
     let own = place.record().with_file_name("own.assay");
     single(&own, "1MB");

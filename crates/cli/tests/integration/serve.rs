@@ -228,8 +228,14 @@ fn record_has_its_page_in_place() {
     assert_eq!(page.body, fs::read_to_string(place.at("r.html")).unwrap());
     served.get("report/e.assay").expect(200, &["Is &lt;b&gt;slow&lt;/b&gt; slower?"]);
     served.get("report/e.assay?run=1").expect(200, &["<h2 id=\"figures-heading\">"]);
-    served.get("report/e.assay?run=99").expect(404, &["run 99"]);
-    served.get("report/no.assay").expect(404, &["the folder has no record `no.assay`"]);
+    served
+        .get("report/e.assay?run=99")
+        .expect(404, &["no run 99: its runs are 1 to 12", ">Answer"]);
+    let missing = ["the folder has no record <code>no.assay</code>", "href=\"../\">All records"];
+    served.get("report/no.assay").expect(404, &missing);
+    let remedies = ["leave out <code>?run=</code>", "href=\"../report/r.assay\">Answer"];
+    let single = served.get("report/r.assay?run=1").expect(409, &remedies);
+    assert!(!single.body.contains("--run"), "{}", single.body);
     // A record that is added or damaged while the program runs is noticed.
     record(&place, "later.assay", &[]);
     served.get("").expect(200, &["report/later.assay"]);
@@ -280,7 +286,7 @@ fn notes_that_cannot_be_added_are_refused() {
         ("r.assay", "", 400, "the note is empty"),
         ("r.assay", "text=x", 400, "the name of the author"),
         ("r.assay", "text=%1b%5b2J&author=ann", 400, "control characters"),
-        ("no.assay", "text=x&author=ann", 404, "the folder has no record `no.assay`"),
+        ("no.assay", "text=x&author=ann", 404, "the folder has no record <code>no.assay</code>"),
         ("../r.assay", "text=x&author=ann", 404, "the folder has no record"),
         ("text.assay", "text=x&author=ann", 409, "is not a record of Assay"),
     ] {
@@ -328,11 +334,15 @@ fn two_records_are_compared_or_the_reason_is_given() {
     let arms = "overlay?a=e.assay%23plain&b=e.assay%23slow%232";
     served.get(arms).expect(200, &["e.assay#slow#2"]);
     let refused = served.get("overlay?a=one.assay&b=longer.assay");
-    let refused = refused.expect(409, &["Comparison of", "<bdi>plan</bdi>"]);
+    let words = ["Comparison of", "<bdi>plan</bdi>", "href=\"./\">All records"];
+    let refused = refused.expect(409, &words);
+    assert!(!refused.body.contains("or accept it"), "{}", refused.body);
     assert!(!refused.body.contains("of both runs"), "what is not compared is not drawn together");
-    served.get("overlay?a=one.assay&b=one.assay").expect(409, &["no run is compared with itself"]);
-    served.get("overlay?a=e.assay%23plain&b=e.assay%23quick").expect(409, &["no arm `quick`"]);
-    served.get("overlay?a=one.assay&b=no.assay").expect(404, &["no record `no.assay`"]);
+    let itself = ["no run is compared with itself", "mark two other", "href=\"./\">All records"];
+    let itself = served.get("overlay?a=one.assay&b=one.assay").expect(409, &itself);
+    assert!(!itself.body.contains("in one argument"), "{}", itself.body);
+    served.get("overlay?a=e.assay%23plain&b=e.assay%23quick").expect(409, &["no arm <code>quick"]);
+    served.get("overlay?a=one.assay&b=no.assay").expect(404, &["no record <code>no.assay"]);
     served.get("overlay?a=one.assay").expect(400, &["mark two records"]);
 }
 

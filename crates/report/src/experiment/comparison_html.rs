@@ -4,7 +4,7 @@ use super::charts::comparison_figures;
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
 use super::{html, lines, objection};
-use crate::html::{Document, Section};
+use crate::html::{Document, Section, links};
 use crate::page::{Line, Tone};
 
 /// The sections, in their order; a comparison that is refused has no metrics.
@@ -20,15 +20,37 @@ const METRICS: Section = Section { id: "numbers", title: "Metrics" };
 const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures show what happened \
                             in both, and not what would happen again";
 
+/// The place of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PagePlace {
+    /// A file, which the command line made.
+    File,
+    /// The address `overlay` of a server, next to its list of records.
+    Server,
+}
+
 /// Formats a comparison as one file of HTML.
 pub fn comparison_html(view: &ComparisonView) -> String {
+    page(view, PagePlace::File)
+}
+
+/// Formats a comparison as a page of a server, next to its list of records. It has a link to the
+/// list, and its remedies do not assume that the reader made it by a command.
+pub fn served_comparison_html(view: &ComparisonView) -> String {
+    page(view, PagePlace::Server)
+}
+
+fn page(view: &ComparisonView, place: PagePlace) -> String {
     let names: Vec<&str> = view.groups.iter().map(|group| group.name.as_str()).collect();
     let has_metrics = view.comparison.is_some();
     let sections = SECTIONS.into_iter().filter(|section| has_metrics || *section != METRICS);
     let sections: Vec<Section> = sections.collect();
     let mut out = Document::new(&format!("Comparison of {}", names.join(", ")), &sections);
     out.section("answer", |out| {
-        sentences(out, view);
+        sentences(out, view, place);
+        if place == PagePlace::Server {
+            out.markup(&links("./", None));
+        }
         let figures = comparison_figures(view);
         out.figures(figures.iter().filter(|figure| has_metrics || figure.missing.is_none()));
     });
@@ -44,7 +66,7 @@ pub fn comparison_html(view: &ComparisonView) -> String {
     out.into_text("Made by assay from the records of the groups.")
 }
 
-fn sentences(out: &mut Document, view: &ComparisonView) {
+fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
     answer(view).iter().for_each(|sentence| out.answer("", sentence));
     if !view.overlay.is_empty() {
         out.paragraph(ONE_RUN_EACH);
@@ -59,7 +81,7 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
     out.badge(html::badge(view.verdict()), &html::judged(view.verdict(), runs));
     let mut rows: Vec<Line> = Vec::new();
     rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
-    rows.extend(objections(view));
+    rows.extend(objections(view, place));
     rows.extend(view.limits.iter().map(|one| Line::new("limit", limit(view, one))));
     for arm in view.arms() {
         rows.extend(lines::bets(arm).map(|bet| Line::new("bet", bet)));
@@ -73,7 +95,7 @@ fn sentences(out: &mut Document, view: &ComparisonView) {
 
 /// Returns the objections: those that were accepted with their reasons, and the others with their
 /// remedies, each once, because the answer has their reasons.
-fn objections(view: &ComparisonView) -> Vec<Line> {
+fn objections(view: &ComparisonView, place: PagePlace) -> Vec<Line> {
     let line = |one: &ObjectionView| {
         let kind = one.objection.kind().name();
         if one.is_accepted {
@@ -81,7 +103,10 @@ fn objections(view: &ComparisonView) -> Vec<Line> {
             let reason = objection::reason(&one.objection, group);
             return Line::new(kind, format!("accepted: {reason}")).in_tone(Tone::Doubtful);
         }
-        let remedy = objection::remedy_or_consent(&one.objection);
+        let remedy = match place {
+            PagePlace::File => objection::remedy_or_consent(&one.objection),
+            PagePlace::Server => objection::remedy_in_browser(&one.objection),
+        };
         Line::new(kind, format!("What to do: {remedy}")).in_tone(Tone::Bad)
     };
     let mut lines: Vec<Line> = Vec::new();
@@ -160,6 +185,18 @@ mod tests {
         for missing in ["<figure", "The comparison is refused", ">Metrics<"] {
             assert!(!page.contains(missing), "{missing}: {page}");
         }
+    }
+
+    #[test]
+    fn page_of_a_server_names_what_a_browser_can_do() {
+        let page = served_comparison_html(&view(&[(invalid(), false)]));
+        for expected in [
+            "<code>assay compare --despite invalid</code> accepts it",
+            "<a href=\"./\">All records</a>",
+        ] {
+            assert_eq!(page.matches(expected).count(), 1, "{expected}: {page}");
+        }
+        assert!(!page.contains("or accept it"), "{page}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub use arm_facts::{ArmFacts, PlanTexts};
 pub use capacity::{CapacityView, TrialView};
 pub use charts::{comparison_figures, experiment_figures};
 pub use comparison::{ComparisonView, MachineView, ObjectionView};
-pub use comparison_html::comparison_html;
+pub use comparison_html::{comparison_html, served_comparison_html};
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;

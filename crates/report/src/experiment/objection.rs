@@ -80,6 +80,12 @@ pub(super) fn remedy_or_consent(objection: &Objection) -> String {
     format!("{}, {accept}", remedy(&objection.problem))
 }
 
+/// Returns the remedy of an objection for a page that cannot accept it.
+pub(super) fn remedy_in_browser(objection: &Objection) -> String {
+    let kind = objection.kind().name();
+    format!("{}; `assay compare --despite {kind}` accepts it", remedy(&objection.problem))
+}
+
 /// Returns the remedy.
 pub(super) fn remedy(problem: &Problem) -> &'static str {
     match problem {

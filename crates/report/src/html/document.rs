@@ -342,7 +342,7 @@ impl Document {
     }
 
     /// Writes markup, of which every text from outside is [`shown`].
-    pub(super) fn markup(&mut self, markup: &str) {
+    pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 

@@ -13,6 +13,7 @@ mod live;
 mod no_break;
 mod notes;
 mod prose;
+mod refusal;
 mod run;
 mod style;
 
@@ -22,5 +23,7 @@ pub(crate) use file::csv;
 pub use folder::folder_html;
 pub use live::{live_html, live_json};
 pub use notes::notes_html;
+pub(crate) use refusal::links;
+pub use refusal::refusal_html;
 pub use run::html;
 pub use style::{FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE};

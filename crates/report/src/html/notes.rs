@@ -4,9 +4,9 @@
 use record::Note;
 
 use super::document::{Document, Section, shown};
-use super::file::encoded;
+use super::refusal::links;
 use super::style::PageKind;
-use crate::folder::{NoteForm, NotesView};
+use crate::folder::{NoteForm, NotesView, ShownPage};
 use crate::note;
 use crate::page::Line;
 
@@ -19,12 +19,13 @@ pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
     // A name with folders is deeper below the list.
     let list = "../".repeat(view.file.split('/').count());
-    let report = encoded(&view.file);
+    let answer = ShownPage {
+        route: "report",
+        file: view.file.clone(),
+        words: "Answer of this one".to_owned(),
+    };
     out.section(NOTES.id, |out| {
-        out.markup(&format!(
-            "<nav aria-label=\"Pages\">\n<p><a href=\"{list}\">All records</a> <a \
-             href=\"{list}report/{report}\">Answer of this one</a></p>\n</nav>\n"
-        ));
+        out.markup(&links(&list, Some(&answer)));
         match view.notes.is_empty() {
             true => out.paragraph("There are no notes yet."),
             false => out.lines(&view.notes.iter().map(line).collect::<Vec<Line>>()),

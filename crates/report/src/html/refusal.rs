@@ -1,0 +1,67 @@
+//! The page of a server in place of one that cannot be made.
+
+use super::document::{Document, Section, shown};
+use super::file::encoded;
+use super::style::PageKind;
+use crate::folder::{RefusalView, ShownPage};
+
+/// The only section.
+const REASON: Section = Section { id: "answer", title: "Reason" };
+
+/// Formats the reason why a page cannot be made, with links to the list of the records and to the
+/// page that can be shown instead.
+pub fn refusal_html(view: &RefusalView) -> String {
+    let RefusalView { title, reason, remedy, instead, list } = view;
+    let mut out = Document::with(title, &[REASON], PageKind::Forms);
+    out.section(REASON.id, |out| {
+        out.paragraph(&format!("{reason}."));
+        if let Some(remedy) = remedy {
+            out.paragraph(&format!("What to do: {remedy}."));
+        }
+        out.markup(&links(list, instead.as_ref()));
+    });
+    out.into_text("Made by assay.")
+}
+
+/// Returns the links of a page of a server: to the list at this relative address, and to another
+/// page.
+pub(crate) fn links(list: &str, other: Option<&ShownPage>) -> String {
+    let other = other.map_or(String::new(), |ShownPage { route, file, words }| {
+        let (file, words) = (encoded(file), shown(words));
+        format!(" <a href=\"{list}{route}/{file}\">{words}</a>")
+    });
+    format!(
+        "<nav aria-label=\"Pages\">\n<p><a href=\"{list}\">All records</a>{other}</p>\n</nav>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_has_its_reason_its_remedy_and_a_way_back_as_text() {
+        let page = refusal_html(&RefusalView {
+            title: "No such <page>".to_owned(),
+            reason: "the folder has no record `<b>`".to_owned(),
+            remedy: Some("mark <i>others</i>".to_owned()),
+            instead: Some(ShownPage {
+                route: "report",
+                file: "a/\"><b>.assay".to_owned(),
+                words: "The <u>answer</u>".to_owned(),
+            }),
+            list: "../../".to_owned(),
+        });
+        for markup in ["<b>", "<i>", "<u>", "<page>"] {
+            assert!(!page.contains(markup), "{markup}: {page}");
+        }
+        for expected in [
+            "the folder has no record <code>&lt;b&gt;</code>.",
+            "What to do: mark &lt;i&gt;others",
+            "<a href=\"../../\">All records</a>",
+            "<a href=\"../../report/a/%22%3E%3Cb%3E.assay\">The &lt;u&gt;answer",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+}
