@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base::units::grouped;
 use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -24,6 +25,11 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 const FILE_HEADER: usize = 100;
+const PAGE_SIZE_AT: usize = 16;
+const CHANGES_AT: usize = 24;
+const PAGES_AT: usize = 28;
+/// The number of changes for which the number of pages is right.
+const VALID_FOR_AT: usize = 92;
 
 /// The place in the error about a damaged page.
 pub(super) const TABLES: &str = "its tables";
@@ -160,11 +166,10 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 
 /// Connects to a record; `run` is the run of an experiment that its tables show.
 fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
-    let error = |failure: RowError| failure.into_read_error(path, "its first page");
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
         Ok(connection) => return Ok(OpenedRecord { connection, copy: None }),
         Err(RowError::Sql(cause)) if has_hot_journal(&cause) => {}
-        Err(failure) => return Err(error(failure)),
+        Err(failure) => return Err(unreadable(path, failure)),
     }
     // The writer was killed inside a transaction. The rollback changes the file or, if it is not
     // writable, a copy of it.
@@ -179,8 +184,54 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError>
     let copy = PrivateCopy::of(path)
         .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
-        .map_err(|failure| failure.into_read_error(path, "its first page"))?;
+        .map_err(|failure| unreadable(path, failure))?;
     Ok(OpenedRecord { connection, copy: Some(copy) })
+}
+
+/// Returns the error of a record whose first page SQLite does not accept: also if pages are missing
+/// at the end, which it calls malformed.
+fn unreadable(path: &Path, failure: RowError) -> RecordError {
+    let error = failure.into_read_error(path, "its first page");
+    match (error.kind(), FileSizes::read(path)) {
+        (RecordErrorKind::Damaged(_), Ok(sizes)) if sizes.actual < sizes.expected => {
+            let [actual, expected] = [sizes.actual, sizes.expected].map(grouped);
+            let place = format!("it is cut off after {actual} of {expected} bytes");
+            RecordError::new(path, RecordErrorKind::Damaged(place))
+        }
+        _ => error,
+    }
+}
+
+/// The sizes of a record, in bytes.
+struct FileSizes {
+    actual: u64,
+    /// Size by the file's own header; 0 if that does not say.
+    expected: u64,
+}
+
+impl FileSizes {
+    fn read(path: &Path) -> io::Result<FileSizes> {
+        let mut file = File::open(path)?;
+        let actual = file.metadata()?.len();
+        let mut header = [0; FILE_HEADER];
+        file.read_exact(&mut header)?;
+        let number = |at: usize| {
+            u64::from(u32::from_be_bytes([
+                header[at],
+                header[at + 1],
+                header[at + 2],
+                header[at + 3],
+            ]))
+        };
+        let page = match u16::from_be_bytes([header[PAGE_SIZE_AT], header[PAGE_SIZE_AT + 1]]) {
+            1 => 65_536,
+            size => u64::from(size),
+        };
+        // An old writer may have left the number of pages as it was.
+        let is_valid = number(CHANGES_AT) == number(VALID_FOR_AT);
+        let expected = if is_valid { page * number(PAGES_AT) } else { 0 };
+        Ok(FileSizes { actual, expected })
+    }
 }
 
 /// Opens another connection to a record that [`open`] has opened.
@@ -314,6 +365,35 @@ pub(super) mod tests {
             assert!(open(&path, None).is_err());
         }
         assert!(!is_compressed(&place.path("missing.tar.gz")));
+    }
+
+    #[test]
+    fn record_that_is_cut_off_is_told_from_a_bad_first_page() {
+        let place = Place::new("cut");
+        let path = place.path("run.assay");
+        let mut writer = Writer::create(&path, &header()).unwrap();
+        for number in 0..1_000 {
+            writer.set_setting(&format!("set {number}"), &"x".repeat(100)).unwrap();
+        }
+        writer.commit().unwrap();
+        drop(writer);
+        let whole = fs::read(&path).unwrap();
+        let size = grouped(whole.len() as u64);
+        let check = |bytes: &[u8], expected: &str| {
+            fs::write(&path, bytes).unwrap();
+            let message = open(&path, None).err().unwrap().to_string();
+            assert!(message.contains(expected), "{message}");
+        };
+        for cut in [20_000, whole.len() - 20_000] {
+            let after = grouped(cut as u64);
+            check(
+                &whole[..cut],
+                &format!("is damaged: it is cut off after {after} of {size} byte"),
+            );
+        }
+        let mut bytes = whole.clone();
+        bytes[FILE_HEADER..FILE_HEADER + 8].fill(0xff);
+        check(&bytes, "is damaged: its first page;");
     }
 
     #[test]
