@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use analyze::compare::ObjectionKind;
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError, is_terminal_control};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serve::ListenAddress;
 use workload::{Observe, Rates, RemoteHost, Warmup};
@@ -184,7 +184,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
     /// Also write the answer as test cases to this file (JUnit XML); it must not exist.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = new_file())]
     pub(crate) junit: Option<PathBuf>,
     /// A SUSPECT result ends with exit code 3, like an INVALID one.
     #[arg(long)]
@@ -215,7 +215,7 @@ pub(crate) struct RunArgs {
     pub(crate) spin: bool,
     /// The record; it must not exist. Default: `./run-<UTC time>.assay`, or
     /// `./experiment-<UTC time>.assay`.
-    #[arg(long, value_name = "R.assay")]
+    #[arg(long, value_name = "R.assay", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
     /// A label for the record, such as a version or a commit; `assay history` shows it.
     #[arg(long, value_name = "TEXT", value_parser = parse_label, conflicts_with = "resume")]
@@ -224,7 +224,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "R.assay", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
     /// Also write one row per request to this file (CSV); it must not exist.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = new_file())]
     pub(crate) op_log: Option<PathBuf>,
     /// Show the run in a browser while it goes on, at 127.0.0.1:8600 or another address.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true)]
@@ -266,7 +266,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) full: bool,
     /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
-    #[arg(long, value_name = "R.assay")]
+    #[arg(long, value_name = "R.assay", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
     /// Run the programs that the file asks for: ssh for `[observe] host`, servers of a `testbed:`
     /// URL. Without it, a file that has any is refused.
@@ -305,7 +305,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct FigureArgs {
     /// Also write the answer as a page with figures to this file (HTML, complete in itself); it
     /// must not exist.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = new_file())]
     pub(crate) html: Option<PathBuf>,
     /// Print the names of the figures instead, each with a sentence.
     #[arg(long)]
@@ -322,7 +322,7 @@ pub(crate) struct FigureArgs {
     #[arg(group = "picture")]
     pub(crate) png: Option<String>,
     /// Write the figure to this file instead of stdout; it must not exist.
-    #[arg(long, value_name = "FILE", requires = "picture")]
+    #[arg(long, value_name = "FILE", value_parser = new_file(), requires = "picture")]
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -442,7 +442,7 @@ pub(crate) struct RepeatArgs {
     pub(crate) seed: Option<Seed>,
     /// The new record; it must not exist. Default: `./experiment-<UTC time>.assay`, or
     /// `./run-<UTC time>.assay`.
-    #[arg(long, value_name = "R.assay")]
+    #[arg(long, value_name = "R.assay", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
     /// Run the programs that the files ask for; this is not taken from the record.
     #[arg(long)]
@@ -472,7 +472,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) format: Format,
     /// Write to this file instead of stdout.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -496,7 +496,7 @@ pub(crate) struct PublishArgs {
     pub(crate) record: PathBuf,
     /// The archive, or with --folder the folder; it must not exist. Default: `./R.tar.gz`,
     /// `./R-published`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
     /// Write a folder in place of an archive.
     #[arg(long)]
@@ -546,7 +546,7 @@ pub(crate) struct ObserveArgs {
     #[arg(long, value_name = "ssh://HOST", value_parser = parse_host)]
     pub(crate) host: Vec<Host>,
     /// The record; it must not exist. Default: `./observe-<UTC time>.assay`.
-    #[arg(long, value_name = "R.assay")]
+    #[arg(long, value_name = "R.assay", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document instead of text. The program's stdout then goes to stderr.
     #[arg(long)]
@@ -659,6 +659,15 @@ fn parse_host(text: &str) -> Result<Host, Infallible> {
 
 fn parse_url(url: &str) -> Result<Url, Infallible> {
     Ok(Target::parse(url))
+}
+
+/// Returns the parser of the name of a new file. A file `-` would surprise those who expect a
+/// stream.
+fn new_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        false => Ok(path),
+        true => Err("it is not a stream; name a new file, or write `./-` for one of this name"),
+    })
 }
 
 /// Parses the sampling interval.

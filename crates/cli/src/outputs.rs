@@ -5,6 +5,7 @@
 //! another output of the run.
 
 use std::fs::Metadata;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,19 @@ pub(crate) struct Outputs<'a> {
     pub(crate) record: Option<&'a Path>,
     /// The file with one row per request.
     pub(crate) op_log: Option<&'a OpLogPlan>,
+}
+
+/// Returns the complaint about a new file that cannot be written; `option` names another one.
+pub(crate) fn unwritten(path: &Path, error: &io::Error, option: &str) -> Complaint {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Complaint::new(format!("`{shown}` exists, and a file is never overwritten"))
+                .help(format!("name another file with {option}, or move this one away"))
+        }
+        _ => Complaint::new(format!("cannot write `{shown}`: {error}"))
+            .help(format!("name a new file with {option} in a folder that can be written")),
+    }
 }
 
 /// Checks that each output is a different file from the inputs, the workload file, the databases,

@@ -213,6 +213,9 @@ fn remedy(kind: ErrorKind, path: &Path) -> String {
         let (name, file) = (builtin.name(), builtin.file);
         return format!("it comes with the program: `assay workloads {name} > {file}`");
     }
+    if path == Path::new("-") {
+        return "`-` is not a stream: write `/dev/stdin` to read the file from a pipe".to_owned();
+    }
     match (kind, std::env::current_dir()) {
         (ErrorKind::NotFound, Ok(here)) => {
             format!(

@@ -143,10 +143,7 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
 pub(crate) fn write_cases(path: &Path, suite: &TestSuite) -> Result<(), Complaint> {
     let created = OpenOptions::new().write(true).create_new(true).open(path);
     let written = created.and_then(|mut file| file.write_all(report::junit(suite).as_bytes()));
-    written.map_err(|error| {
-        let sentence = format!("cannot write `{}`: {error}", path.display());
-        Complaint::new(sentence).help("name a new file in a folder that can be written")
-    })
+    written.map_err(|error| outputs::unwritten(path, &error, "--junit"))
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.

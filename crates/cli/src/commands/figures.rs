@@ -14,6 +14,7 @@ use crate::commands::answer::{RecordedRun, TextForm};
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
+use crate::outputs;
 use crate::record_file::RecordFile;
 
 /// Maximum number of names in a complaint; `--figures` prints all.
@@ -128,9 +129,6 @@ fn unknown(name: &str, figures: &[Figure]) -> Complaint {
 /// Writes a new file; nothing is overwritten.
 fn create(path: &Path, bytes: &[u8], option: &str) -> Result<(), Complaint> {
     let created = File::create_new(path);
-    created.and_then(|mut file| file.write_all(bytes)).map_err(|error| {
-        let sentence = format!("cannot write `{}`: {error}", path.display());
-        let help = format!("name a new file with {option} in a folder that can be written");
-        Complaint::new(sentence).help(help)
-    })
+    let written = created.and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| outputs::unwritten(path, &error, option))
 }

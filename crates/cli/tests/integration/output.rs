@@ -1,5 +1,6 @@
 //! Tests of the output streams: one answer on stdout, progress on stderr, no file overwritten.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -11,6 +12,37 @@ use crate::support::{CommandResult, MM1, Place};
 const READ: &str = "duration = 30s\n[read]\nquery = select 1\nrate = 100\n";
 
 const ESCAPE: char = '\u{1b}';
+
+#[test]
+fn hyphen_is_no_stream_and_no_surprising_file() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    place.virtually(MM1, &[]).expect(0);
+    for option in ["--html", "--junit"] {
+        place.assay(&["report", "r.assay", option, "-"]).refuses(&[option, "not a stream"]);
+    }
+    place.assay(&["run", "w.ini", "--out", "-"]).refuses(&["--out", "not a stream"]);
+    assert!(!place.at("-").exists());
+    place.assay(&["check", "-"]).refuses(&["cannot read `-`", "write `/dev/stdin`"]);
+    let mut command = place.command(&["check", "/dev/stdin"]);
+    let read = CommandResult::of(command.stdin(File::open(place.at("w.ini")).unwrap()));
+    assert!(read.expect(0).stdout.contains("[read]"));
+}
+
+#[test]
+fn figure_or_page_that_exists_is_not_replaced() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    place.virtually(MM1, &[]).expect(0);
+    place.write("old", "old");
+    for (args, option) in
+        [(&["--png", "throughput", "--out", "old"][..], "--out"), (&["--html", "old"], "--html")]
+    {
+        let refused = place.assay(&[&["report", "r.assay"], args].concat());
+        let help = format!("name another file with {option}, or move this one away");
+        refused.refuses(&["`old` exists, and a file is never overwritten", &help]);
+    }
+    place.assay(&["report", "r.assay", "--html", "no/x"]).refuses(&["cannot write", "can be wri"]);
+    assert_eq!(std::fs::read(place.at("old")).unwrap(), b"old");
+}
 
 #[test]
 fn a_file_that_exists_is_never_overwritten() {
