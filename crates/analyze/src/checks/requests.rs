@@ -79,9 +79,9 @@ impl CheckInput<'_> {
     /// Returns the class of most of a job's unexpected errors.
     fn class_of_errors(&self, account: AccountId) -> Option<Class> {
         let accepted = &self.evidence.plan.account(account).requests().accepted;
-        let is_unexpected = |code: Code| {
-            !accepted.contains(&code) && !(code == Code::DRAIN && self.excuses_drain(account))
-        };
+        let excuses_drain = self.excuses_drain(account);
+        let is_excused = |code: Code| code == Code::DRAIN && excuses_drain;
+        let is_unexpected = |code: Code| !accepted.contains(&code) && !is_excused(code);
         let failures = &self.evidence.jobs[account.index()].failures;
         let number = |class: Class| -> u64 {
             let of_class =

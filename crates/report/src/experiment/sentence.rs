@@ -130,12 +130,15 @@ pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
 /// Change from which an interval has a shorter form: ten times as much, and more.
 const WIDE: f64 = 9.0;
 
-/// Returns an interval of large ratios as factors, which are shorter: `×123 … ×126` for `+12,204 …
-/// +12,543 %`; `None` for smaller changes and for differences.
-pub(super) fn factors(interval: ChangeInterval, scale: Scale) -> Option<String> {
+/// Returns a shorter form of an interval, if it has one: large ratios as factors (`×123 … ×126` for
+/// `+12,204 … +12,543 %`), and differences without the unit, which the change has.
+pub(super) fn short_range(interval: ChangeInterval, scale: Scale) -> Option<String> {
     let factor = |change: f64| format!("×{}", significant(1.0 + change));
-    let is_wide = scale == Scale::Ratio && interval.high >= WIDE;
-    is_wide.then(|| format!("{} … {}", factor(interval.low), factor(interval.high)))
+    match scale {
+        Scale::Ratio if interval.high < WIDE => None,
+        Scale::Ratio => Some(format!("{} … {}", factor(interval.low), factor(interval.high))),
+        Scale::Difference => Some(range(interval, scale).trim_end_matches(unit(scale)).to_owned()),
+    }
 }
 
 /// Returns an interval of sizes, the smaller first: `14.9 … 17.5 %`.
@@ -279,9 +282,9 @@ mod tests {
         assert_eq!(range(interval, Scale::Ratio), "−0.40 … +2.90 %");
         assert_eq!(range(interval, Scale::Difference), "−0.40 … +2.90 points");
         let large = ChangeInterval { low: 122.04, high: 125.43 };
-        assert_eq!(factors(large, Scale::Ratio).as_deref(), Some("×123 … ×126"));
-        assert_eq!(factors(large, Scale::Difference), None);
-        assert_eq!(factors(ChangeInterval { low: 1.0, high: 8.9 }, Scale::Ratio), None);
+        assert_eq!(short_range(large, Scale::Ratio).as_deref(), Some("×123 … ×126"));
+        assert_eq!(short_range(interval, Scale::Difference).as_deref(), Some("−0.40 … +2.90"));
+        assert_eq!(short_range(ChangeInterval { low: 1.0, high: 8.9 }, Scale::Ratio), None);
         assert_eq!((level(0.05), level(0.05 / 3.0)), ("95 %".to_owned(), "98.3 %".to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 use analyze::compare::{ArmComparison, MetricChange, NotCompared};
 use analyze::curve::ArmCurve;
 use base::units::grouped;
-use workload::question::{BestRule, Quantity, RunMetric};
+use workload::question::{BestRule, Quantity};
 
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
@@ -129,10 +129,12 @@ fn cells(change: &MetricChange, names_job: bool) -> [Cell; 6] {
     let [metric, baseline, own, size, interval, conclusion] =
         lines::row_with(change, sentence::short_value);
     let conclusion = if change.compared.is_ok() { conclusion } else { String::new() };
-    let metric = Cell::Abbreviated { short: short_name(change, names_job), full: metric };
-    let wide = change.compared.as_ref().ok().and_then(|compared| compared.interval);
-    let factors = wide.and_then(|it| sentence::factors(it, change.metric.quantity.scale()));
-    let interval = match factors {
+    let mark = if change.is_exploratory { " *" } else { "" };
+    let short = short_name(&change.metric.to_string(), names_job) + mark;
+    let metric = Cell::Abbreviated { full: metric, short };
+    let range = change.compared.as_ref().ok().and_then(|compared| compared.interval);
+    let short = range.and_then(|it| sentence::short_range(it, change.metric.quantity.scale()));
+    let interval = match short {
         Some(short) => Cell::Abbreviated { full: interval, short },
         None => Cell::from(interval),
     };
@@ -140,13 +142,13 @@ fn cells(change: &MetricChange, names_job: bool) -> [Cell; 6] {
     [metric, baseline, own, size, interval, conclusion]
 }
 
-/// Returns the name of a metric for a narrow page: `p99 *` for `response.p99(read) *`.
-fn short_name(change: &MetricChange, names_job: bool) -> String {
-    let quantity = RunMetric { of: None, ..change.metric.clone() }.to_string();
-    let quantity = quantity.strip_prefix("response.").unwrap_or(&quantity);
-    let of = change.metric.of.as_ref().filter(|_| names_job);
-    let of = of.map_or_else(String::new, |of| format!("({of})"));
-    format!("{quantity}{of}{}", if change.is_exploratory { " *" } else { "" })
+/// Returns the name of a metric for a narrow page: `p99` for `response.p99(read)`.
+fn short_name(metric: &str, names_job: bool) -> String {
+    let short = metric.strip_prefix("response.").unwrap_or(metric);
+    match short.split_once('(') {
+        Some((quantity, _)) if !names_job => quantity.to_owned(),
+        _ => short.to_owned(),
+    }
 }
 
 /// Returns the metrics that are not compared, once for each reason.
@@ -262,9 +264,12 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let nearest = sweep.curves.first().map(|curve| nearest_points(curve, (most / of_each).max(1)));
     let nearest = nearest.unwrap_or_default();
     let is_near = |value: &str| nearest.iter().any(|place| sweep.values[*place] == value);
-    for (value, cells) in all.iter().filter(|(value, _)| is_near(value)).take(most) {
-        let cells = cells.clone().map(Cell::from);
-        table.row([Cell::from(*value)].into_iter().chain(cells));
+    let job = |metric: &str| metric.split_once('(').map(|(_, job)| job.to_owned());
+    let names_job = all.iter().any(|(_, row)| job(&row[0]) != job(&all[0].1[0]));
+    for (value, row) in all.iter().filter(|(value, _)| is_near(value)).take(most) {
+        let [metric, rest @ ..] = row.clone();
+        let metric = Cell::Abbreviated { short: short_name(&metric, names_job), full: metric };
+        table.row([Cell::from(*value), metric].into_iter().chain(rest.map(Cell::from)));
     }
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let part = part(table.rows.len(), all.len());
@@ -290,7 +295,7 @@ fn nearest_points(curve: &ArmCurve, most: usize) -> Vec<usize> {
 mod tests {
     use analyze::compare::{ChangeInterval, Comparison, Missing};
     use analyze::saturate::SaturationKind;
-    use workload::question::{CpuOwner, Saturated};
+    use workload::question::{CpuOwner, RunMetric, Saturated};
 
     use super::super::fixtures::{comparison, experiment, search, sweep};
     use super::super::short_text::experiment_text;
@@ -350,6 +355,14 @@ mod tests {
     fn change<'v>(view: &'v mut ExperimentView, metric: &str) -> &'v mut MetricChange {
         let changes = &mut view.comparison.as_mut().unwrap().arms[0].changes;
         changes.iter_mut().find(|change| change.metric.to_string() == metric).unwrap()
+    }
+
+    #[test]
+    fn short_name_keeps_the_job_if_there_are_several() {
+        assert_eq!(short_name("response.p99(read)", false), "p99");
+        assert_eq!(short_name("response.p99(read)", true), "p99(read)");
+        assert_eq!(short_name("service.p99(read)", false), "service.p99");
+        assert_eq!(short_name("throughput", false), "throughput");
     }
 
     #[test]

@@ -111,7 +111,8 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
 
 #[test]
 fn caption_of_the_queue_tells_answers_from_failures() {
-    let caption = |failing: fn(usize, u64) -> u64| {
+    type Failing = fn(usize, u64) -> u64;
+    let caption = |failing: Failing| {
         let mut case = cases::open();
         for (place, step) in case.evidence.jobs[0].steps.iter_mut().enumerate() {
             let arrivals = step.counts.arrivals;
@@ -121,7 +122,7 @@ fn caption_of_the_queue_tells_answers_from_failures() {
         find(&figures(case), "queue").sentence().to_owned()
     };
     let start = "At the end of each second ";
-    let cases: [(fn(usize, u64) -> u64, &str); 3] = [
+    let cases: [(Failing, &str); 3] = [
         (|_, _| 0, "every request was answered."),
         (
             |place, all| if place == 5 { all } else { 0 },
