@@ -7,6 +7,7 @@ use workload::Pacing;
 
 use crate::backlog::{Arrivals, Flow, INTERVALS, Trend, open_share, trend, trend_of_varying};
 use crate::evidence::{Evidence, JobEvidence};
+use crate::warmup::varies;
 
 /// Fraction of unexpected errors beyond which a run is invalid.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
@@ -152,7 +153,7 @@ impl<'a> CheckInput<'a> {
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
-        if !job.has_arrivals() || open.len() >= INTERVALS {
+        if !job.has_arrivals() || varies(job) || open.len() >= INTERVALS {
             return None;
         }
         let flows = arrivals.iter().zip(ended).map(|(due, ended)| Flow { due: *due, ended });
