@@ -384,7 +384,8 @@ const CONDITIONS: &str = r"
 | `throughput` | completions per second | number |
 | `failed` | (errors − accepted + rejected + unsent) / scheduled | percentage |
 
-A condition that no run can meet, such as `failed < 0%`, is an error.
+A condition that no run can meet, such as `failed < 0%`, gets a warning, and is an error in
+`[capacity]`.
 
 In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`. A part of
 a mix is named with the mix: `p99(oltp/read) < 30ms`. In a file with one job the name is optional.

@@ -54,6 +54,17 @@ impl<'p> NamedSlo<'p> {
         self.suffix.map(|suffix| inside(suffix).text())
     }
 
+    /// Returns the message about a condition that no run can meet; `None` if one can. Released
+    /// versions accepted such conditions, so their records must stay readable.
+    pub(crate) fn impossible(&self) -> Option<String> {
+        let why = match (self.slo.side, self.slo.metric) {
+            (Side::Below, _) if self.slo.bound <= 0.0 => "nothing is below 0",
+            (Side::Above, Metric::Failed) if self.slo.bound >= 1.0 => "no share is above 100%",
+            (Side::Below | Side::Above, _) => return None,
+        };
+        Some(format!("{} can never hold: {why}", quoted(self.place.text())))
+    }
+
     /// Returns the name of the job or part that it judges: the one in parentheses, or the only job
     /// of the plan.
     ///
@@ -105,7 +116,12 @@ impl<'f> Checker<'f> {
                 continue;
             };
             for item in resolved.excerpt().list() {
-                if let Err(diagnostic) = condition(item).and_then(&mut each) {
+                let condition = condition(item);
+                let reason = condition.as_ref().ok().and_then(NamedSlo::impossible);
+                if let Some(why) = reason {
+                    self.sink.warning(|| never_holds(item.warning(why)));
+                }
+                if let Err(diagnostic) = condition.and_then(&mut each) {
                     self.sink.error(|| diagnostic);
                 }
             }
@@ -194,7 +210,6 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
     let bound = item.part(at + 1..text.len()).trim();
     let metric = metric(name)?;
     let value = bound_of(metric, bound)?;
-    possible(metric, side, value).map_err(|why| impossible(item, bound, why))?;
     let sign = &text[at..at + 1];
     let text = format!("{} {sign} {}", name.text(), bound.text());
     Ok(NamedSlo { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
@@ -312,23 +327,9 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     }
 }
 
-/// Checks that a quantity can be on this side of a bound.
-///
-/// # Errors
-/// The reason why it cannot.
-fn possible(metric: Metric, side: Side, bound: f64) -> Result<(), &'static str> {
-    match (side, metric) {
-        (Side::Below, _) if bound <= 0.0 => Err("nothing is below 0"),
-        (Side::Above, Metric::Failed) if bound >= 1.0 => Err("no share is above 100%"),
-        (Side::Below | Side::Above, _) => Ok(()),
-    }
-}
-
-/// Returns the error of a condition that no run can meet.
-fn impossible(item: Excerpt<'_>, bound: Excerpt<'_>, why: &str) -> Diagnostic {
-    bound
-        .error(format!("{} can never hold: {why}", quoted(item.text())))
-        .help("write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`")
+/// Adds the remedy of a condition that no run can meet.
+pub(crate) fn never_holds(diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.help("write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`")
 }
 
 #[cfg(test)]
@@ -336,21 +337,21 @@ mod tests {
     use super::*;
     use crate::read::LocatedText;
 
-    #[track_caller]
-    fn refused(text: &str, message: &str) {
-        let located = LocatedText::outside(text);
-        let error = condition(located.excerpt()).err().expect(text);
-        assert_eq!(error.message, message);
-        assert!(error.help.is_some(), "{text}");
-    }
-
     #[test]
-    fn condition_that_no_run_can_meet_is_refused() {
-        refused("failed < 0%", "`failed < 0%` can never hold: nothing is below 0");
-        refused("p99(read) < 0ms", "`p99(read) < 0ms` can never hold: nothing is below 0");
-        refused("service.mean < 0", "`service.mean < 0` can never hold: nothing is below 0");
-        refused("throughput<0/s", "`throughput<0/s` can never hold: nothing is below 0");
-        refused("failed > 100%", "`failed > 100%` can never hold: no share is above 100%");
+    fn condition_that_no_run_can_meet_says_why() {
+        for (text, why) in [
+            ("failed < 0%", Some("nothing is below 0")),
+            ("p99(read) < 0ms", Some("nothing is below 0")),
+            ("service.mean < 0", Some("nothing is below 0")),
+            ("throughput<0/s", Some("nothing is below 0")),
+            ("failed > 100%", Some("no share is above 100%")),
+            ("failed < 100%", None),
+            ("throughput > 0/s", None),
+        ] {
+            let located = LocatedText::outside(text);
+            let found = condition(located.excerpt()).expect(text).impossible();
+            assert_eq!(found, why.map(|why| format!("`{text}` can never hold: {why}")));
+        }
     }
 
     fn check(text: &str, metric: Metric, side: Side, bound: f64) {

@@ -40,7 +40,7 @@ mod value;
 
 use base::Diagnostic;
 
-pub(crate) use condition::{NamedSlo, named_slos};
+pub(crate) use condition::{NamedSlo, named_slos, never_holds};
 pub use global::MOST_CONNECTIONS;
 pub use overrides::{Override, Overrides, Rates};
 

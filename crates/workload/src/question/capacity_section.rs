@@ -7,7 +7,7 @@ use super::arm::{ArmDraft, bare};
 use super::capacity::{CapacityQuestion, Condition, VariedLoad};
 use super::fields::Fields;
 use super::vary::Vary;
-use crate::check::{NamedSlo, named_slos};
+use crate::check::{NamedSlo, named_slos, never_holds};
 use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo};
 use crate::read::{Excerpt, File, Section};
@@ -191,6 +191,9 @@ impl CapacityDraft<'_> {
 
 /// Checks that a condition of this job can limit the load.
 fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Result<(), Diagnostic> {
+    if let Some(message) = one.impossible() {
+        return Err(never_holds(one.place.error(message)));
+    }
     match (one.slo.side, one.slo.metric) {
         (Side::Below, Metric::Throughput) => return Err(upper_throughput(one, job, load)),
         (Side::Below, Metric::Response(_) | Metric::Service(_) | Metric::Failed) => return Ok(()),
