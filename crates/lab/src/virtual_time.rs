@@ -41,8 +41,12 @@ fn takes_time(job: &Job, config: &Config) -> bool {
     connects || is_limited || statements.any(|statement| is_served(statement, service_s))
 }
 
-/// Returns true if the service of a statement takes time: by its hint, or else by the server.
+/// Returns true if the service of a statement takes time: by its hint, or else by the server. A hint
+/// may come from a spliced value, which is known only when the request is sent.
 fn is_served(statement: &Statement, service_s: f64) -> bool {
+    if statement.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_))) {
+        return true;
+    }
     let hinted = statement.pieces.iter().find_map(|piece| match piece {
         Piece::Text(text) => text.split_once("/* sim:").map(|(_, hints)| hints),
         Piece::Value(_) | Piece::Quoted(_) | Piece::Splice(_) => None,
@@ -99,5 +103,7 @@ mod tests {
         // Without options it is a driver that does not read statements.
         check(&job("5ms"), "sim:null", true);
         check(&job("0s"), "sim:null?rows=1", true);
+        let spliced = "let = ms: uniform(1, 9)\nquery = select 2 /* sim: service=${raw(ms)}ms */";
+        check(spliced, "sim:null?rows=1", false);
     }
 }
