@@ -41,8 +41,8 @@ fn takes_time(job: &Job, config: &Config) -> bool {
     connects || is_limited || statements.any(|statement| is_served(statement, service_s))
 }
 
-/// Returns true if the service of a statement takes time: by its hint, or else by the server. A hint
-/// may come from a spliced value, which is known only when the request is sent.
+/// Returns true if the service of a statement takes time: by its hint, or else by the server. A
+/// hint may come from a spliced value, which is known only when the request is sent.
 fn is_served(statement: &Statement, service_s: f64) -> bool {
     if statement.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_))) {
         return true;
