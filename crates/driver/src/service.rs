@@ -248,15 +248,6 @@ impl Service {
         })
     }
 
-    /// Returns facts that a server has reported, without the passwords.
-    pub(crate) fn without_passwords(
-        &self,
-        mut facts: Vec<(String, String)>,
-    ) -> Vec<(String, String)> {
-        facts.iter_mut().for_each(|(_, value)| *value = self.secrets.hide(value));
-        facts
-    }
-
     /// Runs a step of a session within the connect timeout; `doing` names the server's task in the
     /// error message.
     ///

@@ -103,18 +103,18 @@ impl Connection for MysqlConnection {
         let answered = config.service.in_time(&rt, node, TELLING, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
-        config.service.without_passwords(settings::list(&ServerFacts {
-            version: &self.version,
+        settings::list(&ServerFacts {
+            // Only free texts: many settings have the value `on`, which may be a password too.
+            version: &config.service.secrets.hide(&self.version),
             tls: tls.word(),
             encryption: self.line.channel.encryption(),
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
-        }))
+        })
     }
 
     async fn facts(&mut self) -> Vec<(String, String)> {
-        let facts = self.read_facts().await;
-        self.config().service.without_passwords(facts)
+        self.read_facts().await
     }
 
     async fn account(&mut self) -> Result<Vec<Count>, String> {

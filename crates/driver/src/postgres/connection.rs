@@ -100,18 +100,18 @@ impl Connection for PostgresConnection {
         let answered = shared.service.in_time(&rt, node, TELLING, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.service.options.tls_to(self.channel.address());
-        shared.service.without_passwords(settings::list(&ServerFacts {
-            version: &self.version,
+        settings::list(&ServerFacts {
+            // Only free texts: many settings have the value `on`, which may be a password too.
+            version: &shared.service.secrets.hide(&self.version),
             tls: tls.word(),
             encryption: self.channel.encryption(),
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
-        }))
+        })
     }
 
     async fn facts(&mut self) -> Vec<(String, String)> {
-        let facts = self.read_facts().await;
-        self.service().without_passwords(facts)
+        self.read_facts().await
     }
 
     async fn account(&mut self) -> Result<Vec<Count>, String> {

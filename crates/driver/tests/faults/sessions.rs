@@ -367,6 +367,45 @@ fn sessions_use_standard_conforming_strings() {
     });
 }
 
+async fn settings_of<D: Driver>(driver: &D, rt: &Rt) -> Vec<(String, String)> {
+    let mut connection = driver.connect(rt).await.expect("a connection");
+    let (mut settings, facts) = (connection.settings().await, connection.facts().await);
+    connection.close().await;
+    settings.extend(facts.into_iter().filter(|(name, _)| name.starts_with("database.setting.")));
+    settings
+}
+
+/// Hidden, they would be misjudged, and would show the password.
+#[test]
+fn settings_with_the_value_of_the_password_are_not_hidden() {
+    for (kind, setting, account) in [
+        (Kind::Postgres, "wal_level", "create role same login superuser password 'VALUE'"),
+        (
+            Kind::Mariadb,
+            "binlog_format",
+            "create user same identified by 'VALUE'; grant all on *.* to same",
+        ),
+    ] {
+        let server = shared(kind);
+        in_real_time(async |rt| {
+            let settings = async |target: &Target| match kind {
+                Kind::Postgres => settings_of(&postgres(target), &rt).await,
+                Kind::Mariadb | Kind::Mysql => settings_of(&mysql(target), &rt).await,
+            };
+            let expected = settings(&server.url()).await;
+            let (_, value) = expected.iter().find(|(name, _)| name == setting).expect("a setting");
+            server.sql(&account.replace("VALUE", value)).expect("an account");
+            let target = changed(&server.url(), |endpoint| {
+                if let Endpoint::Network { user, password, .. } = endpoint {
+                    *user = Some("same".to_owned());
+                    *password = Some(base::Secret::new(value));
+                }
+            });
+            assert_eq!(settings(&target).await, expected);
+        });
+    }
+}
+
 /// No protocol can carry a zero byte in a name; that is not the server's fault.
 #[test]
 fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
