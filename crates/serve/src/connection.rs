@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::events::EventSource;
 use crate::head::Head;
 use crate::response::{Answer, Response, Status, head_of_events};
-use crate::route::Fields;
+use crate::route::{Fields, Route};
 use crate::site::{OpenConnection, Site};
 
 /// Longest head, in bytes.
@@ -37,8 +37,14 @@ pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result
     let (answer, is_head) = match reader.head()? {
         None => return Ok(()),
         Some(Err(refusal)) => (refusal.into(), false),
-        Some(Ok(_)) if !open.note_request() => return Ok(()),
-        Some(Ok(head)) => (answer(&mut reader, &head, site)?, head.method == "HEAD"),
+        Some(Ok(head)) => {
+            let answer = match site.route(&head) {
+                Err(refusal) => refusal.into(),
+                Ok(_) if !open.note_admission() => return Ok(()),
+                Ok(route) => answer(&mut reader, &head, &route, site)?,
+            };
+            (answer, head.method == "HEAD")
+        }
     };
     match answer {
         Answer::Page(response) => {
@@ -66,15 +72,19 @@ fn events(
     Ok(())
 }
 
-/// Returns the answer to a request. The body of a form is read only if its route takes one.
-fn answer(reader: &mut RequestReader<'_>, head: &Head, site: &Site) -> io::Result<Answer> {
-    let route = match site.route(head) {
-        Ok(route) if head.is_post() => route,
-        Ok(route) => return Ok(site.pages().answer(&route)),
-        Err(refusal) => return Ok(refusal.into()),
-    };
+/// Returns the answer to a request for a route. The body of a form is read only here, because its
+/// route takes one.
+fn answer(
+    reader: &mut RequestReader<'_>,
+    head: &Head,
+    route: &Route,
+    site: &Site,
+) -> io::Result<Answer> {
+    if !head.is_post() {
+        return Ok(site.pages().answer(route));
+    }
     Ok(match reader.form(head)? {
-        Ok(fields) => site.pages().take(&route, &fields),
+        Ok(fields) => site.pages().take(route, &fields),
         Err(refusal) => refusal.into(),
     })
 }

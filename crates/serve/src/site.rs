@@ -83,13 +83,13 @@ struct Connections {
 /// A connection that counts as open.
 struct Entry {
     number: u64,
-    /// The connection, until its request has arrived.
+    /// The connection, until a request has arrived that is not refused.
     awaited: Option<TcpStream>,
 }
 
 impl Connections {
-    /// Removes the oldest connection whose request has not arrived. A browser opens connections in
-    /// advance, and an attacker needs no token to open them.
+    /// Removes the oldest connection whose request has not arrived or is refused. A browser opens
+    /// connections in advance, and an attacker needs no token to open them.
     fn remove_awaited(&mut self) -> Option<TcpStream> {
         let place = self.all.iter().position(|entry| entry.awaited.is_some())?;
         self.all.remove(place).awaited
@@ -105,12 +105,13 @@ pub(crate) struct OpenConnection {
 
 impl OpenConnection {
     /// Counts a connection; `None` if there are as many as the limits allow. One whose request has
-    /// not arrived gives way.
+    /// not arrived or is refused gives way.
     pub(crate) fn take(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {
             let mut awaited = open.remove_awaited()?;
-            // A viewer that has gone needs no answer. The end of the stream ends its thread.
+            // A viewer that has gone or been answered needs no answer. The end of the stream ends
+            // its thread.
             let _ = refuse(&mut awaited, &site.policy);
             let _ = awaited.shutdown(Shutdown::Both);
         }
@@ -121,8 +122,9 @@ impl OpenConnection {
         Some(OpenConnection { site: Arc::clone(site), number })
     }
 
-    /// Records that the request has arrived; false if the connection has given way to another one.
-    pub(crate) fn note_request(&self) -> bool {
+    /// Records that a request has arrived that is not refused; false if the connection has given
+    /// way to another one.
+    pub(crate) fn note_admission(&self) -> bool {
         let mut open = self.site.open();
         let entry = open.all.iter_mut().find(|entry| entry.number == self.number);
         entry.map(|entry| entry.awaited = None).is_some()

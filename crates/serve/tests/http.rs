@@ -378,6 +378,21 @@ fn connection_without_a_request_gives_way() {
 }
 
 #[test]
+fn connection_with_a_refused_request_gives_way() {
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Echo));
+    let mut refused = server.connect();
+    let request = format!("GET /wrong/ HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+    refused.write_all(request.as_bytes()).unwrap();
+    let mut first = [0u8; 12];
+    refused.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 403");
+    // The server still waits for its viewer to close it.
+    assert_code(&server.get("", ""), 200);
+    drop(refused);
+}
+
+#[test]
 fn viewer_that_is_not_done_holds_up_the_end_for_a_limited_time() {
     let (arrived, arrives) = sync_channel(1);
     let (go, going) = sync_channel(1);
