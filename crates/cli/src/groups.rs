@@ -11,7 +11,6 @@ use archive::{Archive, RunRow, RunState};
 use base::closest;
 use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
-use record::Pace;
 
 use crate::complain::Complaint;
 use crate::record_identity::RecordIdentity;
@@ -75,8 +74,7 @@ struct RunIdentity {
     record: PathBuf,
     /// Number of the run in the record of an experiment.
     number: Option<u32>,
-    /// The identity that copies of the record share; `None` in virtual time, in which a repetition
-    /// of a run cannot be distinguished from a copy.
+    /// The identity that copies of the record share, if it has one.
     copied: Option<RecordIdentity>,
 }
 
@@ -91,11 +89,7 @@ pub(crate) struct ArmPlace {
 
 impl RunIdentity {
     fn of(path: &Path, number: Option<u32>, archive: &Archive, run: &ComparedRun) -> RunIdentity {
-        let header = archive.header();
-        let copied = match header.pace {
-            Pace::Real => Some(RecordIdentity::of_run(header, &run.figures)),
-            Pace::Virtual => None,
-        };
+        let copied = RecordIdentity::of_run(archive.header(), &run.figures);
         RunIdentity { record: canonical(path), number, copied }
     }
 

@@ -172,15 +172,16 @@ impl RecordFolder {
         files.sort_by(|one, other| (depth(one), &one.file).cmp(&(depth(other), &other.file)));
         let mut known: HashMap<RecordIdentity, String> = HashMap::new();
         for FileRecords { file, identity, records } in files {
-            match known.entry(identity) {
-                Entry::Occupied(first) => {
+            match identity.map(|identity| known.entry(identity)) {
+                Some(Entry::Occupied(first)) => {
                     let details = format!("the same measurement as {}", first.get());
                     self.skip(file, Skip::new(SkipReason::Copy, details));
                 }
-                Entry::Vacant(place) => {
+                Some(Entry::Vacant(place)) => {
                     place.insert(file);
                     self.records.extend(records);
                 }
+                None => self.records.extend(records),
             }
         }
     }
@@ -260,7 +261,8 @@ impl From<RecordError> for Skip {
 struct FileRecords {
     /// Path below the folder.
     file: String,
-    identity: RecordIdentity,
+    /// Identity that its copies share, if it has one.
+    identity: Option<RecordIdentity>,
     records: Vec<HistoryRecord>,
 }
 

@@ -2,33 +2,43 @@
 
 use analyze::compare::RunFigures;
 use archive::RunRow;
-use record::Header;
+use record::{Header, Pace};
 use sha2::{Digest, Sha256};
 
 use crate::recorded_experiment::RecordedExperiment;
 
-/// The identity of a record: a hash of its facts and figures.
+/// The identity of a record: a hash of its facts and figures, without the notes of reviewers.
 ///
-/// In real time, no two runs have the same start. In virtual time all of them do, and a run with
-/// the same seed is the same measurement. The notes of reviewers are not a part of it.
+/// In real time, no two runs have the same start. In virtual time all of them have, so a repetition
+/// cannot be distinguished from a copy, and a record has no identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RecordIdentity([u8; 32]);
 
 impl RecordIdentity {
-    /// Returns the identity of a single run.
-    pub(crate) fn of_run(header: &Header, figures: &RunFigures) -> RecordIdentity {
-        RecordIdentity::of(&format!("{header:?} {:?} {:?}", figures.facts, figures.metrics))
+    /// Returns the identity of a single run; `None` in virtual time.
+    pub(crate) fn of_run(header: &Header, figures: &RunFigures) -> Option<RecordIdentity> {
+        RecordIdentity::of(header, &format!("{:?} {:?}", figures.facts, figures.metrics))
     }
 
-    /// Returns the identity of an experiment; `header` is that of its first run.
-    pub(crate) fn of_experiment(header: &Header, recorded: &RecordedExperiment) -> RecordIdentity {
+    /// Returns the identity of an experiment; `None` in virtual time. `header` is that of its first
+    /// run.
+    pub(crate) fn of_experiment(
+        header: &Header,
+        recorded: &RecordedExperiment,
+    ) -> Option<RecordIdentity> {
         let runs = &recorded.results.runs;
         let rows: Vec<&RunRow> = runs.iter().map(|run| &run.row).collect();
         let measured: Vec<_> = runs.iter().map(|run| &run.figures.metrics).collect();
-        RecordIdentity::of(&format!("{header:?} {:?} {rows:?} {measured:?}", recorded.label()))
+        RecordIdentity::of(header, &format!("{:?} {rows:?} {measured:?}", recorded.label()))
     }
 
-    fn of(content: &str) -> RecordIdentity {
-        RecordIdentity(Sha256::digest(content).into())
+    fn of(header: &Header, content: &str) -> Option<RecordIdentity> {
+        match header.pace {
+            Pace::Real => {
+                let hash = Sha256::digest(format!("{header:?} {content}"));
+                Some(RecordIdentity(hash.into()))
+            }
+            Pace::Virtual => None,
+        }
     }
 }

@@ -300,6 +300,15 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
+/// Marks a record of virtual time as one of real time.
+fn mark_as_real(place: &Place, record: &str) {
+    let connection = rusqlite::Connection::open(place.at(record)).unwrap();
+    let marked = connection
+        .execute("update meta set value = 'real' where key = 'pace' and value = 'virtual'", [])
+        .unwrap();
+    assert!(marked > 0, "{record}");
+}
+
 /// A copy of a published bundle, and one by hand to which a note was added.
 #[test]
 fn copies_of_a_record_count_once_and_are_named() {
@@ -308,6 +317,9 @@ fn copies_of_a_record_count_once_and_are_named() {
     place.write("sweep.ini", sweep("1, 2"));
     let line = ["run", "sweep.ini", "--virtual", "--quiet", "--url", FAST];
     place.assay(&[&line[..], &["--out", "nightly/e.assay"]].concat()).expect(0);
+    for record in ["01", "02", "03", "e"] {
+        mark_as_real(&place, &format!("nightly/{record}.assay"));
+    }
     for record in ["01", "e"] {
         let (record, out) =
             (format!("nightly/{record}.assay"), format!("nightly/{record}-published"));
@@ -331,6 +343,20 @@ fn copies_of_a_record_count_once_and_are_named() {
     let text = place.assay(&["history", "nightly"]).expect(0).stdout;
     let words = "skipped  01-published/01.assay: copy: the same measurement as 01.assay\n";
     assert!(text.contains(words), "{text}");
+}
+
+/// They cannot be distinguished from copies.
+#[test]
+fn repetitions_in_virtual_time_count_as_records() {
+    let place = place();
+    for (number, url) in (1..).zip([[FAST; 6], [SLOW; 6]].concat()) {
+        let record = format!("nightly/{number:02}.assay");
+        let line = ["run", "read.ini", "--virtual", "--quiet", "--url", url, "--out", &record];
+        place.assay(&line).expect(0);
+    }
+    let document = document(&place, &["--metric", "throughput"]);
+    assert_eq!(document["skipped"], Value::Array(Vec::new()));
+    assert_eq!(points(&document), [("", 12)]);
 }
 
 #[test]
