@@ -66,12 +66,14 @@ impl RecordList {
         Ok(found.find(|file| file.name == name).map(|file| file.path))
     }
 
-    /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm.
+    /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm: the record
+    /// with the longest name, as on the command line.
     pub(crate) fn arm<'n>(&self, name: &'n str) -> Result<Option<(PathBuf, &'n str)>, Complaint> {
-        Ok(self.search()?.into_iter().find_map(|file| {
+        let arms = self.search()?.into_iter().filter_map(|file| {
             let arm = name.strip_prefix(file.name.as_str())?.strip_prefix('#')?;
             Some((file.path, arm))
-        }))
+        });
+        Ok(arms.min_by_key(|(_, arm)| arm.len()))
     }
 
     /// Reads the files that are new or changed, and returns all rows.
@@ -233,4 +235,24 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         headline: first_of(&report::experiment_answers(&view), |more| more).join(" "),
         notes: report::listed_notes(&view.notes),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arm_belongs_to_the_record_with_the_longest_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.assay", "a.assay#2.assay"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let list = RecordList::open(folder.path(), None);
+        let arm = |name: &str| {
+            let (path, arm) = list.arm(name).ok().flatten().unwrap();
+            (path.file_name().unwrap().to_owned(), arm.to_owned())
+        };
+        assert_eq!(arm("a.assay#2.assay#b"), ("a.assay#2.assay".into(), "b".to_owned()));
+        assert_eq!(arm("a.assay#b#2"), ("a.assay".into(), "b#2".to_owned()));
+    }
 }

@@ -36,17 +36,16 @@ impl RecordName {
 }
 
 /// Splits the name of an arm, `R.assay#ARM`, into file and arm; `None` for the name of a file. Both
-/// may contain a `#`: the shortest name of a file that exists is taken, or else the longest.
+/// may contain a `#`: the longest name of an existing file is taken. If there is none, the arm is
+/// the text after the last `#`.
 pub(crate) fn split_arm(text: &str) -> Option<(&str, &str)> {
     if Path::new(text).exists() {
         return None;
     }
-    let mut splits = text.match_indices('#').map(|(place, _)| text.split_at(place));
+    let mut splits =
+        text.rmatch_indices('#').map(|(place, _)| (&text[..place], &text[place + 1..]));
     let existing = splits.find(|(file, _)| Path::new(file).is_file());
-    match existing {
-        Some((file, arm)) => Some((file, &arm[1..])),
-        None => text.rsplit_once('#'),
-    }
+    existing.or_else(|| text.rsplit_once('#'))
 }
 
 /// Returns the files that match a glob: `*` stands for any characters of a name but a leading dot,
@@ -152,7 +151,7 @@ mod tests {
     fn file_goes_before_arm_and_glob() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for name in ["a#b", "x-2.assay", "x-1.assay", "y.assay"] {
+        for name in ["a", "a#b", "x-2.assay", "x-1.assay", "y.assay"] {
             fs::write(at(name), "").unwrap();
         }
         let parse = |name: &str| RecordName::parse(at(name).to_str().unwrap());
