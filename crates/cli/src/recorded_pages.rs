@@ -12,7 +12,7 @@ use serve::{Answer, Fields, Pages, Response, Route, Status};
 use crate::commands::{answer, compare, experiment, figures};
 use crate::complain::Complaint;
 use crate::record_list::RecordList;
-use crate::turn::Turn;
+use crate::timed_mutex::TimedMutex;
 use crate::user;
 
 /// Maximum number of rows of a page of the list.
@@ -26,11 +26,12 @@ pub(crate) struct RecordedPages {
     list: RecordList,
     /// True if notes may be added.
     takes_notes: bool,
-    /// The turn to make the page of a record or a comparison, which takes the memory of its
-    /// records.
-    records: Turn,
-    /// The turn to make the list or a page of notes, which never waits for large pages.
-    lists: Turn,
+    /// Held to make the page of a record or a comparison, which takes the memory of its records.
+    records: TimedMutex,
+    /// Held to make the list, which waits neither for large pages nor for the writing of notes.
+    lists: TimedMutex,
+    /// Held to make a page of notes or to add one.
+    notes: TimedMutex,
 }
 
 /// Longest wait of a page for others that are made before it.
@@ -42,17 +43,16 @@ impl RecordedPages {
     }
 
     fn waiting(list: RecordList, takes_notes: bool, longest: Nanos) -> RecordedPages {
-        let [records, lists] = [Turn::new(longest), Turn::new(longest)];
-        RecordedPages { list, takes_notes, records, lists }
+        let [records, lists, notes] = std::array::from_fn(|_| TimedMutex::new(longest));
+        RecordedPages { list, takes_notes, records, lists, notes }
     }
 
-    /// Returns the turn of the pages of a route.
-    fn turn(&self, route: &Route) -> &Turn {
+    /// Returns the mutex that is held to make the pages of a route.
+    fn mutex(&self, route: &Route) -> &TimedMutex {
         match route {
             Route::Report { .. } | Route::Overlay { .. } => &self.records,
-            Route::Home { .. } | Route::Notes { .. } | Route::Events | Route::Metrics => {
-                &self.lists
-            }
+            Route::Home { .. } | Route::Events | Route::Metrics => &self.lists,
+            Route::Notes { .. } => &self.notes,
         }
     }
 
@@ -131,7 +131,7 @@ const MARK_OTHERS: &str = "mark two other records in the list, or name arms of e
 
 impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {
-        let Some(_turn) = self.turn(route).take() else { return busy().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else { return busy().page(route).into() };
         let made = match route {
             Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
@@ -143,7 +143,7 @@ impl Pages for RecordedPages {
     }
 
     fn take(&self, route: &Route, form: &Fields) -> Answer {
-        let Some(_turn) = self.turn(route).take() else { return busy().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else { return busy().page(route).into() };
         let taken = match route {
             Route::Notes { record } => self.add_note(record, form),
             Route::Home { .. }
@@ -259,7 +259,21 @@ fn unreadable(name: &str, error: &RecordError) -> Refusal {
         RecordErrorKind::NotARecord(found) => {
             conflict(format!("`{name}` is not a record of Assay: it is {found}"))
         }
-        _ => refused(&Complaint::of(error)),
+        RecordErrorKind::Exists
+        | RecordErrorKind::CannotCreate
+        | RecordErrorKind::CannotWrite
+        | RecordErrorKind::InUse
+        | RecordErrorKind::NoNote(_)
+        | RecordErrorKind::Crashed
+        | RecordErrorKind::CannotRemove
+        | RecordErrorKind::NotAFile
+        | RecordErrorKind::CannotRead
+        | RecordErrorKind::Compressed
+        | RecordErrorKind::Newer { .. }
+        | RecordErrorKind::Experiment
+        | RecordErrorKind::OtherSearch
+        | RecordErrorKind::Damaged(_)
+        | RecordErrorKind::Output => refused(&Complaint::of(error)),
     }
 }
 
@@ -283,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn page_waits_for_others_for_a_limited_time_and_the_list_for_no_large_one() {
+    fn page_waits_for_others_for_a_limited_time_and_the_list_for_no_record() {
         let folder = tempfile::tempdir().unwrap();
         let list = RecordList::open(folder.path(), None);
         let pages = RecordedPages::waiting(list, true, Nanos::from_millis(10));
@@ -292,11 +306,16 @@ mod tests {
             Answer::Events(_) => panic!("a stream of events"),
         };
         let report = Route::Report { record: "no.assay".to_owned(), run: None };
+        let notes = Route::Notes { record: "no.assay".to_owned() };
         let home = Route::Home { search: String::new(), page: 1 };
-        let being_made = pages.records.take();
+        let being_made = pages.records.lock();
         assert_eq!((status(&report), status(&home)), (Status::Unavailable, Status::Ok));
         drop(being_made);
         assert_eq!(status(&report), Status::NotFound);
+        let being_added = pages.notes.lock();
+        assert_eq!((status(&notes), status(&home)), (Status::Unavailable, Status::Ok));
+        drop(being_added);
+        assert_eq!(status(&notes), Status::NotFound);
     }
 
     #[test]
