@@ -19,8 +19,8 @@ const CORRECT_LOGIN: &str = "correct what the server refused, such as the passwo
                              or the rights of the user, and run again";
 
 /// The remedy for requests whose connection was lost or refused.
-const FIND_SERVER: &str = "look in the server's log for why it was lost or ended the connections, \
-                           and run again";
+const FIND_SERVER: &str = "look in the server's log for the reason why the server ended the \
+                           connections or was unreachable, and run again";
 
 /// The remedy for requests that the server could not serve.
 const RELIEVE_SERVER: &str = "look in the server's log: it lacks space, memory or a permission, or \
