@@ -314,7 +314,7 @@ mod tests {
             finding: Finding::Errors(failed),
             ..view.runs[0].checks[0].clone()
         };
-        assert!(remedy(&view).contains("why it was lost"), "{}", remedy(&view));
+        assert!(remedy(&view).contains("why the server ended"), "{}", remedy(&view));
     }
 
     #[test]

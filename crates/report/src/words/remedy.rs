@@ -255,7 +255,7 @@ mod tests {
         for class in Class::ALL {
             let words = match class {
                 Class::Statement | Class::Constraint | Class::Conflict => usual,
-                Class::Disconnect => "why it was lost",
+                Class::Disconnect => "why the server ended",
                 Class::Timeout => "`timeout`",
                 Class::TooManyConnections => "limit of connections",
                 Class::Server => "lacks space",
