@@ -110,7 +110,7 @@ fn figure_is_printed_or_written_to_a_new_file() {
     assert_eq!(fs::read_to_string(place.at("f.svg")).unwrap(), printed.stdout);
     let again = place.assay(&write).expect(2);
     assert!(
-        again.stderr.starts_with("error: cannot write `f.svg`: File exists"),
+        again.stderr.starts_with("error: `f.svg` exists, and a file is never overwritten"),
         "{}",
         again.stderr
     );
@@ -202,7 +202,7 @@ fn page_is_written_in_addition_to_the_answer_and_replaces_no_file() {
     assert_eq!(with_page.stdout, plain.stdout);
     let again = place.assay(&["report", "r.assay", "--html", "p.html"]).expect(2);
     assert_eq!(again.stdout, "");
-    assert!(again.stderr.contains("name a new file with --html"), "{}", again.stderr);
+    assert!(again.stderr.contains("name another file with --html"), "{}", again.stderr);
 }
 
 #[test]
