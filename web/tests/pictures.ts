@@ -12,7 +12,7 @@ const FOLDER = resolve("../docs/images");
 const PICTURES = { run: 830, comparison: 1000, sweep: 780, capacity: 1000 };
 
 /** The same of a study's page. */
-const OF_STUDY = 1000;
+const OF_STUDY = 1300;
 
 /** A page with the image of its first screen, at most so high. */
 interface Picture {
