@@ -42,7 +42,7 @@ pub(crate) struct Arrivals {
 
 /// Requests that came due in an interval, and requests that ended in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Flow {
+pub(crate) struct IntervalCounts {
     pub(crate) due: f64,
     pub(crate) ended: f64,
 }
@@ -134,29 +134,37 @@ fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the share of requests that stay open at a load beyond the capacity, for a window that is
-/// too short for a trend; `None` if the load may be within the capacity. `flows` begin with the
+/// too short for a trend; `None` if the load may be within the capacity. `intervals` begin with the
 /// first arrival of the job, and the last `in_window` of them are in the window. `burst` is the
 /// number of requests that arrive together, at random times.
-pub(crate) fn open_share(flows: &[Flow], in_window: usize, burst: u32) -> Option<f64> {
-    let first = flows.len().checked_sub(in_window.max(SHORT_INTERVALS))?;
-    let all = total(&flows[first..]);
+pub(crate) fn open_share(
+    intervals: &[IntervalCounts],
+    in_window: usize,
+    burst: u32,
+) -> Option<f64> {
+    let first = intervals.len().checked_sub(in_window.max(SHORT_INTERVALS))?;
+    let all = total(&intervals[first..]);
     let open = all.due - all.ended;
     let by_chance = BEYOND_CHANCE * (all.due * f64::from(burst)).sqrt();
-    let is_short = |flow: &Flow| flow.ended > 0.0 && flow.ended_share() < 1.0 - OPEN_ALLOWED;
-    let falls_short = flows[first..].iter().all(is_short) && open > by_chance;
-    (falls_short && is_steady(flows)).then_some(open / all.due)
+    let is_short = |interval: &IntervalCounts| {
+        interval.ended > 0.0 && interval.ended_share() < 1.0 - OPEN_ALLOWED
+    };
+    let falls_short = intervals[first..].iter().all(is_short) && open > by_chance;
+    (falls_short && is_steady(intervals)).then_some(open / all.due)
 }
 
 /// Returns true if about equally many requests end in each interval.
-fn is_steady(flows: &[Flow]) -> bool {
-    let ended = || flows.iter().map(|flow| flow.ended);
+fn is_steady(intervals: &[IntervalCounts]) -> bool {
+    let ended = || intervals.iter().map(|interval| interval.ended);
     ended().fold(f64::INFINITY, f64::min) >= STEADY * ended().fold(0.0, f64::max)
 }
 
-fn total(flows: &[Flow]) -> Flow {
-    let add =
-        |sum: Flow, flow: &Flow| Flow { due: sum.due + flow.due, ended: sum.ended + flow.ended };
-    flows.iter().fold(Flow { due: 0.0, ended: 0.0 }, add)
+fn total(intervals: &[IntervalCounts]) -> IntervalCounts {
+    let add = |sum: IntervalCounts, interval: &IntervalCounts| IntervalCounts {
+        due: sum.due + interval.due,
+        ended: sum.ended + interval.ended,
+    };
+    intervals.iter().fold(IntervalCounts { due: 0.0, ended: 0.0 }, add)
 }
 
 /// Returns the means of the blocks of a window; `None` if it has too few intervals.
@@ -194,7 +202,7 @@ fn line(means: &[f64]) -> Trend {
 /// Value of t for points that lie exactly on a line, where the standard error is 0.
 const PERFECT: f64 = 1e6;
 
-impl Flow {
+impl IntervalCounts {
     fn ended_share(self) -> f64 {
         self.ended / self.due.max(1.0)
     }
@@ -315,9 +323,9 @@ mod tests {
 
     /// Returns the shortfall of a job with 1,000 requests in each second, of which so many end.
     fn short(ended: &[u32], in_window: usize) -> Option<f64> {
-        let flow = |ended: &u32| Flow { due: 1_000.0, ended: f64::from(*ended) };
-        let flows: Vec<Flow> = ended.iter().map(flow).collect();
-        open_share(&flows, in_window, 1)
+        let interval = |ended: &u32| IntervalCounts { due: 1_000.0, ended: f64::from(*ended) };
+        let intervals: Vec<IntervalCounts> = ended.iter().map(interval).collect();
+        open_share(&intervals, in_window, 1)
     }
 
     #[test]
@@ -333,10 +341,10 @@ mod tests {
 
     #[test]
     fn shortfall_of_few_requests_is_chance() {
-        let flows = |due: f64| [Flow { due, ended: due / 2.0 }; 2];
-        assert_eq!(open_share(&flows(201.0), 2, 1), Some(0.5));
-        assert_eq!(open_share(&flows(199.0), 2, 1), None);
-        assert_eq!(open_share(&flows(4_000.0), 2, 21), None);
+        let intervals = |due: f64| [IntervalCounts { due, ended: due / 2.0 }; 2];
+        assert_eq!(open_share(&intervals(201.0), 2, 1), Some(0.5));
+        assert_eq!(open_share(&intervals(199.0), 2, 1), None);
+        assert_eq!(open_share(&intervals(4_000.0), 2, 21), None);
     }
 
     /// A constant time of 1.5 s, exponential ones of 4 s, a target that hangs, one that ends, and a

@@ -7,7 +7,7 @@ use base::{Diagnostic, SourceText, Span};
 use confine::{Files, Reach};
 use lab::TargetProblem;
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
-use workload::question::{Arm, Difference, Experiment, experiment_in, line_of};
+use workload::question::{Arm, Difference, Experiment, Vary, experiment_in, line_of};
 use workload::{Overrides, Plan};
 
 use crate::args::{FileArgs, UnpackedRecord};
@@ -124,17 +124,14 @@ impl ExperimentFile {
 /// Returns the difference of an arm that a message about its target names, or that sets the target;
 /// `None` if the workload alone sets it.
 fn cause<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
-    let names_it = |one: &&Difference| match one {
-        Difference::Option { name, .. } => message.contains(&format!("`{name}`")),
-        Difference::Server { .. } => message.contains(&format!("`{}`", one.key())),
-        Difference::Url(_)
-        | Difference::Param { .. }
-        | Difference::Key { .. }
-        | Difference::Nodes(_)
-        | Difference::Before(_)
-        | Difference::After(_)
-        | Difference::BeforeCommand(_)
-        | Difference::AfterCommand(_) => false,
+    // A URL has an option without the prefix of its key in the file.
+    let name_in_url = |set: Vary| match set {
+        Vary::Option(name) => name,
+        other => other.to_string(),
+    };
+    let names_it = |one: &&Difference| {
+        let name = Vary::option_of_target(one).map(name_in_url);
+        name.is_some_and(|name| message.contains(&format!("`{name}`")))
     };
     let is_url = |one: &&Difference| matches!(one, Difference::Url(_));
     arm.differences.iter().rfind(names_it).or_else(|| arm.differences.iter().find(is_url))

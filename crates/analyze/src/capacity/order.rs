@@ -99,7 +99,8 @@ impl CapacityOrder {
 }
 
 impl OrderError {
-    /// Returns the keys of a file's `[capacity]` that are at fault, the first one that is set.
+    /// Returns the keys of a file's `[capacity]` that may be at fault; a message is about the first
+    /// one that the file sets.
     pub fn keys(&self) -> &'static [&'static str] {
         match self {
             OrderError::NoCondition => &["slo"],

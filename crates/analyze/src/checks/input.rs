@@ -5,7 +5,9 @@ use base::{AccountId, Code};
 use record::{Counts, EndKind, EventKind};
 use workload::Pacing;
 
-use crate::backlog::{Arrivals, Flow, INTERVALS, Trend, open_share, trend, trend_of_varying};
+use crate::backlog::{
+    Arrivals, INTERVALS, IntervalCounts, Trend, open_share, trend, trend_of_varying,
+};
 use crate::evidence::{Evidence, JobEvidence};
 use crate::warmup::varies;
 
@@ -156,9 +158,11 @@ impl<'a> CheckInput<'a> {
         if !job.has_arrivals() || varies(job) || open.len() >= INTERVALS {
             return None;
         }
-        let flows = arrivals.iter().zip(ended).map(|(due, ended)| Flow { due: *due, ended });
-        let flows: Vec<Flow> = flows.skip_while(|flow| flow.due == 0.0).collect();
-        open_share(&flows, open.len(), Arrivals::of(job, 0).burst)
+        let intervals =
+            arrivals.iter().zip(ended).map(|(due, ended)| IntervalCounts { due: *due, ended });
+        let intervals: Vec<IntervalCounts> =
+            intervals.skip_while(|interval| interval.due == 0.0).collect();
+        open_share(&intervals, open.len(), Arrivals::of(job, 0).burst)
     }
 
     /// Returns true if too many requests of a job were still in line after the run had waited for

@@ -98,18 +98,7 @@ pub(super) fn reject_repeated_options(draft: &ArmDraft, sink: &mut Sink) {
     let mut urls = draft.differences.iter().filter(|one| matches!(one, Difference::Url(_)));
     let Some(url) = urls.next() else { return };
     for (one, span) in draft.differences.iter().zip(&draft.spans) {
-        let set = match one {
-            Difference::Option { name, .. } => Vary::Option(name.clone()),
-            Difference::Server { name, .. } => Vary::Server(name.clone()),
-            Difference::Url(_)
-            | Difference::Param { .. }
-            | Difference::Key { .. }
-            | Difference::Nodes(_)
-            | Difference::Before(_)
-            | Difference::After(_)
-            | Difference::BeforeCommand(_)
-            | Difference::AfterCommand(_) => continue,
-        };
+        let Some(set) = Vary::option_of_target(one) else { continue };
         if set.is_set_by(url) {
             sink.error(|| {
                 let (name, key) = (bare(&draft.name), quoted(&one.key()));

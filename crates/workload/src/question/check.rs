@@ -139,7 +139,7 @@ impl<'f> Checker<'f> {
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
         if is_sound {
-            self.reject_same(&arms, &each(&arms), "");
+            self.reject_same(&arms, &one_by_one(&arms), "");
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
         }
@@ -209,7 +209,7 @@ impl<'f> Checker<'f> {
             saturated.push(self.arm(planner, at_largest, plan));
         }
         if self.sink.errors() == before {
-            self.reject_same(arms, &each(&saturated), " at the load of [saturate]");
+            self.reject_same(arms, &one_by_one(&saturated), " at the load of [saturate]");
         }
         (self.sink.errors() == before).then_some((question, saturated))
     }
@@ -456,7 +456,7 @@ impl<'f> Checker<'f> {
     /// Reports two values of a sweep at which the runs of an arm are the same.
     fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
         let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
-        for (first, second) in pairs_of_same(&each(arm_points)) {
+        for (first, second) in pairs_of_same(&one_by_one(arm_points)) {
             let span = arm_points[second].span;
             let [first, second] = [first, second].map(|place| value(&arm_points[place]));
             let message = match first == second {
@@ -547,7 +547,7 @@ impl<'f> Checker<'f> {
 }
 
 /// Returns each element on its own.
-fn each(arms: &[Checked]) -> Vec<&[Checked]> {
+fn one_by_one(arms: &[Checked]) -> Vec<&[Checked]> {
     arms.iter().map(std::slice::from_ref).collect()
 }
 
@@ -573,7 +573,7 @@ fn runs_of_arms<'a>(
 
 /// The parts of an arm that its runs depend on.
 #[derive(PartialEq)]
-struct Essence {
+struct ComparedArm {
     plan: Plan,
     /// Statements before and after each run.
     statements: [Vec<String>; 2],
@@ -581,14 +581,14 @@ struct Essence {
     commands: [Vec<String>; 2],
 }
 
-impl Essence {
-    fn of(checked: &Checked) -> Essence {
+impl ComparedArm {
+    fn of(checked: &Checked) -> ComparedArm {
         let arm = &checked.arm;
         let mut plan = arm.plan.as_printed();
         plan.params.clear();
         let named = plan.targets.iter_mut().map(|named| &mut named.target);
         plan.target.iter_mut().chain(named).for_each(|target| *target = normalized(target));
-        Essence {
+        ComparedArm {
             plan,
             statements: [texts(&arm.before), texts(&arm.after)],
             commands: [true, false]
@@ -600,10 +600,10 @@ impl Essence {
 /// Returns the places of runs that are the same as earlier ones, each after the first such. Values
 /// of passwords are not compared: a message would show them, and such an arm is refused anyway.
 fn pairs_of_same(runs: &[&[Checked]]) -> Vec<(usize, usize)> {
-    let essences: Vec<Vec<Essence>> =
-        runs.iter().map(|own| own.iter().map(Essence::of).collect()).collect();
+    let compared: Vec<Vec<ComparedArm>> =
+        runs.iter().map(|own| own.iter().map(ComparedArm::of).collect()).collect();
     let of = |place: usize| {
-        let first = essences[..place].iter().position(|other| *other == essences[place])?;
+        let first = compared[..place].iter().position(|other| *other == compared[place])?;
         let has_password = runs[place].iter().any(|checked| sets_a_password(&checked.arm));
         (!has_password).then_some((first, place))
     };

@@ -1,4 +1,4 @@
-//! Lines of an experiment file, for messages about what its check cannot know.
+//! Positions of lines in an experiment file, for errors that are found after its check.
 
 use base::{Span, passwords_in};
 

@@ -106,6 +106,23 @@ impl Vary {
         }
     }
 
+    /// Returns the option of the target's URL, or the setting of its server, that a difference sets
+    /// in a line of its own; `None` for other differences.
+    pub fn option_of_target(difference: &Difference) -> Option<Vary> {
+        match difference {
+            Difference::Option { name, .. } => Some(Vary::Option(name.clone())),
+            Difference::Server { name, .. } => Some(Vary::Server(name.clone())),
+            Difference::Url(_)
+            | Difference::Param { .. }
+            | Difference::Key { .. }
+            | Difference::Nodes(_)
+            | Difference::Before(_)
+            | Difference::After(_)
+            | Difference::BeforeCommand(_)
+            | Difference::AfterCommand(_) => None,
+        }
+    }
+
     /// Returns true if a difference sets the same thing, under whichever of its names or in a URL.
     pub(super) fn is_set_by(&self, difference: &Difference) -> bool {
         match (self, difference) {
