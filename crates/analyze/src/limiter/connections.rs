@@ -31,6 +31,17 @@ const LONG_S: f64 = 0.02;
 /// two of them (M/M/2).
 const QUEUES: f64 = 0.85;
 
+/// Longest tick of the kernel, in seconds.
+const TICK_S: f64 = 0.01;
+
+/// Minimum fraction of the time in which sessions are at work for the ticks of data to tell if
+/// requests wait for them.
+const AT_WORK: f64 = 0.5;
+
+/// Largest number of answered connections, relative to the number that would be answered if the
+/// program paused after its answers, at which it does not pause.
+const HARDLY_ANSWERED: f64 = 0.5;
+
 /// Rate of session samples, of 10 per second, below which the observer itself waits for the
 /// database.
 const SELDOM_PER_S: f64 = 5.0;
@@ -202,7 +213,10 @@ impl LimiterInput<'_, '_> {
             None => seen.filter(|_| !observer_waits).map(|(active, idle)| active / (active + idle)),
         };
         let is_busy = observer_waits || active_share.is_some_and(|share| share >= 1.0 - FREE);
-        let is_queue = observer_waits || active_share.is_some_and(|share| share >= QUEUES);
+        let is_queue = observer_waits
+            || active_share.is_some_and(|share| share >= QUEUES)
+            || active_share.is_some_and(|share| share >= AT_WORK) && self.never_pauses();
+        let is_busy = is_busy || is_queue;
         let awaiting = self.awaiting(is_queue || is_busy && self.takes_long(sessions));
         // Without times of the sockets, a connection counts as waiting for its answer.
         let asked = awaiting.unwrap_or(connections);
@@ -232,6 +246,23 @@ impl LimiterInput<'_, '_> {
     /// kernel if all sessions were at work.
     fn takes_long(&self, sessions: f64) -> bool {
         sessions > LONG_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
+    }
+
+    /// Returns true if hardly any connection of a program is without a request, by the ticks of its
+    /// data: a program that pauses would receive some answers in a later tick than it sent their
+    /// requests, as answers take at least the time in a session.
+    fn never_pauses(&self) -> bool {
+        let program = ComponentKind::Sockets(Side::Generator);
+        let mean = |metric| self.signals.mean(&program, metric);
+        let Some(((all, awaiting), in_one_tick)) =
+            mean(sockets::CONNECTIONS).zip(mean(sockets::AWAITING)).zip(mean(sockets::IN_ONE_TICK))
+        else {
+            return false;
+        };
+        let per_s = self.requests_of_a_program_per_s().unwrap_or(f64::INFINITY);
+        let in_session_s = self.active().unwrap_or(0.0) / per_s.max(f64::MIN_POSITIVE);
+        let in_later_tick = (in_session_s / TICK_S).min(1.0);
+        all - awaiting - in_one_tick < HARDLY_ANSWERED * in_later_tick * all
     }
 
     /// Returns the pooler between an observed program and the database, if one was found.

@@ -4,7 +4,7 @@ use record::Kind;
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::checks::input::CheckInput;
-use crate::evidence::{LoadEvidence, Step};
+use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
 /// Minimum fraction of their time for which the workers of a growing queue have a request in the
 /// database. In the rest the load generator takes the answer and sends the next request.
@@ -94,23 +94,24 @@ impl Demand {
             }
             let requests = &evidence.jobs[account.index()];
             let times = requests.histogram(Kind::Service).map_or(0, |times| times.len());
-            let spent_s = requests.served_s();
+            let served_s = requests.served_s();
+            let in_flight = served_s / length_s * ended_of_due(requests, evidence);
             count += times;
             let statements = &evidence.jobs[account.index()].window;
             let statements = statements.iter().filter(|(it, _)| matches!(it, Kind::Statement(_)));
             let asked: u64 = statements.map(|(_, histogram)| histogram.len()).sum();
             demand.statements += asked.max(times) as f64;
-            demand.in_flight += spent_s / length_s;
-            demand.service_s += spent_s;
+            demand.in_flight += in_flight;
+            demand.service_s += served_s;
             if !findings.has_schedule(account) && !findings.is_brief(account) {
                 let clients = clients(&job.pacing);
                 demand.closed.clients += clients;
-                demand.closed.in_flight += spent_s / length_s;
+                demand.closed.in_flight += in_flight;
                 demand.closed.per_s += times as f64 / length_s;
                 // Thinking clients idle intentionally, not for lack of input.
                 if job.requests.feed.is_some() && !thinks(&job.pacing) {
                     demand.fed_clients += clients;
-                    demand.fed_in_flight += spent_s / length_s;
+                    demand.fed_in_flight += in_flight;
                 }
             }
         }
@@ -139,6 +140,16 @@ impl Demand {
             ..Demand::default()
         }
     }
+}
+
+/// Returns the requests that ended in the window as a fraction of those that were due in it. It is
+/// small for a job that asks for more than it gets: the others are answered after the window.
+fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
+    let window = evidence.steps.window();
+    let ends = requests.ends(window.clone());
+    let balance = requests.counts(window).balance;
+    let due = balance.completed() + balance.errors();
+    (ends.completed + ends.errors) as f64 / (due as f64).max(1.0)
 }
 
 /// Returns the workers of the overloaded jobs; `None` if there are none, or they do not explain the

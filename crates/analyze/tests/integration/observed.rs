@@ -9,9 +9,11 @@ use analyze::{
     summarize,
 };
 use base::Nanos;
-use record::Side;
+use record::{Kind, Side};
 
-use crate::support::{OPEN, answer_only, grow, is_explained, near, replace_readings, steady};
+use crate::support::{
+    OPEN, answer_only, grow, is_explained, near, replace_readings, set_times, steady,
+};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -157,6 +159,24 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
     let mut blind = busy;
     blind.observed.retain(|it| !it.component.starts_with("se"));
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
+}
+
+/// A thousand requests arrive per second and take 8 ms each: four workers answer 450 per second, the
+/// rest after the window.
+#[test]
+fn requests_answered_after_the_window_are_not_in_flight_in_it() {
+    let mut evidence = watched_with(&format!("{OPEN}concurrency = 4\n"));
+    let due = evidence.jobs[0].histogram(Kind::Service).unwrap().len();
+    set_times(&mut evidence, 0, Kind::Service, 8.0, due);
+    answer_only(&mut evidence, 0, 0, 450);
+    plant(&mut evidence, "sessions", "active", 40.0);
+    plant(&mut evidence, "sessions", "idle", 0.0);
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 38.0);
+    names!(
+        &evidence,
+        Component::Concurrency,
+        F::Concurrency(it) if it.asking == Requesters::Workers && near(it.in_flight, 3.6)
+    );
 }
 
 #[test]
@@ -643,7 +663,7 @@ fn a_full_link_is_named() {
 fn fewer_sessions_than_requests_indicate_a_pool() {
     let mut evidence = watched();
     // 16 requests are under way instead of 1.6.
-    let times = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == record::Kind::Service);
+    let times = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == Kind::Service);
     let (_, service) = times.unwrap();
     let more = service.clone();
     (0..9).for_each(|_| service.add(&more).unwrap());

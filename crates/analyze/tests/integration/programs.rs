@@ -328,20 +328,24 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
         F::Connections(ConnectionLimit::PoolOfProgram { waiting: Some(waiting), .. })
             if near(*waiting, 15.0)
     );
-    // So does a short request, before sessions that are hardly ever idle.
-    let short = |active, idle| {
+    // So does a short request, before sessions that are hardly ever idle, or if hardly any
+    // connection was answered in a later tick, as it would be before a pause of the program.
+    let short = |active, idle, in_one_tick| {
         let mut evidence = asks_at_once(active, idle);
+        hold(&mut evidence, "sockets generator", "in-one-tick", in_one_tick);
         plant(&mut evidence, "sockets generator", "data-sent", 370.0);
         plant(&mut evidence, "sockets generator", "data-received", 370.0);
         summarize(&evidence).limiter.component
     };
-    assert_eq!(short(19.0, 1.0), Component::Connections);
-    assert_ne!(short(15.0, 5.0), Component::Connections);
+    assert_eq!(short(19.0, 1.0, 11.0), Component::Connections);
+    assert_ne!(short(13.0, 7.0, 11.0), Component::Connections);
+    assert_eq!(short(13.0, 7.0, 15.0), Component::Connections);
+    assert_ne!(short(9.0, 11.0, 15.0), Component::Connections);
     // Idle sessions may have answered the requests at once.
     let idle = asks_at_once(1.0, 19.0);
     assert_ne!(summarize(&idle).limiter.component, Component::Connections);
     // An observer that waits for the pool itself sees no sessions at work.
-    let mut behind = asks_at_once(1.0, 1.0);
+    let mut behind = asks_at_once(0.9, 1.1);
     plant(&mut behind, "sessions", "looks", 1.0);
     assert_ne!(summarize(&behind).limiter.component, Component::Connections);
     hold(&mut behind, "server", "proxies", 1.0);
