@@ -20,6 +20,10 @@ pub(super) const PAUSES: f64 = 0.5;
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
 const PAUSES_ON_AVERAGE: f64 = 0.6;
 
+/// Minimum fraction of its sessions' time in which a program pauses if the pauses limit it although
+/// they take less than [`PAUSES`]: they take longer than the requests.
+const LONGEST_PART: f64 = 1.0 / 3.0;
+
 /// Seconds between an answer and the next request up to which a program does not throttle itself:
 /// the time that waking up and switching between processes may take.
 const QUICK_S: f64 = 0.001;
@@ -202,7 +206,11 @@ impl ProgramSessions {
             let (pause_s, round_trip_s) = (self.pause_s()?, self.round_trip_s);
             return Some((Component::NetworkLatency, Pause::RoundTrip { pause_s, round_trip_s }));
         }
-        let decides = if self.paused.is_some() { PAUSES } else { PAUSES_ON_AVERAGE };
+        let decides = match self.paused {
+            Some(paused) if paused > self.all - self.idle => LONGEST_PART,
+            Some(_) => PAUSES,
+            None => PAUSES_ON_AVERAGE,
+        };
         if self.share() < decides || self.may_have_unread_requests() {
             return None;
         }

@@ -161,8 +161,8 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
 }
 
-/// A thousand requests arrive per second and take 8 ms each: four workers answer 450 per second, the
-/// rest after the window.
+/// A thousand requests arrive per second and take 8 ms each: four workers answer 450 per second,
+/// the rest after the window.
 #[test]
 fn requests_answered_after_the_window_are_not_in_flight_in_it() {
     let mut evidence = watched_with(&format!("{OPEN}concurrency = 4\n"));

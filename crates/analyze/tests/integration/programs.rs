@@ -155,6 +155,19 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
             if near(*pause_s, 0.000_31)
     );
+    // Pauses that take longer than the requests limit more than a wait in these.
+    let short = |paused| {
+        let mut evidence = batches();
+        for (metric, looks) in
+            [("active", 3.7), ("idle", 6.2), ("nothing-waits", 6.0), ("paused", paused)]
+        {
+            plant(&mut evidence, "sessions", metric, looks);
+        }
+        plant(&mut evidence, "waits", "IO:commit", 2.0);
+        summarize(&evidence).limiter.component
+    };
+    assert_eq!(short(4.3), Component::GeneratorInput);
+    assert_eq!(short(3.5), Component::DatabaseFlush);
     // Unread requests and answers are not a pause of the program.
     let mut starved = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
