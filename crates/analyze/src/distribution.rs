@@ -1,6 +1,7 @@
 //! Summary numbers of a distribution of times.
 
 use hdrhistogram::Histogram;
+use record::{BucketCount, bucket_counts};
 
 /// A distribution of times in nanoseconds. Quantiles come from the merged histogram of the window,
 /// never from averages of quantiles.
@@ -43,25 +44,25 @@ impl Quantile {
 impl Distribution {
     /// Summarizes a histogram of nanoseconds.
     pub fn of(histogram: &Histogram<u64>) -> Distribution {
-        if histogram.is_empty() {
-            return Distribution::default();
-        }
-        // The histogram's own functions pass over all of its buckets once for the mean, and twice
-        // for the deviation.
-        let times = histogram.iter_recorded().map(|it| {
-            let time = histogram.median_equivalent(it.value_iterated_to()) as f64;
-            (time, it.count_at_value() as f64)
-        });
-        let (times, total): (Vec<(f64, f64)>, _) = (times.collect(), histogram.len() as f64);
-        let mean = times.iter().fold(0.0, |mean, (time, count)| mean + time * count / total);
+        Distribution::of_times(&bucket_counts(histogram))
+    }
+
+    /// Summarizes times by bucket, from the shortest. The numbers are those of a histogram with
+    /// these times, whose own functions pass over all of its buckets for each of them.
+    pub fn of_times(times: &[BucketCount]) -> Distribution {
+        let Some(last) = times.last() else { return Distribution::default() };
+        let count: u64 = times.iter().map(|it| it.count).sum();
+        let total = count as f64;
+        let middles = || times.iter().map(|it| (it.bucket.middle() as f64, it.count as f64));
+        let mean = middles().fold(0.0, |mean, (time, count)| mean + time * count / total);
         let square = |time: f64| (time - mean) * (time - mean);
-        let squares = times.iter().fold(0.0, |sum, &(time, count)| sum + square(time) * count);
+        let squares = middles().fold(0.0, |sum, (time, count)| sum + square(time) * count);
         Distribution {
-            count: histogram.len(),
+            count,
             mean_ns: mean,
             stddev_ns: (squares / total).sqrt(),
-            quantiles_ns: Quantile::ALL.map(|q| histogram.value_at_quantile(q.fraction)),
-            max_ns: histogram.max(),
+            quantiles_ns: quantiles(times, total),
+            max_ns: last.bucket.highest,
         }
     }
 
@@ -70,6 +71,23 @@ impl Distribution {
         let place = Quantile::ALL.iter().position(|quantile| quantile.name == name)?;
         (self.count > 0).then(|| self.quantiles_ns[place])
     }
+}
+
+/// Returns the quantiles of [`Quantile::ALL`] of `total` times: each is the upper edge of the
+/// bucket that holds the ⌈q·n⌉-th time.
+fn quantiles(times: &[BucketCount], total: f64) -> [u64; 5] {
+    let mut rest = times.iter();
+    let (mut seen, mut value) = (0, 0);
+    Quantile::ALL.map(|quantile| {
+        let rank = (quantile.fraction * total).ceil().max(1.0) as u64;
+        while seen < rank
+            && let Some(next) = rest.next()
+        {
+            seen += next.count;
+            value = next.bucket.highest;
+        }
+        value
+    })
 }
 
 #[cfg(test)]
@@ -90,6 +108,9 @@ mod tests {
         let distribution = Distribution::of(&histogram);
         assert_eq!(distribution.mean_ns, histogram.mean());
         assert_eq!(distribution.stddev_ns, histogram.stdev());
+        let quantiles = Quantile::ALL.map(|it| histogram.value_at_quantile(it.fraction));
+        assert_eq!(distribution.quantiles_ns, quantiles);
+        assert_eq!(distribution.max_ns, histogram.max());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use base::AccountId;
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::{ComponentKind, Counts, ObservedComponent};
+use record::{ComponentKind, Counts, ObservedComponent, bucket_counts};
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
@@ -246,7 +246,7 @@ fn add_responses<E>(
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
             if parts.peek().is_some() {
-                let times = read(step)?;
+                let times = bucket_counts(&read(step)?);
                 parts.for_each(|(_, gathered)| pass(gathered, &times));
             }
         }

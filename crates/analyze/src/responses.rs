@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::Kind;
+use record::{BucketCount, Kind};
 
 use crate::confidence::{Batch, Estimate, Exceedances, quantile, ratio};
 use crate::distribution::Quantile;
@@ -27,12 +27,14 @@ const QUANTILES: usize = Quantile::ALL.len();
 
 impl Responses {
     /// Estimates the response times of some steps. `read` returns the response times of the
-    /// requests whose intended start lies in a step, and is called twice for each.
+    /// requests whose intended start lies in a step, from the shortest, and is called twice for
+    /// each step.
     ///
-    /// # Errors The first error that `read` returns.
+    /// # Errors
+    /// The first error that `read` returns.
     pub fn of<E>(
         steps: Range<usize>,
-        mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
+        mut read: impl FnMut(usize) -> Result<Vec<BucketCount>, E>,
     ) -> Result<Responses, E> {
         let mut gathered = ResponseCollector::default();
         for pass in ResponseCollector::PASSES {
@@ -67,11 +69,11 @@ impl Default for ResponseCollector {
 
 impl ResponseCollector {
     /// Passes over the times of the steps; the bounds are computed after each pass.
-    pub(crate) const PASSES: [fn(&mut ResponseCollector, &Histogram<u64>); 2] =
+    pub(crate) const PASSES: [fn(&mut ResponseCollector, &[BucketCount]); 2] =
         [ResponseCollector::pool, ResponseCollector::batch];
 
-    fn pool(&mut self, times: &Histogram<u64>) {
-        self.pooled.add(times).expect("histograms of one kind have the same bounds");
+    fn pool(&mut self, times: &[BucketCount]) {
+        times.iter().for_each(|it| self.pooled.saturating_record_n(it.bucket.highest, it.count));
     }
 
     pub(crate) fn find_bounds(&mut self) {
@@ -79,18 +81,17 @@ impl ResponseCollector {
             Quantile::ALL.map(|quantile| self.pooled.value_at_quantile(quantile.fraction));
     }
 
-    fn batch(&mut self, times: &Histogram<u64>) {
-        let base = times.len() as f64;
+    fn batch(&mut self, times: &[BucketCount]) {
+        let base = times.iter().map(|it| it.count).sum::<u64>() as f64;
         let mut mean = 0.0;
         let (mut above, mut at_least) = ([0; QUANTILES], [0; QUANTILES]);
-        for it in times.iter_recorded() {
-            let time = times.median_equivalent(it.value_iterated_to()) as f64;
-            mean += time * it.count_at_value() as f64 / base;
+        for BucketCount { bucket, count } in times {
+            mean += bucket.middle() as f64 * *count as f64 / base;
             for place in 0..QUANTILES {
-                // Values are the highest of their bucket, and so are the bounds.
-                let (value, bound) = (it.value_iterated_to(), self.bounds[place]);
-                above[place] += if value > bound { it.count_at_value() } else { 0 };
-                at_least[place] += if value >= bound { it.count_at_value() } else { 0 };
+                // The bounds are the upper edges of their buckets.
+                let (value, bound) = (bucket.highest, self.bounds[place]);
+                above[place] += if value > bound { *count } else { 0 };
+                at_least[place] += if value >= bound { *count } else { 0 };
             }
         }
         self.sums.push(Batch { amount: mean * base, base });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::{Class, Nanos};
-use hdrhistogram::Histogram;
+use record::BucketCount;
 
 use crate::distribution::Distribution;
 use crate::steps::Steps;
@@ -53,17 +53,17 @@ pub struct TimeClass {
     pub count: u64,
 }
 
-/// The histograms of a column.
+/// The times of a column by bucket, each from the shortest.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnTimes<'a> {
     /// Response times.
-    pub response: &'a Histogram<u64>,
+    pub response: &'a [BucketCount],
     /// Service times.
-    pub service: &'a Histogram<u64>,
+    pub service: &'a [BucketCount],
     /// Waits.
-    pub wait: &'a Histogram<u64>,
+    pub wait: &'a [BucketCount],
     /// Send lags.
-    pub send_lag: &'a Histogram<u64>,
+    pub send_lag: &'a [BucketCount],
 }
 
 impl TimeColumn {
@@ -74,15 +74,14 @@ impl TimeColumn {
         times: ColumnTimes<'_>,
         errors: Vec<(Class, u64)>,
     ) -> TimeColumn {
-        let mean = |times: &Histogram<u64>| (!times.is_empty()).then(|| times.mean());
         TimeColumn {
             from: steps.start(part.start),
             to: steps.start(part.end),
             steps: part,
-            response: Distribution::of(times.response),
-            service: Distribution::of(times.service),
-            wait_mean_ns: mean(times.wait),
-            send_lag_mean_ns: mean(times.send_lag),
+            response: Distribution::of_times(times.response),
+            service: Distribution::of_times(times.service),
+            wait_mean_ns: mean_ns(times.wait),
+            send_lag_mean_ns: mean_ns(times.send_lag),
             classes: classes(times.response),
             errors,
         }
@@ -130,13 +129,16 @@ fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<us
     columns
 }
 
-fn classes(times: &Histogram<u64>) -> Vec<TimeClass> {
+fn mean_ns(times: &[BucketCount]) -> Option<f64> {
+    (!times.is_empty()).then(|| Distribution::of_times(times).mean_ns)
+}
+
+fn classes(times: &[BucketCount]) -> Vec<TimeClass> {
     let mut classes: Vec<TimeClass> = Vec::new();
-    for value in times.iter_recorded() {
-        let middle = times.median_equivalent(value.value_iterated_to()).max(1) as f64;
+    for &BucketCount { bucket, count } in times {
         // The middle of a bucket: its lower end may lie below the edge that a time is on.
+        let middle = bucket.middle().max(1) as f64;
         let number = (middle.log10() * CLASSES_PER_DECADE).floor() as u16;
-        let count = value.count_since_last_iteration();
         match classes.last_mut() {
             Some(last) if last.number == number => last.count += count,
             _ => classes.push(TimeClass { number, count }),
@@ -147,7 +149,7 @@ fn classes(times: &Histogram<u64>) -> Vec<TimeClass> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Grid, Kind};
+    use record::{Grid, Kind, bucket_counts};
 
     use super::*;
 
@@ -188,7 +190,7 @@ mod tests {
         for (ns, count) in [(0, 1), (1_000_000, 3), (1_100_000, 4), (3_000_000_000, 2)] {
             times.saturating_record_n(ns, count);
         }
-        let classes = classes(&times);
+        let classes = classes(&bucket_counts(&times));
         assert_eq!(classes.iter().map(|class| class.count).collect::<Vec<u64>>(), [1, 7, 2]);
         let edges = classes.iter().map(|class| TimeClass::edge_ns(class.number));
         let lows: Vec<f64> = edges.collect();

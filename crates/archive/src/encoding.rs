@@ -10,7 +10,7 @@
 //! as 0.
 
 use hdrhistogram::Histogram;
-use record::{HIGHEST, Kind, Scale, Times};
+use record::{HIGHEST, Kind, Scale, Times, TimesSum};
 
 use crate::error::RowError;
 
@@ -102,47 +102,17 @@ pub(crate) fn add_to_times(
     })
 }
 
-/// The sum of many histograms of one kind, added by index, which is several times faster than by
-/// value. Its memory serves several sums, one after the other.
-#[derive(Debug)]
-pub(crate) struct Sum {
+/// Adds the histogram in `bytes` to a sum of the same kind, by index, which is several times faster
+/// than by value.
+pub(crate) fn add_to_sum(
+    sum: &mut TimesSum,
+    bytes: &[u8],
     kind: Kind,
-    counts: Vec<u64>,
-    /// End of the counters that may be nonzero.
-    end: usize,
-}
-
-impl Sum {
-    /// Creates an empty sum.
-    pub(crate) fn new(kind: Kind) -> Sum {
-        Sum { kind, counts: vec![0; Scale::of(kind).places()], end: 0 }
-    }
-
-    /// Empties the sum.
-    pub(crate) fn clear(&mut self) {
-        self.counts[..self.end].fill(0);
-        self.end = 0;
-    }
-
-    /// Adds the histogram in `bytes`.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<HistogramSummary, RowError> {
-        let Sum { kind, counts, end } = self;
-        decode(bytes, *kind, |place, count| {
-            let counter = &mut counts[place];
-            *counter = counter.saturating_add(count);
-            *end = (*end).max(place + 1);
-            Ok(())
-        })
-    }
-
-    /// Adds the sum to a histogram of its kind.
-    pub(crate) fn add_to(&self, histogram: &mut Histogram<u64>) {
-        let scale = Scale::of(self.kind);
-        let counts = self.counts[..self.end].iter().enumerate();
-        for (place, &count) in counts.filter(|(_, count)| **count > 0) {
-            histogram.saturating_record_n(scale.bucket(place).lowest, count);
-        }
-    }
+) -> Result<HistogramSummary, RowError> {
+    decode(bytes, kind, |place, count| {
+        sum.add_at(place, count);
+        Ok(())
+    })
 }
 
 /// Calls `show` with the indexes and counts of all nonzero counters. Every index is valid for a
@@ -255,11 +225,11 @@ mod tests {
 
     fn read(kind: Kind, bytes: &[u8]) -> Result<(Histogram<u64>, HistogramSummary), RowError> {
         let mut added = kind.histogram();
-        let mut sum = Sum::new(kind);
+        let mut sum = TimesSum::new(kind);
         let held = add_to(&mut added, bytes, kind)?;
         for _ in 0..2 {
             sum.clear();
-            assert_eq!(sum.add(bytes)?, held);
+            assert_eq!(add_to_sum(&mut sum, bytes, kind)?, held);
             let mut summed = kind.histogram();
             sum.add_to(&mut summed);
             assert_eq!(summed, added);

@@ -40,7 +40,7 @@ pub use open::{is_compressed, is_experiment};
 pub use parallel_check::open_and_read;
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
-    RangeHistogram, SeriesReadings,
+    RangeTimes, SeriesReadings,
 };
 pub use recorder::{LiveView, RecordFacts, Recorder, RecorderOutlet};
 pub use review::{add_note, check_note};

@@ -11,10 +11,11 @@ use hdrhistogram::Histogram;
 use record::{
     ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Excerpt, Gauge, Grid,
     Header, InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, SampleRange, Series,
+    TimesSum,
 };
 use rusqlite::{Connection, Params, Row, params};
 
-use crate::encoding::{HistogramSummary, Sum, add_to};
+use crate::encoding::{HistogramSummary, add_to, add_to_sum};
 use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::open::{OpenedRecord, PrivateCopy, TABLES, check_pages, open};
 use crate::reviewer_note::read_reviewer_notes;
@@ -37,19 +38,18 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
-/// The times of a range of intervals, and the memory for reading the times of another range.
+/// The times of a range of intervals. Its memory serves several ranges, one after the other.
 #[derive(Debug)]
-pub struct RangeHistogram {
+pub struct RangeTimes {
     kind: Kind,
-    sum: Sum,
-    /// The times of the last range.
-    pub histogram: Histogram<u64>,
+    /// Times of the last range that was read.
+    pub sum: TimesSum,
 }
 
-impl RangeHistogram {
-    /// Creates an empty histogram of a kind.
-    pub fn new(kind: Kind) -> RangeHistogram {
-        RangeHistogram { kind, sum: Sum::new(kind), histogram: kind.histogram() }
+impl RangeTimes {
+    /// Creates empty times of a kind.
+    pub fn new(kind: Kind) -> RangeTimes {
+        RangeTimes { kind, sum: TimesSum::new(kind) }
     }
 }
 
@@ -552,27 +552,26 @@ impl Archive {
         kind: Kind,
         range: Range<Interval>,
     ) -> Result<Histogram<u64>, RecordError> {
-        let mut sum = RangeHistogram::new(kind);
-        self.histogram_into(account, range, &mut sum)?;
-        Ok(sum.histogram)
+        let mut times = RangeTimes::new(kind);
+        self.times_into(account, range, &mut times)?;
+        let mut histogram = kind.histogram();
+        times.sum.add_to(&mut histogram);
+        Ok(histogram)
     }
 
     /// Reads the same times as [`Archive::histogram`] into memory that serves several ranges.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
-    pub fn histogram_into(
+    pub fn times_into(
         &self,
         account: AccountId,
         range: Range<Interval>,
-        into: &mut RangeHistogram,
+        into: &mut RangeTimes,
     ) -> Result<(), RecordError> {
-        let RangeHistogram { kind, sum, histogram } = into;
+        let RangeTimes { kind, sum } = into;
         sum.clear();
-        histogram.reset();
-        self.each_row(account, *kind, range, |row| compare(row, sum.add(row.bytes)?))?;
-        sum.add_to(histogram);
-        Ok(())
+        self.each_row(account, *kind, range, |row| compare(row, add_to_sum(sum, row.bytes, *kind)?))
     }
 
     /// Reads much of a complete record in one transaction: thousands of short reads would each lock

@@ -7,11 +7,14 @@ use analyze::{
     ClientSample, Distribution, Evidence, JobEvidence, JobStep, LoadEvidence, LoadPoint,
     NodeEvidence, Observed, ROWS, SteadyStart, Step, Steps, WarmupEnd, keeps_its_level,
 };
-use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
+use archive::{Archive, IntervalCounts, RangeTimes, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
 use record::environment::generator;
-use record::{AccountKind, Balance, Counts, EndKind, HIGHEST, Interval, Kind, Pace, Series};
+use record::{
+    AccountKind, Balance, BucketCount, Counts, EndKind, HIGHEST, Interval, Kind, Pace, Series,
+    TimesSum,
+};
 use workload::question::Condition;
 use workload::{JobOrPart, Metric, NoFiles, Overrides, Plan, Statistic, Warmup};
 
@@ -155,15 +158,17 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     for account in accounts {
         let StepCounts { steps: counted, given_up, whole: _ } = counted(archive, run, account)?;
         let responses = Responses { archive, account, given_up };
+        let mut read = RangeTimes::new(Kind::Response);
         let mut medians = Vec::with_capacity(steps.len());
         let mut fewest = u64::MAX;
         for step in steps.clone() {
             let length = run.steps.start(step + 1).saturating_sub(run.steps.start(step));
             let completed = counted.get(step).map_or(0, |step| step.ends.completed);
             completions[step] += completed as f64 / length.as_secs_f64();
-            let times = responses.of(run.steps.intervals(step..step + 1))?;
-            medians.push(times.value_at_quantile(0.5) as f64);
-            fewest = fewest.min(times.len());
+            let intervals = run.steps.intervals(step..step + 1);
+            let times = Distribution::of_times(&responses.times(intervals, &mut read)?);
+            medians.push(times.quantiles_ns[0] as f64);
+            fewest = fewest.min(times.count);
         }
         asks_evenly = true;
         // A job without enough requests in every step has no series of medians.
@@ -273,15 +278,11 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
     let mut whole = Kind::Response.histogram();
     let mut sums = [probes, course, run.steps.parts()].map(RangeSums::new);
     let mut next = window.start;
+    let mut read = RangeTimes::new(Kind::Response);
     let estimates = analyze::Responses::of(window, |step| {
-        let times = responses.of(run.steps.intervals(step..step + 1))?;
+        let times = responses.times(run.steps.intervals(step..step + 1), &mut read)?;
         if step == next {
-            // Few of the buckets of a step hold times, and the sum of two histograms passes over
-            // all of them.
-            let times =
-                times.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
-            let times: Vec<(u64, u64)> = times.collect();
-            record_all(&mut whole, &times);
+            times.iter().for_each(|it| whole.saturating_record_n(it.bucket.highest, it.count));
             sums.iter_mut().for_each(|sums| sums.add(step, &times));
             next += 1;
         }
@@ -291,30 +292,25 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
     Ok(WindowTimes { estimates, whole, probes, course, parts })
 }
 
-/// Adds values with their counts to a histogram.
-fn record_all(to: &mut Histogram<u64>, times: &[(u64, u64)]) {
-    times.iter().for_each(|(value, count)| to.saturating_record_n(*value, *count));
-}
-
 /// The response times of ranges of steps, which are in order and do not overlap.
 struct RangeSums {
     ranges: Vec<Range<usize>>,
     /// Response times of the first ranges, which are complete.
     complete: Vec<(Range<usize>, Distribution)>,
     /// The times so far of the range after them.
-    sum: Histogram<u64>,
+    sum: TimesSum,
 }
 
 impl RangeSums {
     fn new(ranges: Vec<Range<usize>>) -> RangeSums {
-        RangeSums { ranges, complete: Vec::new(), sum: Kind::Response.histogram() }
+        RangeSums { ranges, complete: Vec::new(), sum: TimesSum::new(Kind::Response) }
     }
 
-    /// Adds the times of a step with their counts. It follows the steps that were added before.
-    fn add(&mut self, step: usize, times: &[(u64, u64)]) {
+    /// Adds the times of a step. It follows the steps that were added before.
+    fn add(&mut self, step: usize, times: &[BucketCount]) {
         self.complete_before(step);
         if self.ranges.get(self.complete.len()).is_some_and(|range| range.contains(&step)) {
-            record_all(&mut self.sum, times);
+            self.sum.add(times);
         }
     }
 
@@ -322,8 +318,9 @@ impl RangeSums {
         while let Some(range) = self.ranges.get(self.complete.len())
             && range.end <= step
         {
-            self.complete.push((range.clone(), Distribution::of(&self.sum)));
-            self.sum.reset();
+            let times: Vec<BucketCount> = self.sum.times().collect();
+            self.complete.push((range.clone(), Distribution::of_times(&times)));
+            self.sum.clear();
         }
     }
 
@@ -379,10 +376,27 @@ pub(crate) struct Responses<'a> {
 impl Responses<'_> {
     /// Returns the response times of the requests whose intended start lies in `intervals`.
     pub(crate) fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
-        let mut response =
-            self.archive.histogram(self.account, Kind::Response, intervals.clone())?;
-        self.given_up.add(intervals, &mut response);
+        let mut read = RangeTimes::new(Kind::Response);
+        self.read(intervals, &mut read)?;
+        let mut response = Kind::Response.histogram();
+        read.sum.add_to(&mut response);
         Ok(response)
+    }
+
+    /// Returns the same times by bucket. `read` is memory that serves several ranges.
+    fn times(
+        &self,
+        intervals: Range<Interval>,
+        read: &mut RangeTimes,
+    ) -> Result<Vec<BucketCount>, RecordError> {
+        self.read(intervals, read)?;
+        Ok(read.sum.times().collect())
+    }
+
+    fn read(&self, intervals: Range<Interval>, read: &mut RangeTimes) -> Result<(), RecordError> {
+        self.archive.times_into(self.account, intervals.clone(), read)?;
+        self.given_up.add(intervals, &mut read.sum);
+        Ok(())
     }
 }
 
@@ -473,9 +487,9 @@ impl OpenAtKill {
     }
 
     /// Adds the ages of the requests of some intervals to their response times.
-    pub(crate) fn add(&self, intervals: Range<Interval>, response: &mut Histogram<u64>) {
+    pub(crate) fn add(&self, intervals: Range<Interval>, response: &mut TimesSum) {
         for (_, age, open) in self.0.iter().filter(|(at, ..)| intervals.contains(at)) {
-            response.saturating_record_n(age.0, *open);
+            response.add_time(age.0, *open);
         }
     }
 }

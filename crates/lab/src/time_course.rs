@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use analyze::{ColumnTimes, Evidence, TimeColumn, TimeCourse, time_columns};
-use archive::{Archive, RangeHistogram, RecordError};
+use archive::{Archive, RangeTimes, RecordError};
 use base::{AccountId, Class};
-use record::{Interval, Kind};
+use record::{BucketCount, Interval, Kind};
 
 use crate::evidence::given_up;
 
@@ -28,16 +28,16 @@ fn time_course(
     account: AccountId,
 ) -> Result<TimeCourse, RecordError> {
     let given_up = given_up(archive, evidence, account)?;
-    let mut read =
-        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag].map(RangeHistogram::new);
+    let mut read = [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag].map(RangeTimes::new);
     let mut columns = Vec::new();
     for part in time_columns(&evidence.steps) {
         let intervals = evidence.steps.intervals(part.clone());
         for times in &mut read {
-            archive.histogram_into(account, intervals.clone(), times)?;
+            archive.times_into(account, intervals.clone(), times)?;
         }
-        given_up.add(intervals.clone(), &mut read[0].histogram);
-        let [response, service, wait, send_lag] = read.each_ref().map(|it| &it.histogram);
+        given_up.add(intervals.clone(), &mut read[0].sum);
+        let times = read.each_ref().map(|it| it.sum.times().collect::<Vec<BucketCount>>());
+        let [response, service, wait, send_lag] = times.each_ref().map(Vec::as_slice);
         let times = ColumnTimes { response, service, wait, send_lag };
         let has_errors = evidence.jobs[account.index()].counts(part.clone()).balance.errors() > 0;
         let errors = match has_errors {

@@ -36,6 +36,7 @@ mod tally;
 mod thinning;
 mod time_buckets;
 mod times;
+mod times_sum;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
@@ -64,4 +65,5 @@ pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
 pub use thinning::{EVERY_SAMPLE, SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning};
 pub use time_buckets::TimeBuckets;
 pub use times::{Bucket, Scale, Times};
+pub use times_sum::{BucketCount, TimesSum, bucket_counts};
 pub use totals::{AccountTotals, MemoryOutlet, Totals};

@@ -42,7 +42,7 @@ impl Scale {
 
     /// Returns the index of the counter of a time, which must not exceed [`HIGHEST`].
     #[inline]
-    fn place(self, time: u64) -> usize {
+    pub(crate) fn place(self, time: u64) -> usize {
         let narrowest = (2 << self.half) - 1;
         let power = 63 - self.half - (time | narrowest).leading_zeros();
         ((power as usize) << self.half) + (time >> power) as usize
@@ -53,6 +53,13 @@ impl Scale {
         let power = (place >> self.half).saturating_sub(1);
         let lowest = ((place - (power << self.half)) as u64) << power;
         Bucket { lowest, highest: lowest + (1 << power) - 1 }
+    }
+}
+
+impl Bucket {
+    /// Returns the middle, as which its times count in a mean.
+    pub fn middle(self) -> u64 {
+        self.lowest + (self.highest - self.lowest).div_ceil(2)
     }
 }
 

@@ -3,7 +3,7 @@
 use analyze::{ColumnTimes, Observed, TimeColumn, TimeCourse, time_columns};
 use base::{Class, Draw, Nanos, Seed, Stream};
 use hdrhistogram::Histogram;
-use record::{Excerpt, ExcerptKind, Kind};
+use record::{Excerpt, ExcerptKind, Kind, bucket_counts};
 use report::{Page, View};
 
 use crate::observed::COMPONENTS;
@@ -49,7 +49,8 @@ fn course(case: &Case, job: usize) -> (TimeCourse, [Histogram<u64>; 4]) {
             }
         }
         all.iter_mut().zip(&times).for_each(|(all, one)| all.add(one).unwrap());
-        let [response, service, wait, send_lag] = &times;
+        let times = times.each_ref().map(bucket_counts);
+        let [response, service, wait, send_lag] = times.each_ref().map(Vec::as_slice);
         let times = ColumnTimes { response, service, wait, send_lag };
         let errors = vec![(Class::Timeout, number as u64 * 7 % 13), (Class::Statement, 3)];
         columns.push(TimeColumn::of(&case.evidence.steps, part, times, errors));
