@@ -9,6 +9,9 @@ use crate::figure::{
 use crate::number::{significant, span, trimmed};
 use base::Nanos;
 
+/// Length of the shortest periods.
+const SECOND: Nanos = Nanos::from_secs(1);
+
 /// Least end of the axis: its ticks are whole requests.
 const FEWEST: f64 = 5.0;
 
@@ -87,18 +90,30 @@ fn caption(run: &Run<'_>, jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
             let (waiting, verb) =
                 if point.y == 1.0 { ("request", "was") } else { ("requests", "were") };
             format!(
-                "At most {} {waiting} of {name} {verb} due and not answered at the end of a \
-                 second, at {}; a line that keeps rising is a load beyond the capacity.",
+                "At most {} {waiting} of {name} {verb} due and not answered at the end of a {}, \
+                 at {}; a line that keeps rising is a load beyond the capacity.",
                 trimmed(&significant(point.y)),
+                period(run),
                 span(Nanos::from_secs_f64(point.x))
             )
         }
-        _ => never_open(run, jobs).to_owned(),
+        _ => never_open(run, jobs),
     }
 }
 
-/// Returns the caption for requests none of which was open at the end of a second.
-fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> &'static str {
+/// Returns the periods at whose ends requests are counted: seconds, or longer ones in a long run,
+/// which may hide a short queue.
+fn period(run: &Run<'_>) -> String {
+    let steps = &run.view.evidence.steps;
+    let length = |step: usize| steps.start(step + 1).saturating_sub(steps.start(step));
+    match (0..steps.len()).map(length).max() {
+        Some(longest) if longest > SECOND => format!("period of {}", span(longest)),
+        Some(_) | None => "second".to_owned(),
+    }
+}
+
+/// Returns the caption for requests none of which was open at the end of a period.
+fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> String {
     let evidence = &run.view.evidence;
     let steps = |job: &Job<'_>| {
         evidence.jobs[job.account.index()].range(0..evidence.steps.len()).collect::<Vec<_>>()
@@ -106,11 +121,10 @@ fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> &'static str {
     let all: Vec<analyze::Step> = jobs.iter().flat_map(steps).collect();
     let answered = all.iter().any(|step| step.ends.completed > 0);
     let failed = all.iter().any(|it| it.ends.errors + it.counts.balance.rejected() > 0);
-    match (answered, failed) {
-        (_, false) => "At the end of each second every request was answered.",
-        (true, true) => {
-            "At the end of each second no request was open: each was answered or had failed."
-        }
-        (false, true) => "At the end of each second no request was open: each had failed.",
-    }
+    let state = match (answered, failed) {
+        (_, false) => "every request was answered",
+        (true, true) => "no request was open: each was answered or had failed",
+        (false, true) => "no request was open: each had failed",
+    };
+    format!("At the end of each {} {state}.", period(run))
 }

@@ -150,6 +150,8 @@ fn page_of_an_hour_with_three_jobs_and_all_observers_has_a_megabyte_at_most() {
         let figure = figure.unwrap_or_else(|| panic!("{name}: {names:?}"));
         assert_eq!(figure.missing, None, "{name}");
     }
+    let queue = figures.iter().find(|figure| figure.name == "queue").unwrap();
+    assert!(queue.caption.contains(" period of 2 s "), "{}", queue.caption);
     let page = report::html(&Page::of(&view), &figures);
     if std::env::var_os("SIZES").is_some() {
         for figure in &figures {
