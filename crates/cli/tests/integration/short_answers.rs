@@ -63,7 +63,7 @@ fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
     );
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(full.starts_with("slow lowers throughput(read) by 1"), "{full}");
-    assert!(full.contains("\npairs of throughput(read)\n"), "{full}");
+    assert!(full.contains("\npairs of throughput(read), in requests/s\n"), "{full}");
 }
 
 #[test]

@@ -4,10 +4,14 @@ use std::fmt;
 
 use base::printable;
 
-use crate::text::{Style, wrap};
+use crate::page::Table;
+use crate::text::{Grid, Style, wrap};
 
 /// The width of a label with the gap behind it.
 const LABEL: usize = 11;
+
+/// Blanks before a table.
+const TABLE_INDENT: usize = 2;
 
 /// Minimum width of the last column of a table, whose texts are broken.
 const LEAST_ROOM: usize = 8;
@@ -22,11 +26,6 @@ pub(super) struct AnswerText {
 impl AnswerText {
     pub(super) fn new(style: &Style) -> AnswerText {
         AnswerText { width: style.columns(), text: String::new() }
-    }
-
-    /// Returns true if there is less room than tables may need.
-    pub(super) fn is_narrow(&self) -> bool {
-        self.width < Style::PLAIN.width
     }
 
     /// Returns the text.
@@ -50,6 +49,16 @@ impl AnswerText {
         let hanging = cells.chars().count();
         let room = self.width.saturating_sub(hanging).max(LEAST_ROOM);
         self.hang(cells, hanging, &wrap(&printable(last), room, room));
+    }
+
+    /// Writes an indented table in the form for which there is room, and returns that form.
+    pub(super) fn table(&mut self, table: &Table) -> Grid {
+        let room = self.width.saturating_sub(TABLE_INDENT);
+        let shown = Grid::whole(table).narrowed(room);
+        for (_, line) in shown.lay_out(room) {
+            self.text.push_str(&format!("{:TABLE_INDENT$}{line}\n", ""));
+        }
+        shown
     }
 
     /// Writes texts with a label, after an empty line.

@@ -3,23 +3,21 @@
 use std::iter::{once, repeat};
 
 use analyze::Status;
-use analyze::compare::{ArmComparison, PairOrder};
+use analyze::compare::ArmComparison;
 use base::shell_word;
-use base::units::grouped;
-use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
 use super::appendix::Appendix;
 use super::capacity::CapacityView;
 use super::charts::{experiment_figures, figure_with_evidence};
+use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{appendix_html, lines, sentence, short, sweep, sweep_html};
+use super::{appendix_html, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
-use crate::html::{Badge, Document, Section, excerpt_sections, sections_of_excerpts};
+use crate::html::{Badge, Caption, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
-use crate::number::significant;
 use crate::page::{Align, ExcerptSection, Line, first_of, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
@@ -212,17 +210,8 @@ fn trials(out: &mut Document, search: &CapacityView) {
 /// Writes the metrics of an arm.
 pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
-    let columns = [
-        ("metric", Align::Left),
-        (baseline, Align::Right),
-        (name, Align::Right),
-        ("change", Align::Right),
-        ("interval", Align::Right),
-        ("conclusion", Align::Left),
-    ];
-    let rows: Vec<Vec<String>> =
-        shown_changes::shown(arm).map(|change| lines::row(change).to_vec()).collect();
-    out.rows(&format!("Metrics of {name} against {baseline}"), &columns, &rows);
+    let table = metric_tables::metrics(arms, arm, MetricForm::Page);
+    out.table(&format!("Metrics of {name} against {baseline}"), &table);
     out.paragraph(&format!("The {}.", lines::MEANS));
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
@@ -234,35 +223,10 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
-    let Some(change) = arm.changes.first() else { return };
-    let Ok(compared) = &change.compared else { return };
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
-    let scale = change.metric.quantity.scale();
-    let rows = (1u64..).zip(compared.values.pairs()).map(|(number, pair)| {
-        let difference = match scale {
-            Scale::Ratio => pair.arm / pair.baseline - 1.0,
-            Scale::Difference => pair.arm - pair.baseline,
-        };
-        let first = match pair.order {
-            PairOrder::BaselineFirst => baseline,
-            PairOrder::ArmFirst => name,
-        };
-        vec![
-            grouped(number),
-            significant(pair.baseline),
-            significant(pair.arm),
-            sentence::signed(difference, scale),
-            first.to_owned(),
-        ]
-    });
-    let columns = [
-        ("pair", Align::Right),
-        (baseline, Align::Right),
-        (name, Align::Right),
-        ("change", Align::Right),
-        ("first", Align::Left),
-    ];
-    out.rows(&format!("Pairs of {}", change.metric), &columns, &rows.collect::<Vec<_>>());
+    let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
+    let name = format!("Pairs of {}", pairs.metric);
+    let unit = (!pairs.unit.is_empty()).then(|| format!("in {}", pairs.unit));
+    out.table_with(Caption { name: &name, remark: unit.as_deref() }, &pairs.table);
 }
 
 fn runs(out: &mut Document, view: &ExperimentView) {

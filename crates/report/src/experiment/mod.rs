@@ -29,6 +29,7 @@ mod html;
 mod json;
 mod lines;
 mod markdown;
+mod metric_tables;
 mod objection;
 mod remarks;
 mod repeat;

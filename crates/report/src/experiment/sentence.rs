@@ -223,6 +223,15 @@ pub(super) fn short_value(value: f64, unit: &str) -> String {
     }
 }
 
+/// Returns the value of a metric for a place that names its unit. Bytes and shares keep theirs.
+pub(super) fn bare_value(value: f64, unit: &str) -> String {
+    match unit {
+        "" | "bytes" => self::value(value, unit),
+        "requests/s" | "rows/s" => crate::number::plain(value),
+        _ => significant(value),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use analyze::compare::{Pair, PairOrder};
@@ -247,6 +256,20 @@ mod tests {
         assert_eq!(values(&compared, &metric, value), ["316 rows/s", "319 rows/s"]);
         let failed = RunMetric::parse("failed(read)").unwrap();
         assert_eq!(values(&compared, &failed, value), ["55,000 %", "48,500 %"]);
+    }
+
+    #[test]
+    fn values_have_a_form_for_each_place() {
+        for (number, unit, long, short, bare) in [
+            (7_402.3, "requests/s", "7,402 requests/s", "7,402/s", "7,402"),
+            (1.334, "ms", "1.33 ms", "1.33 ms", "1.33"),
+            (0.0123, "", "1.23 %", "1.23 %", "1.23 %"),
+            (175e6, "bytes", "175 MB", "175 MB", "175 MB"),
+        ] {
+            assert_eq!(value(number, unit), long);
+            assert_eq!(short_value(number, unit), short);
+            assert_eq!(bare_value(number, unit), bare);
+        }
     }
 
     #[test]

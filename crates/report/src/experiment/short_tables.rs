@@ -1,28 +1,23 @@
 //! The tables of a short answer of an experiment: the rows that are nearest to the answer.
 
-use analyze::compare::{ArmComparison, MetricChange, NotCompared};
+use analyze::compare::{ArmComparison, MetricChange};
 use analyze::curve::ArmCurve;
 use base::units::grouped;
 use workload::question::{BestRule, Quantity};
 
 use super::capacity::CapacityView;
+use super::lines;
+use super::metric_tables::{MetricForm, cells, reasons, titles_of_values, without_rows};
 use super::saturation::SaturationView;
 use super::shown_changes;
 use super::sweep::{self, SweepView};
-use super::sweep_table::{COMPARISON_COLUMNS, comparison_rows, point_columns, point_row};
+use super::sweep_table::{comparison_rows, comparison_table, point_columns, point_row};
 use super::view::ExperimentView;
-use super::{lines, sentence};
 use crate::number::count;
 use crate::page::{Align, Cell, Table};
 
 /// Maximum number of metrics: most are exploratory.
 pub(super) const MOST_METRICS: usize = 8;
-
-/// Maximum number of characters of the name of an arm that is the title of a column.
-const LONGEST_TITLE: usize = 16;
-
-/// The titles of a table of metrics beside the names of its arms.
-const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
 
 /// Maximum number of trials of a search.
 const MOST_TRIALS: usize = 8;
@@ -49,9 +44,6 @@ pub(super) struct ShortTable {
     pub(super) notes: Vec<String>,
 }
 
-/// Title of the column of intervals.
-pub(super) const INTERVAL: &str = "interval";
-
 /// Returns the tables of an experiment that have rows, each with a row at least.
 pub(super) fn tables(view: &ExperimentView, rows: MostRows) -> Vec<ShortTable> {
     let most = rows.of_each.max(1);
@@ -73,12 +65,6 @@ fn part(shown: usize, all: usize) -> String {
     }
 }
 
-/// Returns true if the name of an arm can be the title of its column: it is short, and no other
-/// column has it.
-fn is_title(name: &str) -> bool {
-    name.chars().count() <= LONGEST_TITLE && !TITLES.contains(&name)
-}
-
 /// Returns the metrics of all arms, the declared ones first.
 fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let changes = shown_changes::changes(view.comparison.as_ref());
@@ -89,15 +75,16 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let (shown, others) = changes.split_at(rows.min(changes.len()));
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let mut table = table_of_metrics(view, arms);
-    let names_job = changes.iter().any(|(_, change)| change.metric.of != changes[0].1.metric.of);
+    let all: Vec<&MetricChange> = changes.iter().map(|(_, change)| *change).collect();
+    let arm_name = |arm: &ArmComparison| (arms.len() > 1).then(|| view.arms[arm.arm].name.as_str());
     for (arm, change) in shown {
-        let name = (arms.len() > 1).then(|| Cell::from(view.arms[arm.arm].name.as_str()));
-        let [metric, rest @ ..] = cells(change, names_job);
+        let name = arm_name(arm).map(Cell::from);
+        let [metric, rest @ ..] = cells(change, &all, MetricForm::ShortText);
         table.row([metric].into_iter().chain(name).chain(rest));
     }
     let is_exploratory = shown.iter().any(|(_, change)| change.is_exploratory);
     let exploratory = is_exploratory.then(|| format!("* {}", lines::EXPLORATORY));
-    let mut notes = not_compared(view, shown, arms.len() > 1);
+    let mut notes = reasons(shown.iter().map(|(arm, change)| (arm_name(arm), *change)));
     notes.extend(exploratory);
     notes.extend(left_out(others.len(), declared.saturating_sub(shown.len())));
     let levels = lines::levels(shown.iter().map(|(_, change)| *change));
@@ -108,71 +95,11 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
 /// first, and then the values, which leaves the changes.
 fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
     let names = |of: usize| view.arms[of].name.clone();
-    let [baseline, value] = match arms {
-        [only] => Some([names(only.baseline), names(only.arm)]),
-        _ => None,
-    }
-    .filter(|names| names.iter().all(|name| is_title(name)))
-    .unwrap_or_else(|| ["baseline", "value"].map(str::to_owned));
-    let optional = [INTERVAL.to_owned(), baseline.clone(), value.clone()];
-    let [metric, change, interval] = TITLES.map(str::to_owned);
-    let mut titles = vec![(metric, Align::Left)];
-    titles.extend((arms.len() > 1).then(|| ("arm".to_owned(), Align::Left)));
-    let numbers = [baseline, value, change, interval];
-    titles.extend(numbers.map(|title| (title, Align::Right)));
-    titles.push((String::new(), Align::Left));
-    Table::new(titles).with_optional_columns(optional)
-}
-
-/// Returns the cells of a metric. A reason not to compare it is a note below the table.
-fn cells(change: &MetricChange, names_job: bool) -> [Cell; 6] {
-    let [metric, baseline, own, size, interval, conclusion] =
-        lines::row_with(change, sentence::short_value);
-    let conclusion = if change.compared.is_ok() { conclusion } else { String::new() };
-    let mark = if change.is_exploratory { " *" } else { "" };
-    let short = short_name(&change.metric.to_string(), names_job) + mark;
-    let metric = Cell::Abbreviated { full: metric, short };
-    let range = change.compared.as_ref().ok().and_then(|compared| compared.interval);
-    let short = range.and_then(|it| sentence::short_range(it, change.metric.quantity.scale()));
-    let interval = match short {
-        Some(short) => Cell::Abbreviated { full: interval, short },
-        None => Cell::from(interval),
+    let titles = match arms {
+        [only] => titles_of_values([names(only.baseline), names(only.arm)]),
+        _ => ["baseline", "value"].map(str::to_owned),
     };
-    let [baseline, own, size, conclusion] = [baseline, own, size, conclusion].map(Cell::from);
-    [metric, baseline, own, size, interval, conclusion]
-}
-
-/// Returns the name of a metric for a narrow page: `p99` for `response.p99(read)`.
-fn short_name(metric: &str, names_job: bool) -> String {
-    let short = metric.strip_prefix("response.").unwrap_or(metric);
-    match short.split_once('(') {
-        Some((quantity, _)) if !names_job => quantity.to_owned(),
-        _ => short.to_owned(),
-    }
-}
-
-/// Returns the metrics that are not compared, once for each reason.
-fn not_compared(
-    view: &ExperimentView,
-    shown: &[(&ArmComparison, &MetricChange)],
-    has_arms: bool,
-) -> Vec<String> {
-    let mut reasons: Vec<(NotCompared, Vec<String>)> = Vec::new();
-    for (arm, change) in shown {
-        let Err(reason) = change.compared else { continue };
-        let name = match has_arms {
-            true => format!("{} of {}", change.metric, view.arms[arm.arm].name),
-            false => change.metric.to_string(),
-        };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((reason, vec![name])),
-        }
-    }
-    let note = |(reason, names): (NotCompared, Vec<String>)| {
-        format!("{}: {}", names.join(", "), sentence::not_compared(reason))
-    };
-    reasons.into_iter().map(note).collect()
+    without_rows(titles, arms.len() > 1, MetricForm::ShortText)
 }
 
 /// Returns the note on rows that are left out, of which some may be declared.
@@ -257,22 +184,16 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
 
 /// Returns the comparisons of the arms at the points nearest to the baseline's best one.
 fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
-    let titles = [("", Align::Right)].into_iter().chain(COMPARISON_COLUMNS);
-    let mut table = Table::new(titles).with_optional_columns([INTERVAL, "change"]);
     let all = comparison_rows(view, sweep);
     let of_each = all.len().div_ceil(sweep.values.len().max(1)).max(1);
     let nearest = sweep.curves.first().map(|curve| nearest_points(curve, (most / of_each).max(1)));
     let nearest = nearest.unwrap_or_default();
     let is_near = |value: &str| nearest.iter().any(|place| sweep.values[*place] == value);
-    let job = |metric: &str| metric.split_once('(').map(|(_, job)| job.to_owned());
-    let names_job = all.iter().any(|(_, row)| job(&row[0]) != job(&all[0].1[0]));
-    for (value, row) in all.iter().filter(|(value, _)| is_near(value)).take(most) {
-        let [metric, rest @ ..] = row.clone();
-        let metric = Cell::Abbreviated { short: short_name(&metric, names_job), full: metric };
-        table.row([Cell::from(*value), metric].into_iter().chain(rest.map(Cell::from)));
-    }
+    let number = all.len();
+    let near = all.into_iter().filter(|(value, _)| is_near(value)).take(most);
+    let table = comparison_table("", near);
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
-    let part = part(table.rows.len(), all.len());
+    let part = part(table.rows.len(), number);
     let heading = format!("Arms against {baseline} at each point{part}");
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
@@ -293,7 +214,7 @@ fn nearest_points(curve: &ArmCurve, most: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use analyze::compare::{ChangeInterval, Comparison, Missing};
+    use analyze::compare::{ChangeInterval, Comparison, Missing, NotCompared};
     use analyze::saturate::SaturationKind;
     use workload::question::{CpuOwner, RunMetric, Saturated};
 
@@ -355,14 +276,6 @@ mod tests {
     fn change<'v>(view: &'v mut ExperimentView, metric: &str) -> &'v mut MetricChange {
         let changes = &mut view.comparison.as_mut().unwrap().arms[0].changes;
         changes.iter_mut().find(|change| change.metric.to_string() == metric).unwrap()
-    }
-
-    #[test]
-    fn short_name_keeps_the_job_if_there_are_several() {
-        assert_eq!(short_name("response.p99(read)", false), "p99");
-        assert_eq!(short_name("response.p99(read)", true), "p99(read)");
-        assert_eq!(short_name("service.p99(read)", false), "service.p99");
-        assert_eq!(short_name("throughput", false), "throughput");
     }
 
     #[test]

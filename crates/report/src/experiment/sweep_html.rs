@@ -4,7 +4,7 @@ use std::iter::{once, repeat};
 
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners,
+    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners,
     point_columns, point_row, shares,
 };
 use super::view::{ArmView, ExperimentView};
@@ -71,11 +71,7 @@ fn processors(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
 
 /// Writes the comparison of the arms at each point.
 fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
-    let rows = comparison_rows(view, sweep).into_iter();
-    let rows: Vec<Vec<String>> =
-        rows.map(|(value, cells)| [&[value.to_owned()][..], &cells].concat()).collect();
-    let columns = [&[(sweep.vary.as_str(), Align::Right)][..], &COMPARISON_COLUMNS].concat();
     let caption = format!("Arms against {} at each point", view.arms[0].name);
-    out.rows(&caption, &columns, &rows);
+    out.table(&caption, &comparison_table(&sweep.vary, comparison_rows(view, sweep)));
     out.lines(&bets(view, sweep).into_iter().map(|it| Line::new("bet", it)).collect::<Vec<_>>());
 }

@@ -1,13 +1,15 @@
 //! The tables of a sweep: its points, their processor time, the model and the compared arms.
 
+use analyze::compare::{ArmComparison, MetricChange};
 use analyze::curve::{ArmCurve, ModelPoint, PointSummary};
 use workload::question::{CpuOwner, Scale, TimeStatistic};
 
+use super::metric_tables::{INTERVAL, MetricForm, cells};
 use super::sweep::{self, SweepView};
 use super::view::{ArmView, ExperimentView};
 use super::{lines, sentence};
 use crate::number::{NONE, percent, significant};
-use crate::page::Align;
+use crate::page::{Align, Cell, Table};
 
 /// Returns the columns of the points of all arms.
 pub(super) fn point_columns(sweep: &SweepView) -> [(&str, Align); 8] {
@@ -89,30 +91,46 @@ pub(super) fn model_row(point: &ModelPoint) -> [String; 5] {
     ]
 }
 
-/// The columns of the comparison of the arms at each point.
-pub(super) const COMPARISON_COLUMNS: [(&str, Align); 5] = [
-    ("metric", Align::Left),
-    ("arm", Align::Left),
-    ("change", Align::Right),
-    ("interval", Align::Right),
-    ("", Align::Left),
-];
+/// Returns the comparison of the arms at points of a sweep, below the title of their values. A
+/// narrow page drops the intervals first.
+pub(super) fn comparison_table<'v>(
+    title: &str,
+    rows: impl IntoIterator<Item = (&'v str, [Cell; 5])>,
+) -> Table {
+    let titles = [
+        (title, Align::Right),
+        ("metric", Align::Left),
+        ("arm", Align::Left),
+        ("change", Align::Right),
+        (INTERVAL, Align::Right),
+        ("", Align::Left),
+    ];
+    let titles = titles.map(|(title, align)| (title.to_owned(), align));
+    let mut table = Table::new(titles).with_optional_columns([INTERVAL, "change"]);
+    for (value, cells) in rows {
+        table.row([Cell::from(value)].into_iter().chain(cells));
+    }
+    table
+}
 
-/// Returns the declared metrics of the arms at each point: the value, and a cell for each of
-/// [`COMPARISON_COLUMNS`].
+/// Returns the declared metrics of the arms at each point: the value, and the cells behind it.
 pub(super) fn comparison_rows<'v>(
     view: &'v ExperimentView,
     sweep: &'v SweepView,
-) -> Vec<(&'v str, [String; 5])> {
+) -> Vec<(&'v str, [Cell; 5])> {
+    let points = || sweep.values.iter().zip(&sweep.comparisons);
+    let changes = |arm: &'v ArmComparison| arm.changes.iter().filter(|it| !it.is_exploratory);
+    let all: Vec<&MetricChange> =
+        points().flat_map(|(_, it)| it.arms.iter().flat_map(changes)).collect();
     let mut rows = Vec::new();
-    for (value, comparison) in sweep.values.iter().zip(&sweep.comparisons) {
+    for (value, comparison) in points() {
         for arm in &comparison.arms {
-            let name = &view.arms[arm.arm].name;
-            for change in arm.changes.iter().filter(|change| !change.is_exploratory) {
-                let [metric, _, _, size, interval, conclusion] = lines::row(change);
-                let row = [metric, name.clone(), size, interval, conclusion];
-                rows.push((value.as_str(), row));
-            }
+            let name = Cell::from(view.arms[arm.arm].name.as_str());
+            rows.extend(changes(arm).map(|change| {
+                let [metric, _, _, size, interval, conclusion] =
+                    cells(change, &all, MetricForm::Page);
+                (value.as_str(), [metric, name.clone(), size, interval, conclusion])
+            }));
         }
     }
     rows

@@ -9,11 +9,11 @@ use workload::question::TimeStatistic;
 use super::answer_text::AnswerText;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners, shares,
+    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners, shares,
 };
 use super::view::ExperimentView;
 use crate::number::{NONE, significant};
-use crate::page::Align;
+use crate::page::{Align, Cell, Table};
 use crate::text::bar;
 
 /// The quantiles in the table of points.
@@ -63,36 +63,33 @@ fn points(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve, of_arm: &st
     let job = sweep.job_name().unwrap_or_default();
     let title = format!("{job} by {}{of_arm} (± half of the 95 % interval)", sweep.vary);
     let _ = writeln!(out, "\n{}", printable(&title));
-    let titles = ["", "requests/s", "p50", "p95", "p99"].map(str::to_owned);
-    let mut rows = vec![titles.to_vec()];
+    let titles = ["", "requests/s", "p50", "p95", "p99"].map(|title| (title, Align::Right));
+    let mut table = Table::new(titles);
     for point in &curve.points {
         let job = sweep.job_at(point);
         let completed = job.and_then(|job| job.completed_per_s.as_ref().ok());
-        let mut row = vec![label(&point.value), sweep::cell(completed, "")];
-        for quantile in QUANTILES {
-            row.push(sweep::cell(job.and_then(|job| job.response(quantile)), " ms"));
-        }
-        rows.push(row);
+        let times = QUANTILES
+            .map(|quantile| sweep::cell(job.and_then(|job| job.response(quantile)), " ms"));
+        let cells = [label(&point.value), sweep::cell(completed, "")].into_iter().chain(times);
+        table.row(cells.map(Cell::from));
     }
-    table(out, &rows, &[]);
+    out.table(&table);
 }
 
 /// Writes verdict, processor time and limiter of each point.
 fn components(out: &mut AnswerText, curve: &ArmCurve) {
     let owners = owners(&[curve]);
-    let mut titles = vec![String::new(), "verdict".to_owned()];
-    titles.extend(owners.iter().map(|owner| owner.name().to_owned()));
-    titles.push("limiter".to_owned());
-    let mut rows = vec![titles];
+    let mut titles = vec![("", Align::Right), ("verdict", Align::Left)];
+    titles.extend(owners.iter().map(|owner| (owner.name(), Align::Right)));
+    titles.push(("limiter", Align::Left));
+    let mut table = Table::new(titles);
     for point in &curve.points {
-        let mut row = vec![label(&point.value), sweep::verdict(point).to_owned()];
-        row.extend(owners.iter().map(|owner| shares(point, *owner)));
-        row.push(sweep::limiters(point));
-        rows.push(row);
+        let cells = [label(&point.value), sweep::verdict(point).to_owned()].into_iter();
+        let cells = cells.chain(owners.iter().map(|owner| shares(point, *owner)));
+        table.row(cells.chain([sweep::limiters(point)]).map(Cell::from));
     }
     let _ = writeln!(out);
-    let last = rows[0].len() - 1;
-    table(out, &rows, &[1, last]);
+    out.table(&table);
     if !owners.is_empty() {
         let _ = writeln!(out, "  {SHARES}");
     }
@@ -143,30 +140,21 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
 
 /// Writes the predictions of the response-time model next to the measured times.
 fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
-    let mut rows = vec![titled(&MODEL_COLUMNS)];
-    rows.extend(
-        model
-            .points
-            .iter()
-            .map(|point| [&[label(&sweep.values[point.point])][..], &model_row(point)].concat()),
-    );
-    table(out, &rows, &[]);
-}
-
-/// Returns the titles of the columns, of which the first names the points and has no title.
-fn titled(columns: &[(&str, Align)]) -> Vec<String> {
-    std::iter::once("").chain(columns.iter().map(|(title, _)| *title)).map(str::to_owned).collect()
+    let mut table = Table::new([("", Align::Right)].into_iter().chain(MODEL_COLUMNS));
+    for point in &model.points {
+        let cells = [label(&sweep.values[point.point])].into_iter().chain(model_row(point));
+        table.row(cells.map(Cell::from));
+    }
+    out.table(&table);
 }
 
 /// Writes the comparison of the arms at each point, of the metrics that were declared.
 fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
-    let mut rows = vec![titled(&COMPARISON_COLUMNS)];
-    let all = comparison_rows(view, sweep).into_iter();
-    rows.extend(all.map(|(value, cells)| [&[label(value)][..], &cells].concat()));
-    if rows.len() > 1 {
+    let compared = comparison_table("", comparison_rows(view, sweep));
+    if !compared.is_empty() {
         let title = format!("arms against {} at each point", view.arms[0].name);
         let _ = writeln!(out, "\n{}", printable(&title));
-        table(out, &rows, &[1, 2, 5]);
+        out.table(&compared);
     }
     paragraph(out, "bet", bets(view, sweep));
 }
@@ -182,27 +170,6 @@ fn label(value: &str) -> String {
 
 fn width(text: &str) -> usize {
     text.chars().count()
-}
-
-/// Writes rows with aligned columns: the columns of `left` to the left, the others to the right.
-fn table(out: &mut AnswerText, rows: &[Vec<String>], left: &[usize]) {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| width(&printable(cell))).max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
-    for row in rows {
-        let mut line = String::from("  ");
-        for (column, cell) in row.iter().enumerate() {
-            let (cell, width) = (printable(cell), widths[column]);
-            let _ = match left.contains(&column) {
-                true => write!(line, "{cell:<width$}  "),
-                false => write!(line, "{cell:>width$}  "),
-            };
-        }
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
 }
 
 #[cfg(test)]

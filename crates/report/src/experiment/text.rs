@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use analyze::compare::{ArmComparison, PairOrder};
+use analyze::compare::ArmComparison;
 use base::printable;
 
 use super::alarms::FalseAlarms;
 use super::answer_text::AnswerText;
 use super::capacity::CapacityView;
 use super::lines;
+use super::metric_tables::{self, CONCLUSION, INTERVAL, MetricForm, PairTable};
 use super::saturation::SaturationView;
-use super::sentence;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
@@ -160,79 +160,46 @@ pub(super) fn limiters(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparis
 
 /// Writes the table of metrics; nothing if none is shown.
 pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
-    let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
-    let mut rows = vec![[
-        "metric".to_owned(),
-        baseline.clone(),
-        name.clone(),
-        "change".to_owned(),
-        "interval".to_owned(),
-        String::new(),
-    ]];
-    let value = if out.is_narrow() { sentence::short_value } else { sentence::value };
-    rows.extend(shown_changes::shown(arm).map(|change| lines::row_with(change, value)));
-    if rows.len() == 1 {
+    let table = metric_tables::metrics(arms, arm, MetricForm::FullText);
+    if table.is_empty() {
         return;
     }
     let _ = writeln!(out);
-    table(out, &rows);
-    if let Some(levels) = lines::levels(shown_changes::shown(arm)) {
-        let _ = writeln!(out, "  {levels}");
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let heading = format!("metrics of {name} against {baseline}");
+    let names = [baseline, name];
+    if metric_tables::titles_of_values(names.clone()) != names {
+        let _ = writeln!(out, "{}", printable(&heading));
     }
+    let shown = out.table(&table);
+    if !shown.has(CONCLUSION) {
+        metric_tables::conclusions(arm).iter().for_each(|it| out.sentence(2, it));
+    }
+    let changes = shown_changes::shown(arm).map(|change| (None, change));
+    metric_tables::reasons(changes).iter().for_each(|reason| out.sentence(2, reason));
+    let levels = lines::levels(shown_changes::shown(arm)).filter(|_| shown.has(INTERVAL));
+    levels.iter().for_each(|levels| out.sentence(2, levels));
     out.sentence(2, lines::MEANS);
     if arm.changes.iter().any(|change| shown_changes::is_repeated(arm, change)) {
         out.sentence(2, shown_changes::NOTE);
     }
     if arm.changes.iter().any(|change| change.is_exploratory) {
-        let _ = writeln!(out, "  * {}", lines::EXPLORATORY);
+        out.sentence(2, &format!("* {}", lines::EXPLORATORY));
     }
 }
 
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
 pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
-    let Some(change) = arm.changes.first() else { return };
-    let Ok(compared) = &change.compared else { return };
-    let pairs = compared.values.pairs();
-    if pairs.is_empty() {
-        return;
-    }
-    let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
-    let mut rows = vec![[
-        "pair".to_owned(),
-        baseline.clone(),
-        name.clone(),
-        "change".to_owned(),
-        "first".to_owned(),
-        String::new(),
-    ]];
-    for (number, pair) in (1..).zip(pairs) {
-        let first = match pair.order {
-            PairOrder::BaselineFirst => baseline.clone(),
-            PairOrder::ArmFirst => name.clone(),
-        };
-        let scale = change.metric.quantity.scale();
-        let difference = match scale {
-            workload::question::Scale::Ratio => pair.arm / pair.baseline - 1.0,
-            workload::question::Scale::Difference => pair.arm - pair.baseline,
-        };
-        rows.push([
-            format!("{number}"),
-            crate::number::significant(pair.baseline),
-            crate::number::significant(pair.arm),
-            sentence::signed(difference, scale),
-            first,
-            String::new(),
-        ]);
-    }
-    let _ = writeln!(out, "\n{}", printable(&format!("pairs of {}", change.metric)));
-    table(out, &rows);
-    let scale = change.metric.quantity.scale();
-    let estimate = sentence::signed(compared.hodges_lehmann, scale);
-    let _ = writeln!(out, "  Hodges-Lehmann estimate of the change: {estimate}");
+    let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::FullText) else { return };
+    let PairTable { metric, unit, table, estimate } = pairs;
+    let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+    let _ = writeln!(out, "\n{}", printable(&format!("pairs of {metric}{unit}")));
+    out.table(&table);
+    out.sentence(2, &format!("Hodges-Lehmann estimate of the change: {estimate}"));
 }
 
 /// Writes rows with aligned columns, of which the last is broken at the width of the page.
-pub(super) fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
+fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
     let width = |column: usize| {
         rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
     };

@@ -7,13 +7,14 @@ use workload::question::Scale;
 
 use super::answer_text::AnswerText;
 use super::sentence;
-use super::text::table;
+use crate::page::{Align, Cell, Table};
 use crate::text::Style;
 
 /// Formats the metrics that two runs have in common. One run against one run has no scatter: there
 /// is no interval, and nothing is claimed.
 pub fn two_runs(first: &RunFigures, second: &RunFigures) -> String {
-    let titles = ["metric", "first", "now", "change", "", ""].map(str::to_owned);
+    let numbers = ["first", "now", "change"].map(|title| (title, Align::Right));
+    let mut table = Table::new([("metric", Align::Left)].into_iter().chain(numbers));
     let rows = first.metrics.iter().filter_map(|(metric, before)| {
         let now = second.get(metric).ok()?;
         let scale = metric.quantity.scale();
@@ -25,13 +26,13 @@ pub fn two_runs(first: &RunFigures, second: &RunFigures) -> String {
         let [before, now] = [*before, now].map(|value| sentence::value(value, unit));
         let change =
             if change.is_finite() { sentence::signed(change, scale) } else { String::new() };
-        Some([metric.to_string(), before, now, change, String::new(), String::new()])
+        Some([metric.to_string(), before, now, change])
     });
-    let rows: Vec<[String; 6]> = std::iter::once(titles).chain(rows).collect();
+    rows.for_each(|row| table.row(row.map(Cell::from)));
     let mut out = AnswerText::new(&Style::PLAIN);
     let _ = writeln!(out, "One run against one run: there is no interval and no verdict");
     let verdicts = [first, second].map(|run| run.verdict.status().verdict());
     let _ = writeln!(out, "  first {}, now {}", verdicts[0], verdicts[1]);
-    table(&mut out, &rows);
+    out.table(&table);
     out.into_text()
 }

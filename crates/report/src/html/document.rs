@@ -43,11 +43,11 @@ pub(crate) struct Badge {
 
 /// The caption of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Caption<'t> {
+pub(crate) struct Caption<'t> {
     /// Name of the table, and of the file with its rows.
-    pub(super) name: &'t str,
+    pub(crate) name: &'t str,
     /// Remark after the name, if there is one.
-    pub(super) remark: Option<&'t str>,
+    pub(crate) remark: Option<&'t str>,
 }
 
 impl Caption<'_> {
@@ -221,6 +221,11 @@ impl Document {
 
     /// Writes a table of a page; nothing if it has no rows.
     pub(crate) fn table(&mut self, caption: &str, table: &Table) {
+        self.table_with(Caption { name: caption, remark: None }, table);
+    }
+
+    /// Writes a table below a caption with a remark.
+    pub(crate) fn table_with(&mut self, caption: Caption<'_>, table: &Table) {
         let columns = table.columns.iter().map(|column| (column.title.as_ref(), column.align));
         let columns: Vec<(&str, Align)> = columns.collect();
         let rows = table.rows.iter().map(|row| {
@@ -229,7 +234,7 @@ impl Document {
             cells.resize(columns.len(), String::new());
             cells
         });
-        self.rows(caption, &columns, &rows.collect::<Vec<_>>());
+        self.rows_with(caption, &columns, &rows.collect::<Vec<_>>(), shown);
     }
 
     /// Writes rows of texts below titles, as they are; nothing if there are none.

@@ -17,7 +17,7 @@ mod refusal;
 mod run;
 mod style;
 
-pub(crate) use document::{Badge, Document, Section};
+pub(crate) use document::{Badge, Caption, Document, Section};
 pub(crate) use excerpt::{excerpt_sections, sections_of_excerpts};
 pub(crate) use file::csv;
 pub use folder::folder_html;

@@ -99,6 +99,14 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
+    /// Creates a text with a shorter form; an empty one is none.
+    pub(crate) fn abbreviated(full: String, short: String) -> Cell {
+        match short.is_empty() {
+            true => Cell::Text(full),
+            false => Cell::Abbreviated { full, short },
+        }
+    }
+
     /// Returns the shorter form of a text, if it has one.
     pub(crate) fn short(&self) -> Option<&str> {
         match self {

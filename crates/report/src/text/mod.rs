@@ -19,6 +19,7 @@ pub use doctor::diagnosis;
 pub use environment::environment;
 pub(crate) use shape::bar;
 pub(crate) use short::{fitting, write_commands};
+pub(crate) use table::Grid;
 
 use crate::page::Page;
 

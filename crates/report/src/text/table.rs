@@ -9,7 +9,7 @@ use crate::text::layout::{columns, cut, padded};
 
 /// A table whose cells are texts.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     titles: Vec<(Cow<'static, str>, Align)>,
     rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops, in this order.
@@ -48,10 +48,19 @@ impl Grid {
     /// Formats the cells of a table, makes them printable, and cuts long texts, except in the last
     /// column.
     pub(super) fn of(table: &Table) -> Grid {
+        Grid::with(table, WIDEST_TEXT)
+    }
+
+    /// Formats the cells of a table, and makes them printable.
+    pub(crate) fn whole(table: &Table) -> Grid {
+        Grid::with(table, usize::MAX)
+    }
+
+    fn with(table: &Table, widest: usize) -> Grid {
         let titles: Vec<_> = table.columns.iter().map(|it| (it.title.clone(), it.align)).collect();
         let last = titles.len() - 1;
         let fit = |column: usize, text: &str| match titles[column].1 {
-            Align::Left if column < last => cut(&printable(text), WIDEST_TEXT),
+            Align::Left if column < last => cut(&printable(text), widest),
             Align::Left | Align::Right => printable(text).into_owned(),
         };
         let text = |(column, cell): (usize, &Cell)| Text {
@@ -67,7 +76,7 @@ impl Grid {
 
     /// Returns the table for a page with this much room: with shorter forms of its cells, and
     /// without the columns that do not fit even then. If that is not enough, texts are cut.
-    pub(super) fn narrowed(&self, room: usize) -> Grid {
+    pub(crate) fn narrowed(&self, room: usize) -> Grid {
         let mut table = self.clone();
         let mut optional = self.optional.iter();
         loop {
@@ -147,13 +156,13 @@ impl Grid {
     }
 
     /// Returns true if there is a column with this title.
-    pub(super) fn has(&self, title: &str) -> bool {
+    pub(crate) fn has(&self, title: &str) -> bool {
         self.titles.iter().any(|(known, _)| known == title)
     }
 
     /// Returns the lines of the table. None of them exceeds the room if all but the last column
     /// fit.
-    pub(super) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
+    pub(crate) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
         let title = |(title, _): &(Cow<'static, str>, Align)| Text {
             shown: title.clone().into_owned(),

@@ -1,0 +1,372 @@
+//! The tables of a comparison, which page, full text and short text have in common: the metrics of
+//! an arm, and the pairs behind the first one.
+
+use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder};
+use workload::question::Scale;
+
+use super::view::ArmView;
+use super::{lines, sentence, shown_changes};
+use crate::page::{Align, Cell, Table};
+
+/// Title of the column of intervals.
+pub(super) const INTERVAL: &str = "interval";
+
+/// Title of the column of conclusions in text, which has no room for one.
+pub(super) const CONCLUSION: &str = "";
+
+/// The titles of a table of metrics beside the names of its arms.
+const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
+
+/// Maximum number of characters of the name of an arm that is the title of a column.
+const LONGEST_TITLE: usize = 16;
+
+/// A document with tables of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MetricForm {
+    /// Page: its columns have the names of the arms, and the last one has a title, and the reasons
+    /// why metrics are not compared.
+    Page,
+    /// Full text: what does not fit is below the table.
+    FullText,
+    /// Short text: values have short units.
+    ShortText,
+}
+
+impl MetricForm {
+    fn value(self) -> fn(f64, &str) -> String {
+        match self {
+            MetricForm::Page | MetricForm::FullText => sentence::value,
+            MetricForm::ShortText => sentence::short_value,
+        }
+    }
+
+    /// Returns the columns that a narrow page drops. The conclusions and the names of the arms are
+    /// elsewhere in a full text; a short one has few metrics, and its answer has their intervals.
+    fn optional(self, values: &[String; 2]) -> Vec<String> {
+        let [baseline, value] = values.clone();
+        let interval = INTERVAL.to_owned();
+        match self {
+            MetricForm::Page => Vec::new(),
+            MetricForm::FullText => vec![CONCLUSION.to_owned(), baseline, value, interval],
+            MetricForm::ShortText => vec![interval, baseline, value],
+        }
+    }
+}
+
+/// Returns the metrics of an arm.
+pub(super) fn metrics(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> Table {
+    let names = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let titles = match form {
+        MetricForm::Page => names,
+        MetricForm::FullText | MetricForm::ShortText => titles_of_values(names),
+    };
+    let mut table = without_rows(titles, false, form);
+    let shown: Vec<&MetricChange> = shown_changes::shown(arm).collect();
+    for change in &shown {
+        table.row(cells(change, &shown, form));
+    }
+    table
+}
+
+/// Returns a table of metrics without rows; `has_arms` adds a column of their arms.
+pub(super) fn without_rows(titles: [String; 2], has_arms: bool, form: MetricForm) -> Table {
+    let optional = form.optional(&titles);
+    let [metric, change, interval] = TITLES.map(str::to_owned);
+    let [baseline, value] = titles;
+    let mut columns = vec![(metric, Align::Left)];
+    columns.extend(has_arms.then(|| ("arm".to_owned(), Align::Left)));
+    let numbers = [baseline, value, change, interval];
+    columns.extend(numbers.map(|title| (title, Align::Right)));
+    let conclusion = match form {
+        MetricForm::Page => "conclusion",
+        MetricForm::FullText | MetricForm::ShortText => CONCLUSION,
+    };
+    columns.push((conclusion.to_owned(), Align::Left));
+    Table::new(columns).with_optional_columns(optional)
+}
+
+/// Returns the titles of the columns of values: the names of the arms if both are short and no
+/// other column has them.
+pub(super) fn titles_of_values(names: [String; 2]) -> [String; 2] {
+    let is_title =
+        |name: &String| name.chars().count() <= LONGEST_TITLE && !TITLES.contains(&name.as_str());
+    match names.iter().all(is_title) {
+        true => names,
+        false => ["baseline", "value"].map(str::to_owned),
+    }
+}
+
+/// Returns the cells of a metric of a table that has these metrics: its name, both values, the
+/// change, its interval and the conclusion. In text, a reason not to compare it is a note.
+pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: MetricForm) -> [Cell; 6] {
+    let [metric, baseline, own, size, interval, conclusion] = lines::row_with(change, form.value());
+    let conclusion = match (form, &change.compared) {
+        (MetricForm::Page, _) | (_, Ok(_)) => conclusion,
+        (MetricForm::FullText | MetricForm::ShortText, Err(_)) => String::new(),
+    };
+    let short = |format: fn(f64, &str) -> String| {
+        let values = change.compared.as_ref().ok();
+        values.map(|compared| sentence::values(compared, &change.metric, format))
+    };
+    let [short_baseline, _] = short(sentence::bare_value).unwrap_or_default();
+    let [_, short_own] = short(sentence::short_value).unwrap_or_default();
+    let mark = if change.is_exploratory { " *" } else { "" };
+    let short_metric = short_name(&change.metric.to_string(), names_subject(change, among)) + mark;
+    let range = change.compared.as_ref().ok().and_then(|compared| compared.interval);
+    let short_interval =
+        range.and_then(|it| sentence::short_range(it, change.metric.quantity.scale()));
+    [
+        Cell::abbreviated(metric, short_metric),
+        Cell::abbreviated(baseline, short_baseline),
+        Cell::abbreviated(own, short_own),
+        Cell::from(size),
+        Cell::abbreviated(interval, short_interval.unwrap_or_default()),
+        Cell::from(conclusion),
+    ]
+}
+
+/// Returns true if a short name of the metric needs its job or table, as others have another one.
+fn names_subject(change: &MetricChange, among: &[&MetricChange]) -> bool {
+    let own = &change.metric;
+    among.iter().any(|other| {
+        other.metric.quantity.subject() == own.quantity.subject() && other.metric.of != own.of
+    })
+}
+
+/// Returns the name of a metric for a narrow page: `p99` for `response.p99(read)`.
+pub(super) fn short_name(metric: &str, names_subject: bool) -> String {
+    let short = metric.strip_prefix("response.").unwrap_or(metric);
+    match short.split_once('(') {
+        Some((quantity, _)) if !names_subject => quantity.to_owned(),
+        _ => short.to_owned(),
+    }
+}
+
+/// Returns the conclusions about the declared metrics as a note: `throughput(read) worse`.
+pub(super) fn conclusions(arm: &ArmComparison) -> Option<String> {
+    let declared = shown_changes::shown(arm).filter(|change| !change.is_exploratory);
+    let concluded = declared.filter_map(|change| {
+        let compared = change.compared.as_ref().ok()?;
+        Some(format!("{} {}", change.metric, compared.conclusion.name()))
+    });
+    let concluded: Vec<String> = concluded.collect();
+    (!concluded.is_empty()).then(|| format!("conclusions: {}", concluded.join("; ")))
+}
+
+/// Returns the reasons why metrics are not compared as notes, each once. Metrics have the names of
+/// their arms, if these are given.
+pub(super) fn reasons<'c>(
+    changes: impl IntoIterator<Item = (Option<&'c str>, &'c MetricChange)>,
+) -> Vec<String> {
+    let mut reasons: Vec<(NotCompared, Vec<String>)> = Vec::new();
+    for (arm, change) in changes {
+        let Err(reason) = change.compared else { continue };
+        let name = match arm {
+            Some(arm) => format!("{} of {arm}", change.metric),
+            None => change.metric.to_string(),
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let note = |(reason, names): (NotCompared, Vec<String>)| {
+        format!("{}: {}", names.join(", "), sentence::not_compared(reason))
+    };
+    reasons.into_iter().map(note).collect()
+}
+
+/// The pairs behind the first metric of an arm.
+pub(super) struct PairTable {
+    /// Name of the metric.
+    pub(super) metric: String,
+    /// Unit of its values; empty if they have it themselves.
+    pub(super) unit: &'static str,
+    /// A row for each pair.
+    pub(super) table: Table,
+    /// The Hodges-Lehmann estimate of the change.
+    pub(super) estimate: String,
+}
+
+/// Returns the pairs of the first metric; `None` if the runs were not interleaved.
+pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> Option<PairTable> {
+    let change = arm.changes.first()?;
+    let compared = change.compared.as_ref().ok()?;
+    let pairs = compared.values.pairs();
+    if pairs.is_empty() {
+        return None;
+    }
+    let names = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let titles = match form {
+        MetricForm::Page => names.clone(),
+        MetricForm::FullText | MetricForm::ShortText => titles_of_values(names.clone()),
+    };
+    let [baseline, value] = titles.map(|title| (title, Align::Right));
+    let [pair, change_title] = ["pair", "change"].map(|title| (title.to_owned(), Align::Right));
+    let first = ("first".to_owned(), Align::Left);
+    let mut table = Table::new([pair, baseline, value, change_title, first]);
+    let quantity = change.metric.quantity;
+    for (number, pair) in (1u64..).zip(pairs) {
+        let [first, second] =
+            [pair.baseline, pair.arm].map(|it| sentence::bare_value(it, quantity.unit()));
+        let name = match pair.order {
+            PairOrder::BaselineFirst => &names[0],
+            PairOrder::ArmFirst => &names[1],
+        };
+        let difference = sentence::signed(difference(pair, quantity.scale()), quantity.scale());
+        let number = base::units::grouped(number);
+        table.row([number, first, second, difference, name.clone()].map(Cell::from));
+    }
+    let unit = match quantity.unit() {
+        "bytes" => "",
+        unit => unit,
+    };
+    let estimate = sentence::signed(compared.hodges_lehmann, quantity.scale());
+    Some(PairTable { metric: change.metric.to_string(), unit, table, estimate })
+}
+
+/// Returns the change within a pair.
+fn difference(pair: &Pair, scale: Scale) -> f64 {
+    match scale {
+        Scale::Ratio => pair.arm / pair.baseline - 1.0,
+        Scale::Difference => pair.arm - pair.baseline,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::{Missing, SampleValues};
+    use workload::question::{Quantity, RunMetric};
+
+    use super::super::fixtures::{comparison, experiment};
+    use super::super::html::experiment_html;
+    use super::super::text::answer_text;
+    use super::super::view::ExperimentView;
+    use super::*;
+    use crate::text::Style;
+
+    const METRICS: [&str; 10] = [
+        "throughput(read)",
+        "response.p50(read)",
+        "response.p99_9(read)",
+        "service.p99_9(read)",
+        "rows(read)",
+        "failed(read)",
+        "cpu.generator",
+        "cpu.database.system",
+        "load(terrain_points)",
+        "size(terrain_points)",
+    ];
+
+    /// Returns an experiment that compares these metrics, of which the first two are declared, with
+    /// values and intervals as wide as they usually are.
+    fn with_metrics(metrics: &[&str]) -> ExperimentView {
+        let mut comparison = comparison(-0.1);
+        let first = comparison.arms[0].changes[0].clone();
+        let change = |(place, metric): (usize, &&str)| {
+            let mut change = first.clone();
+            change.metric = RunMetric::parse(metric).unwrap();
+            change.is_exploratory = place > 1;
+            let compared = change.compared.as_mut().unwrap();
+            compared.interval = Some(analyze::compare::ChangeInterval { low: -0.138, high: 0.126 });
+            let SampleValues::Pairs(pairs) = &mut compared.values else { panic!("pairs") };
+            let factor = match change.metric.quantity {
+                Quantity::Throughput | Quantity::Rows | Quantity::Load => 8_855.0,
+                Quantity::Service(_) => 1.5,
+                _ => 1.68,
+            };
+            for pair in pairs {
+                (pair.baseline, pair.arm) = (pair.baseline * factor, pair.arm * factor);
+            }
+            change
+        };
+        comparison.arms[0].changes = metrics.iter().enumerate().map(change).collect();
+        ExperimentView { comparison: Some(comparison), ..experiment() }
+    }
+
+    fn text(view: &ExperimentView, width: usize) -> String {
+        answer_text(view, &Style { color: false, width })
+    }
+
+    #[track_caller]
+    fn check_fits(view: &ExperimentView, width: usize) -> String {
+        let shown = text(view, width);
+        let commands = ["repeat  ", "record  ", "why  "];
+        let lines = shown.lines().filter(|line| !commands.iter().any(|it| line.starts_with(it)));
+        let widest = lines.map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= width, "{widest}: {shown}");
+        shown
+    }
+
+    #[test]
+    fn metrics_of_a_full_text_fit_a_terminal_and_lose_no_interval() {
+        let view = with_metrics(&METRICS);
+        for width in [80, 100] {
+            let shown = check_fits(&view, width);
+            for metric in METRICS {
+                let name = RunMetric::parse(metric).unwrap().quantity.name();
+                let name = name.strip_prefix("response.").unwrap_or(name);
+                assert!(shown.contains(name), "{name}: {shown}");
+            }
+            assert_eq!(shown.matches("−13.8 … +12.6").count(), METRICS.len(), "{shown}");
+            assert!(
+                shown.contains("  conclusions: throughput(read) worse; ") || width > 80,
+                "{shown}"
+            );
+        }
+        for width in [40, 60] {
+            check_fits(&view, width);
+        }
+    }
+
+    #[test]
+    fn metrics_of_two_jobs_keep_their_names_on_a_narrow_page() {
+        let view = with_metrics(&["throughput(read)", "throughput(write)", "cpu.generator"]);
+        let narrow = text(&view, 50);
+        for name in ["  throughput(read) ", "  throughput(write) ", "  cpu.generator * "] {
+            assert!(narrow.contains(name), "{name}: {narrow}");
+        }
+    }
+
+    #[test]
+    fn long_names_of_arms_are_in_the_heading_of_their_tables() {
+        let mut view = with_metrics(&METRICS);
+        view.arms[1].name = "an arm with a long name".to_owned();
+        let whole = text(&view, usize::MAX);
+        assert!(whole.contains("\nmetrics of an arm with a long name against plain\n"), "{whole}");
+        assert!(!text(&with_metrics(&METRICS), usize::MAX).contains("metrics of "));
+        assert!(
+            experiment_html(&view).contains("<th scope=\"col\" class=\"number\">an arm with a")
+        );
+    }
+
+    #[test]
+    fn reason_not_to_compare_is_a_note_of_the_text_and_a_cell_of_the_page() {
+        let mut view = with_metrics(&METRICS);
+        let reason = NotCompared::Missing(Missing::OfferedRate);
+        view.comparison.as_mut().unwrap().arms[0].changes[1].compared = Err(reason);
+        let note = "\n  response.p50(read): it is the rate that is offered\n";
+        assert!(text(&view, 80).contains(note), "{}", text(&view, 80));
+        let page = experiment_html(&view);
+        assert!(page.contains("<bdi>it is the rate that is offered</bdi></td>"), "{page}");
+    }
+
+    #[test]
+    fn pairs_have_the_unit_of_their_values() {
+        let view = with_metrics(&["response.p50(read)"]);
+        let shown = text(&view, 80);
+        assert!(shown.contains("\npairs of response.p50(read), in ms\n"), "{shown}");
+        assert!(shown.contains("\n  pair  plain  tls   change  first\n"), "{shown}");
+        assert!(experiment_html(&view).contains(">Pairs of response.p50(read): in ms <a"));
+        let failed = text(&with_metrics(&["failed(read)"]), 80);
+        assert!(failed.contains("\npairs of failed(read)\n") && failed.contains("  16,800 %  "));
+    }
+
+    #[test]
+    fn short_name_keeps_the_job_if_there_are_several() {
+        assert_eq!(short_name("response.p99(read)", false), "p99");
+        assert_eq!(short_name("response.p99(read)", true), "p99(read)");
+        assert_eq!(short_name("service.p99(read)", false), "service.p99");
+        assert_eq!(short_name("throughput", false), "throughput");
+    }
+}
