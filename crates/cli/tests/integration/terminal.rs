@@ -125,7 +125,9 @@ fn last_screen_of_an_answer_has_verdict_limiter_and_result() {
     assert_eq!(answer_on_a_terminal(&mut place.command(&report), 80), piped, "a pipe gets 80");
     let lines: Vec<&str> = piped.lines().collect();
     let screen = lines[lines.len() - 24..].join("\n");
-    for words in ["\nVALID: ", "\nNot saturated: ", "\nread  offered 100/s", "\nEvery SLO is met"] {
+    for words in
+        ["\nVALID: ", "\nThroughput not limited: ", "\nread  offered 100/s", "\nEvery SLO is met"]
+    {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     for columns in [60, 213] {

@@ -382,7 +382,7 @@ mod tests {
     }
 
     const SATISFIED: &str =
-        "Not saturated: every open job was answered at the rate at which requests arrived";
+        "Throughput not limited: open jobs kept up with arrivals; times are not judged";
     const OVERLOADED: &str = "The limiter is unknown: requests arrive faster than they are \
                               answered, and no observed component is saturated";
 

@@ -272,7 +272,7 @@ mod tests {
         let because = "every request was answered".to_owned();
         let limiter = ArmLimiter { component: Component::NotSaturated, because, runs: 5, of: 6 };
         view.arms[1].limiter = Some(limiter.clone());
-        let sentence = "tls: Not saturated: every request was answered (in 5 of 6 runs)";
+        let sentence = "tls: Throughput not limited: every request was answered (in 5 of 6 runs)";
         assert_eq!(lines::limiter_evidence(&view), [sentence]);
         assert!(text_of(&view).contains(&format!("\n           {sentence}\n")));
         assert!(experiment_html(&view).contains(sentence));

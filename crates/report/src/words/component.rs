@@ -20,7 +20,7 @@ pub(crate) fn utilised(component: &UtilisedComponent) -> String {
 /// Returns the limiter as the beginning of a sentence.
 pub(crate) fn lead(component: Component) -> &'static str {
     match component {
-        Component::NotSaturated => "Not saturated",
+        Component::NotSaturated => "Throughput not limited",
         Component::Concurrency => "The number of clients limited the result",
         Component::Connections => "The number of connections limited the result",
         Component::GeneratorCpu => "The load generator lacked a processor",

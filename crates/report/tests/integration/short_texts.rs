@@ -70,7 +70,7 @@ fn short_answer_ends_with_verdict_limiter_result_and_commands() {
         "\nSUSPECT: ",
         "\n  send-lag ",
         "What to do: ",
-        "\nNot saturated: ",
+        "\nThroughput not limited: ",
         "\nread  offered 300/s",
         "\nOne host",
         "\nEvery SLO is met: 1 condition",
