@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
 use super::data;
-use super::layout::{LINE, Layout, SWATCH, WIDEST, WIDTH, cut, width, wrapped};
+use super::layout::{LABEL_LINE, LINE, Layout, SWATCH, WIDTH, cut, label_lines, width, wrapped};
 use super::palette::{PLAIN, color};
 use super::path::PixelPoint;
 use super::shapes;
@@ -68,8 +68,12 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
             let (from, to) = (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.right, y });
             canvas.line(from, to, grid);
         }
-        let point = PixelPoint { x: layout.left - 6.0, y: y + 4.0 };
-        canvas.text(point, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
+        let lines = label_lines(&tick.label);
+        let first = y + 4.0 - (lines.len() as f64 - 1.0) * LABEL_LINE / 2.0;
+        for (row, line) in lines.iter().enumerate() {
+            let point = PixelPoint { x: layout.left - 6.0, y: first + row as f64 * LABEL_LINE };
+            canvas.text(point, Anchor::End, "", line);
+        }
     }
 }
 

@@ -23,7 +23,7 @@ const CATEGORY: f64 = 48.0;
 pub(super) const LINE: f64 = 16.0;
 
 /// Widest labels of a vertical axis, in pixels.
-pub(super) const WIDEST: f64 = 170.0;
+const WIDEST: f64 = 170.0;
 
 /// Mean width of a character of one column, as a fraction of its height. Digits have 0.56 in most
 /// sans-serif fonts, capitals more.
@@ -32,7 +32,16 @@ const COLUMN: f64 = 0.58;
 /// Width of the widest letters, as a fraction of their height.
 const WIDE: f64 = 0.95;
 
-/// Maximum number of lines of a caption in a figure that is a file.
+/// Height of a line of a label of a vertical axis, in pixels.
+pub(super) const LABEL_LINE: f64 = 14.0;
+
+/// Maximum number of lines of such a label: those of two categories must not touch.
+const MOST_LABEL_LINES: usize = 3;
+
+/// Maximum number of lines of a title in a figure that is a file.
+const MOST_TITLE_LINES: usize = 2;
+
+/// Maximum number of lines of its caption.
 const MOST_LINES: usize = 5;
 
 /// The places of the parts of a figure, in pixels.
@@ -51,8 +60,8 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn of(figure: &Figure, context: FigureContext<'_>) -> Layout {
         let (headings, mut y) = headings(figure, context);
-        let labels = figure.y.ticks.iter().map(|tick| width(&tick.label, TEXT));
-        let widest = labels.fold(0.0, f64::max).min(WIDEST);
+        let labels = figure.y.ticks.iter().flat_map(|tick| label_lines(&tick.label));
+        let widest = labels.map(|line| width(&line, TEXT)).fold(0.0, f64::max);
         let left = if figure.missing.is_some() { 12.0 } else { (widest + 10.0).max(24.0) };
         let right = WIDTH - 14.0;
         let legend = match figure.missing {
@@ -96,11 +105,13 @@ fn headings(figure: &Figure, context: FigureContext<'_>) -> (Vec<(PixelPoint, f6
     if context != FigureContext::File {
         return (headings, y);
     }
-    y += 22.0;
-    let title = cut(&figure.title, TITLE, WIDTH - 24.0);
-    headings.push((PixelPoint { x: 12.0, y }, TITLE, title));
+    y += 22.0 - LINE;
+    for line in limited(&figure.title, TITLE, WIDTH - 24.0, MOST_TITLE_LINES) {
+        y += LINE;
+        headings.push((PixelPoint { x: 12.0, y }, TITLE, line));
+    }
     if figure.missing.is_none() {
-        for line in wrapped(&figure.caption, TEXT, WIDTH - 24.0).into_iter().take(MOST_LINES) {
+        for line in limited(&figure.caption, TEXT, WIDTH - 24.0, MOST_LINES) {
             y += LINE;
             headings.push((PixelPoint { x: 12.0, y }, TEXT, line));
         }
@@ -172,9 +183,88 @@ pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
     lines
 }
 
+/// Breaks a text into at most this number of lines; the last one is cut if there is more.
+fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
+    with_last_cut(wrapped(text, height, room), height, room, most)
+}
+
+fn with_last_cut(mut lines: Vec<String>, height: f64, room: f64, most: usize) -> Vec<String> {
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(cut(&rest, height, room));
+    }
+    lines
+}
+
+/// Returns the lines of a label of a vertical axis: one if it fits, or else the lines that it has
+/// itself. Of a metric such as `response.p99(read)`, the job may be on a line of its own: a name
+/// that is cut may be read as another one.
+pub(super) fn label_lines(label: &str) -> Vec<String> {
+    let whole = label.replace('\n', " ");
+    if width(&whole, TEXT) <= WIDEST {
+        return vec![whole];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for part in label.split('\n') {
+        let mut is_first = true;
+        for piece in part.split_whitespace().flat_map(pieces) {
+            let glue = if piece.starts_with('(') { "" } else { " " };
+            match lines.last_mut() {
+                Some(line)
+                    if !is_first && width(&format!("{line}{glue}{piece}"), TEXT) <= WIDEST =>
+                {
+                    line.push_str(glue);
+                    line.push_str(piece);
+                }
+                _ => lines.push(cut(piece, TEXT, WIDEST)),
+            }
+            is_first = false;
+        }
+    }
+    with_last_cut(lines, TEXT, WIDEST, MOST_LABEL_LINES)
+}
+
+/// Divides a word before its parenthesis.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));
+    [name, rest].into_iter().filter(|piece| !piece.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_label_has_its_metric_job_and_arm_on_lines() {
+        for (label, expected) in [
+            ("throughput(read)\nat 4", &["throughput(read) at 4"][..]),
+            ("throughput(read)\nof without-index", &["throughput(read)", "of without-index"]),
+            (
+                "response.p99_9(checkout)\nof an arm at 16",
+                &["response.p99_9", "(checkout)", "of an arm at 16"],
+            ),
+            (
+                "response.p99_9(checkout)\nof an arm with a long name at 16",
+                &["response.p99_9", "(checkout)", "of an arm with a lon…"],
+            ),
+        ] {
+            assert_eq!(label_lines(label), expected, "{label}");
+        }
+        let job = "x".repeat(300);
+        let lines = label_lines(&format!("throughput({job})\nof tls"));
+        assert_eq!((lines.len(), lines[2].as_str()), (3, "of tls"), "{lines:?}");
+        assert!(lines.iter().all(|line| width(line, TEXT) <= WIDEST), "{lines:?}");
+    }
+
+    #[test]
+    fn title_and_caption_that_are_cut_end_in_an_ellipsis() {
+        let long = ["word"; 200].join(" ");
+        let lines = limited(&long, TEXT, 456.0, MOST_LINES);
+        assert_eq!(lines.len(), MOST_LINES);
+        assert!(lines[MOST_LINES - 1].ends_with('…'), "{lines:?}");
+        let whole = limited("Heat map of the job payments_by_card", TITLE, 200.0, 2);
+        assert_eq!(whole.join(" "), "Heat map of the job payments_by_card");
+    }
 
     #[test]
     fn long_texts_are_cut_and_wrapped() {

@@ -108,13 +108,17 @@ fn limits<'a>(
 }
 
 impl Effect<'_> {
+    /// Returns the metric, and on a second line the arm and the point, if there are several. A
+    /// metric that is compared by difference has its unit, as the axis has changes in percent.
     fn label(&self, arms: &[ArmView]) -> String {
-        let at = self.point.map_or_else(String::new, |point| format!(" at {point}"));
-        let of = match arms.len() {
-            0..=2 => String::new(),
-            _ => format!(" of {}", arms[self.arm.arm].name),
+        let of = (arms.len() > 2).then(|| format!("of {}", arms[self.arm.arm].name));
+        let at = self.point.map(|point| format!("at {point}"));
+        let more: Vec<String> = of.into_iter().chain(at).collect();
+        let unit = match self.change.metric.quantity.scale() {
+            Scale::Ratio => "",
+            Scale::Difference => " in points",
         };
-        format!("{}{of}{at}", self.change.metric)
+        format!("{}{unit}\n{}", self.change.metric, more.join(" ")).trim_end().to_owned()
     }
 
     fn is_exploratory(&self) -> bool {
@@ -230,7 +234,8 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
 }
 
 /// Returns the texts next to the ranges of an effect: bets and limits above, the smallest change
-/// that matters below, and an estimate beyond the axis.
+/// that matters below. An estimate beyond the axis is above: only metrics that were not declared
+/// may lie there, and these have neither bets nor limits.
 fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
     let label = |ink: Ink, at: f64, is_below: bool, text: String| {
         let at = Point { x: at.clamp(x.from, x.to), y };
@@ -245,7 +250,7 @@ fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
         .map(|limit| label(Ink::Bad, limit.change, false, format!("limit {}", limit.bound())));
     let (change, delta) = (effect.compared.change, effect.change.delta);
     let small = label(Ink::Quiet, delta, true, format!("±{}", percent(delta)));
-    let beyond = (!x.has(change)).then(|| label(Ink::Plain, change, true, effect.text()));
+    let beyond = (!x.has(change)).then(|| label(Ink::Plain, change, false, effect.text()));
     bets.chain(limits).chain([small]).chain(beyond).collect()
 }
 
@@ -329,7 +334,11 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let finite = || differences.iter().copied().chain(ends).filter(|y| y.is_finite());
     let low = finite().fold(0.0, f64::min);
     let high = finite().fold(0.0, f64::max);
-    let y = Axis::linear("change within the pair", Unit::Change, [low, high]);
+    let title = match scale {
+        Scale::Ratio => "change within the pair",
+        Scale::Difference => "change within the pair, in points",
+    };
+    let y = Axis::linear(title, Unit::Change, [low, high]);
     // Infinite values lie at an end of the axis.
     let within = |value: f64| value.clamp(y.from, y.to);
     let points = (1..).map(f64::from).zip(&differences);
@@ -400,8 +409,8 @@ mod tests {
         figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" }).remove(0)
     }
 
-    fn names(figure: &Figure) -> Vec<&str> {
-        figure.y.ticks.iter().map(|tick| tick.label.as_str()).collect()
+    fn names(figure: &Figure) -> Vec<String> {
+        figure.y.ticks.iter().map(|tick| tick.label.replace('\n', " ")).collect()
     }
 
     /// Adds the change of a metric that was not declared.
@@ -433,7 +442,10 @@ mod tests {
         });
         assert_eq!(hollow, Some(vec![Point { x: 0.02, y: 1.0 }]));
         let text = "+2,067 % (+2,067 … +2,067 %)";
-        let is_text = |mark: &Mark| matches!(mark, Mark::Text { text: it, .. } if it == text);
+        let is_text = |mark: &Mark| {
+            // Below it is the smallest change that matters, which may be near that end.
+            matches!(mark, Mark::Text { text: it, is_below: false, .. } if it == text)
+        };
         assert!(figure.marks.iter().any(is_text), "{:?}", figure.marks);
         assert_eq!(
             figure.caption,
@@ -449,6 +461,18 @@ mod tests {
         let comparisons = vec![(Some("4"), &comparison)];
         let at_point = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
         assert_eq!(names(at_point), ["throughput(read) at 4"]);
+    }
+
+    #[test]
+    fn arm_and_point_are_on_a_second_line_and_points_of_percent_are_named() {
+        let mut comparison = comparison(-0.1);
+        let mut arms = experiment().arms;
+        arms.push(arms[1].clone());
+        comparison.arms[0].changes[0].metric = RunMetric::parse("failed(read)").unwrap();
+        let comparisons = vec![(Some("4"), &comparison)];
+        let figure = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
+        assert_eq!(figure.y.ticks[0].label, "failed(read) in points\nof tls at 4");
+        assert_eq!(pairs(&comparison).y.title, "change within the pair, in points");
     }
 
     #[test]

@@ -336,8 +336,11 @@ fn response_figure(
     let named = if is_by_arm { series } else { &series[series.len() - 1..] };
     let grown: Vec<String> =
         named.iter().filter_map(|one| growth(subject, &positions, one, is_by_arm)).collect();
+    let has_several =
+        |one: &Series<'_>| positions.order.iter().filter(|it| one.mean(**it).is_some()).count() > 1;
+    let verb = if named.iter().any(has_several) { "goes from" } else { "is" };
     let caption = format!(
-        "{} goes from {}{}{}.",
+        "{} {verb} {}{}{}.",
         statistic.name(),
         grown.join("; "),
         beyond(subject, &drawn, named),

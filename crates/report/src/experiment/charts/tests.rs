@@ -126,6 +126,22 @@ fn equal_means_without_intervals_are_ties() {
 }
 
 #[test]
+fn single_point_is_drawn_and_its_caption_has_no_course() {
+    let mut sweep = SweepView { best: None, ..sweep(&POINTS[..1], 1) };
+    sweep.curves[0].best = None;
+    let figures = drawn(&sweep);
+    assert_eq!(figures[0].caption, "The highest mean is 100/s at 1.");
+    assert_eq!(figures[1].caption, "p99 is 2.00 ms at 1.");
+    for figure in &figures {
+        let text = crate::svg::svg(figure);
+        assert!(
+            figure.missing.is_none() && !text.contains("NaN") && !text.contains("inf"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn unproven_points_are_not_ties() {
     let mut sweep = sweep(&POINTS, 1);
     let best = sweep.curves[0].best.as_mut().unwrap();
