@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use base::units::grouped;
 use base::{WallTime, is_terminal_control};
 
 /// A note about a record: a remark of the program, or one that a reviewer has added later.
@@ -74,8 +75,8 @@ impl fmt::Display for NoteError {
         match self {
             NoteError::Empty => f.write_str("the note is empty"),
             NoteError::TooLong { characters } => {
-                let most = Note::LONGEST_TEXT;
-                write!(f, "the note has {characters} characters; at most {most} are allowed")
+                let [has, most] = [*characters, Note::LONGEST_TEXT].map(|it| grouped(it as u64));
+                write!(f, "the note has {has} characters; at most {most} are allowed")
             }
             NoteError::Control => f.write_str("the note has control characters"),
             NoteError::Author => write!(
@@ -108,7 +109,10 @@ mod tests {
             assert_eq!(refused("ann", empty), NoteError::Empty);
         }
         let long = "x".repeat(1 << 20);
-        assert_eq!(refused("ann", &long), NoteError::TooLong { characters: 1 << 20 });
+        let too_long = refused("ann", &long);
+        assert_eq!(too_long, NoteError::TooLong { characters: 1 << 20 });
+        let words = "the note has 1,048,576 characters; at most 4,000 are allowed";
+        assert_eq!(too_long.to_string(), words);
         for control in ["\u{1b}[2J", "a\0", "\u{202e}evil", "bell\u{7}"] {
             assert_eq!(refused("ann", control), NoteError::Control, "{control:?}");
         }

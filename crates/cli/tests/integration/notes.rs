@@ -76,7 +76,7 @@ fn unusable_texts_and_records_are_refused() {
     note("r.assay", &[" \n "]).refuses(&["the note is empty"]);
     // The longest argument of a program on Linux has 128 KiB.
     let long = "x".repeat(100_000);
-    note("r.assay", &[&long]).refuses(&["100000 characters", "at most 4000"]);
+    note("r.assay", &[&long]).refuses(&["100,000 characters", "at most 4,000"]);
     note("r.assay", &["\u{1b}]0;evil\u{7}"]).refuses(&["control characters"]);
     note("r.assay", &["x", "--author", " "]).refuses(&["the name of the author"]);
     note("no.assay", &["x"]).refuses(&["there is no file `no.assay`"]);

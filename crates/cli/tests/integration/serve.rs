@@ -293,7 +293,7 @@ fn notes_that_cannot_be_added_are_refused() {
         served.add_note(record, body).expect(code, &[words]);
     }
     let long = format!("author=ann&text={}", "x".repeat(10_000));
-    served.add_note("r.assay", &long).expect(400, &["at most 4000"]);
+    served.add_note("r.assay", &long).expect(400, &["at most 4,000"]);
     served.add_note("r.assay", &"x".repeat(65_537)).expect(413, &[]);
     let Served { address, token, .. } = &served;
     let foreign = format!(

@@ -46,6 +46,9 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             };
             format!("no claim about {metric} of {arm} ({between}); {more}")
         }
+        Conclusion::NoScatter if compared.change == 0.0 => {
+            format!("no claim about {metric} of {arm}: it is the same in all runs ({between})")
+        }
         Conclusion::NoScatter => {
             let size = signed(compared.change, scale);
             format!("no claim about {metric} of {arm}: all runs differ by {size} ({between})")
@@ -70,7 +73,13 @@ pub(super) fn runs(size: SampleSize) -> String {
 
 /// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
 pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
+    let has_no_scatter = change.compared.as_ref().is_ok_and(|compared| {
+        matches!(compared.conclusion, Conclusion::NoScatter | Conclusion::SingleRun)
+    });
     let outcome = match outcome {
+        Some(BetOutcome::Undecided { .. }) if has_no_scatter => {
+            "undecided: there is no scatter to judge the change by".to_owned()
+        }
         Some(BetOutcome::Undecided { more_pairs }) => {
             format!("undecided: {}", more(more_pairs, "decide the bet"))
         }
@@ -276,6 +285,39 @@ mod tests {
     fn numbers_of_clients_are_whole_if_they_can_be() {
         let shown = [1.0, 10.0, 10.5].map(|clients| value(clients, "clients"));
         assert_eq!(shown, ["1 client", "10 clients", "10.5 clients"]);
+    }
+
+    #[test]
+    fn equal_runs_are_named_as_such_and_leave_a_bet_undecided() {
+        let pair = Pair { baseline: 0.0, arm: 0.0, order: PairOrder::ArmFirst };
+        let compared = Compared {
+            values: SampleValues::Pairs(vec![pair; 6]),
+            means: [0.0; 2],
+            change: 0.0,
+            interval: None,
+            hodges_lehmann: 0.0,
+            spread: Some(0.0),
+            order_effect: None,
+            conclusion: Conclusion::NoScatter,
+        };
+        let bet_on = Bet::parse("failed(read) +0% .. +10%").unwrap();
+        let undecided = BetOutcome::Undecided { more_pairs: None };
+        let change = MetricChange {
+            metric: RunMetric::parse("failed(read)").unwrap(),
+            is_exploratory: false,
+            alpha: 0.05,
+            delta: 0.001,
+            compared: Ok(compared),
+            bets: Vec::new(),
+        };
+        assert_eq!(
+            answer("tls", "plain", &change),
+            "no claim about failed(read) of tls: it is the same in all runs (6 interleaved pairs)"
+        );
+        assert_eq!(
+            bet(&bet_on, Some(undecided), &change),
+            "failed(read) +0% .. +10%: undecided: there is no scatter to judge the change by"
+        );
     }
 
     #[test]
