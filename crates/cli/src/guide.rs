@@ -1,5 +1,5 @@
-//! The parts of the guide that explain a check, a limiter, a metric, an exit code or a term. They
-//! are read from the pages of the guide: there is only one text.
+//! The parts of the guide that explain a check, a limiter, a metric, an objection, an exit code or
+//! a term. They are read from the pages of the guide: there is only one text.
 
 use workload::question::RunMetric;
 
@@ -14,6 +14,8 @@ pub(crate) enum Topic {
     Limiter,
     /// A metric of experiments.
     Metric,
+    /// An objection to a comparison.
+    Objection,
     /// An exit code.
     ExitCode,
     /// A word of answers and messages.
@@ -45,6 +47,7 @@ impl Topic {
             Topic::DoctorCheck => "a check of `assay doctor`",
             Topic::Limiter => "a limiter",
             Topic::Metric => "a metric of experiments",
+            Topic::Objection => "an objection to a comparison",
             Topic::ExitCode => "an exit code",
             Topic::Term => "a term",
         }
@@ -56,7 +59,7 @@ impl Topic {
             Topic::Check => "docs/checks.md",
             Topic::DoctorCheck => "docs/environment.md",
             Topic::Limiter => "docs/limiter.md",
-            Topic::Metric => "docs/comparing.md",
+            Topic::Metric | Topic::Objection => "docs/comparing.md",
             Topic::ExitCode => "docs/command-line.md",
             Topic::Term => "docs/glossary.md",
         }
@@ -83,6 +86,7 @@ impl Explanation {
             | Topic::DoctorCheck
             | Topic::Limiter
             | Topic::Metric
+            | Topic::Objection
             | Topic::ExitCode => known == name,
         };
         self.names.iter().any(is_name)
@@ -107,6 +111,7 @@ pub(crate) fn explanations() -> Vec<Explanation> {
     all.extend(rows(Topic::DoctorCheck, chapter(DOCTOR, "The doctor")));
     all.extend(rows(Topic::Limiter, chapter(LIMITERS, "The components")));
     all.extend(rows(Topic::Metric, chapter(METRICS, "Metrics")));
+    all.extend(rows(Topic::Objection, part(METRICS, "### What is not compared")));
     all.extend(rows(Topic::ExitCode, chapter(COMMANDS, "Exit codes")));
     all.extend(terms(GLOSSARY));
     all
@@ -142,6 +147,12 @@ fn sections(page: &str) -> Vec<Explanation> {
 fn chapter<'p>(page: &'p str, heading: &str) -> &'p str {
     let after = page.split_once(&format!("\n## {heading}\n")).map_or("", |(_, after)| after);
     after.split("\n## ").next().unwrap_or_default()
+}
+
+/// Returns the part of a page below a heading of any level.
+fn part<'p>(page: &'p str, heading: &str) -> &'p str {
+    let after = page.split_once(&format!("\n{heading}\n")).map_or("", |(_, after)| after);
+    after.split("\n#").next().unwrap_or_default()
 }
 
 /// Returns the rows of the first table of a chapter. The first cell has the names, and the others
@@ -219,6 +230,10 @@ mod tests {
             let is_known = all.iter().any(|one| one.topic == Topic::Metric && one.is_about(name));
             assert!(is_known, "{name}");
         }
+        let mut objections = names(Topic::Objection);
+        objections.sort_unstable();
+        let known = ["data", "durability", "environment", "incomplete", "invalid", "plan"];
+        assert_eq!(objections, known);
         assert_eq!(names(Topic::ExitCode), ["2", "130", "4", "3", "1", "0"]);
         let found = analyze::doctor::judge(&Surroundings {
             server: Some(Server { network: Vec::new(), settings: Vec::new() }),
@@ -231,8 +246,23 @@ mod tests {
             assert!(doctor.contains(&check.to_owned()), "{check}");
         }
         let terms = names(Topic::Term);
-        let verdicts = ["VALID", "SUSPECT", "INVALID", "SLO", "withheld", "undecided", "teardown"];
-        verdicts.iter().for_each(|word| assert!(terms.contains(&(*word).to_owned()), "{word}"));
+        let words = [
+            "VALID",
+            "SUSPECT",
+            "INVALID",
+            "SLO",
+            "withheld",
+            "undecided",
+            "teardown",
+            "declared",
+            "exploratory",
+            "bracket",
+            "hold",
+            "equivalent",
+            "tie",
+            "binding condition",
+        ];
+        words.iter().for_each(|word| assert!(terms.contains(&(*word).to_owned()), "{word}"));
         assert!(terms.iter().all(|term| !term.is_empty() && !term.contains('*')), "{terms:?}");
         assert!(all.iter().all(|one| !one.text.is_empty() && !one.text.contains("](")));
     }

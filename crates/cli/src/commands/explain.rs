@@ -1,4 +1,4 @@
-//! `assay explain`: the guide on a check, a limiter, a metric, an exit code or a term.
+//! `assay explain`: the guide on checks, limiters, metrics, objections, exit codes and terms.
 
 use base::{closest, either};
 
@@ -38,6 +38,7 @@ fn list(all: &[Explanation]) -> String {
         (Topic::DoctorCheck, "checks of `assay doctor`"),
         (Topic::Limiter, "limiters"),
         (Topic::Metric, "metrics"),
+        (Topic::Objection, "objections to a comparison"),
         (Topic::ExitCode, "exit codes"),
         (Topic::Term, "terms"),
     ];
@@ -67,7 +68,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
         true => String::new(),
         false => format!("; did you mean {}?", either(&near)),
     };
-    let words = "the guide has no check, limiter, metric, exit code or term";
+    let words = "the guide has no check, limiter, metric, objection, exit code or term";
     Complaint::new(format!("{words} `{name}`{meant}")).help("`assay explain` lists the names")
 }
 

@@ -1,4 +1,4 @@
-//! `assay explain`: the guide on checks, limiters, metrics, exit codes and terms.
+//! `assay explain`: the guide on checks, limiters, metrics, objections, exit codes and terms.
 
 use crate::support::Place;
 
@@ -18,11 +18,24 @@ fn guide_on_a_name_is_printed_with_its_page() {
     let several = shown(&["stall", "step"]);
     assert!(several.contains("stall: a check") && several.contains("\nstep: a check"));
     let names = shown(&[]);
-    assert!(names.starts_with("checks: complete, window, ") && names.lines().count() == 6);
+    assert!(names.starts_with("checks: complete, window, ") && names.lines().count() == 7);
     let doctor = shown(&["busy-machine"]);
     let head = "busy-machine: a check of `assay doctor` (docs/environment.md)\n\nfinds: other";
     assert!(doctor.starts_with(head), "{doctor}");
-    for word in ["VALID", "suspect", "slo", "withheld", "undecided", "response time"] {
+    let objection = shown(&["incomplete"]);
+    let head = "incomplete: an objection to a comparison (docs/comparing.md)\n\nobjection: a run";
+    assert!(objection.starts_with(head), "{objection}");
+    let words = [
+        "VALID",
+        "suspect",
+        "slo",
+        "withheld",
+        "undecided",
+        "response time",
+        "bracket",
+        "declared",
+    ];
+    for word in words {
         let text = shown(&[word]);
         assert!(text.starts_with(&format!("{word}: a term (docs/glossary.md)\n\n")), "{text}");
     }
@@ -34,10 +47,10 @@ fn unknown_name_suggests_the_nearest() {
     let near = place.assay(&["explain", "send-lags"]).expect(2);
     assert_eq!(
         near.stderr,
-        "error: the guide has no check, limiter, metric, exit code or term `send-lags`; did you \
-         mean `send-lag`?\n  = help: `assay explain` lists the names\n"
+        "error: the guide has no check, limiter, metric, objection, exit code or term \
+         `send-lags`; did you mean `send-lag`?\n  = help: `assay explain` lists the names\n"
     );
-    for name in ["qqqqqq", "", "1.0", "x", "incomplete"] {
+    for name in ["qqqqqq", "", "1.0", "x"] {
         let far = place.assay(&["explain", name]).expect(2);
         assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);
         assert!(far.stderr.ends_with("help: `assay explain` lists the names\n"), "{}", far.stderr);
