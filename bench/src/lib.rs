@@ -51,5 +51,5 @@ fn commit() -> Option<String> {
 pub fn peak_rss() -> u64 {
     let kib = field("/proc/self/status", "VmHWM").unwrap_or_default();
     let kib = kib.split(' ').next().and_then(|number| number.parse::<u64>().ok());
-    kib.expect("the kernel tells a process its own memory") * 1024
+    kib.expect("the kernel reports the memory of a process") * 1024
 }

@@ -149,8 +149,12 @@ fn closed_logged() -> f64 {
         outcome.requests
     });
     for (requests, log) in logs.into_inner() {
-        let told = log.finish(|| true);
-        assert_eq!(told.rows + told.dropped, requests, "every request has a row, or is counted");
+        let report = log.finish(|| true);
+        assert_eq!(
+            report.rows + report.dropped,
+            requests,
+            "every request has a row, or is counted"
+        );
     }
     time
 }

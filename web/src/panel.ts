@@ -4,7 +4,7 @@
 import { type AxisMode, made, Plot } from "./plot.js";
 import { spacing } from "./reading.js";
 
-/** What the controls of a figure ask for: the cursor and the time are shared by all figures. */
+/** A receiver of requests of the controls: the cursor and the time are shared by all figures. */
 export interface Listener {
   /** The cursor is at a place of the whole figure, in pixels; none if it has left. */
   cursor(panel: Panel, place: number | undefined): void;
@@ -205,7 +205,7 @@ export class Panel {
     return true;
   }
 
-  /** Returns the place some points further, in the whole figure. */
+  /** Returns the position `move` points further, in the whole figure. */
   private neighbour(at: number, move: number): number {
     const { places } = this.plot;
     if (!Number.isFinite(move)) return (move < 0 ? places[0] : places[places.length - 1]) ?? at;

@@ -16,7 +16,7 @@ const CUT = ["symbols", "error-bars", "dots"];
 /** Length of a tick without a label, in pixels. */
 const MINOR = 4;
 
-/** How the vertical axis is drawn. */
+/** A way to draw the vertical axis. */
 export type AxisMode = "zero" | "fit" | "log";
 
 interface Mark {

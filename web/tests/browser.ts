@@ -121,7 +121,7 @@ test("a record of a week with three jobs and all observers has at most 200 MB", 
 /** Goals for writing a page in seconds of processor time. */
 const TO_WRITE: Record<string, number> = { hour: 1, week: 3, comparison: 2 };
 
-/** How many times a goal may be missed: the machine of the tests is slower, and busy. */
+/** Largest multiple of a goal: the machine of the tests is slower, and busy. */
 const TOLERANCE = 3;
 
 test("pages are written within three times their goals, in processor time", () => {

@@ -8,13 +8,13 @@ import { Records } from "./records.js";
 
 const FOLDER = resolve("../docs/images");
 
-/** Pages, and the most of each that is shown, in pixels. */
+/** Pages, and the height of each that is shown, in pixels. */
 const PICTURES = { run: 830, comparison: 1000, sweep: 780, capacity: 1000 };
 
 /** The same of a study's page. */
 const OF_STUDY = 1300;
 
-/** A page with the image of its first screen, at most so high. */
+/** A page, the image of its first screen, and the largest height of the image, in pixels. */
 interface Picture {
   readonly page: string;
   readonly image: string;

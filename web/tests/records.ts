@@ -44,13 +44,13 @@ start = 2s
 stop = 4s
 `;
 
-/** How a record is made. */
+/** The making of a record. */
 interface Recipe {
   readonly name: string;
   /** Texts by name of the file; the first one is run. None if the record is one of the tree. */
   readonly files?: Record<string, string>;
   readonly more?: string[];
-  /** Whether it gets the samples of all observers, which a run in virtual time has not. */
+  /** True if it gets the samples of all observers, which a run in virtual time does not have. */
   readonly isObserved?: boolean;
   /** True if it is run in real time. */
   readonly isReal?: boolean;

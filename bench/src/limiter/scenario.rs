@@ -17,7 +17,7 @@ pub(super) struct ScenarioKind {
     pub(super) run: RunOn,
 }
 
-/// The function that creates a bottleneck and runs `assay` against it, and its servers.
+/// The function that creates a bottleneck and runs `assay` against it, and the servers for it.
 pub(super) enum RunOn {
     /// One scenario, whose server is part of the function.
     One(fn(&ScenarioEnv) -> Result<Answer, RepetitionError>),
@@ -191,8 +191,8 @@ mod tests {
             }),
         };
         let scenarios = kind.scenarios();
-        let told: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.made)).collect();
-        assert_eq!(told, [("hot row, PostgreSQL", "one row"), ("hot row, MySQL", "the same")]);
+        let reported: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.made)).collect();
+        assert_eq!(reported, [("hot row, PostgreSQL", "one row"), ("hot row, MySQL", "the same")]);
         let single =
             ScenarioKind { run: RunOn::One(|_| Err(Unsupported::because("never").into())), ..kind };
         assert_eq!(single.scenarios()[0].name, "hot row");

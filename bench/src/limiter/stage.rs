@@ -258,10 +258,11 @@ impl ScenarioEnv {
         command.args(["-shared", "-fPIC", "-O1", &format!("-DFLUSH_US={flush_us}")]);
         command.args([format!("-DREAD_US={read_us}"), format!("-DWRITE_NS={write_ns}")]);
         command.arg("-o");
-        let told = command.arg(&library).arg(&source).arg("-ldl").output();
-        let told = told.map_err(|error| Unsupported::because(format!("no C compiler: {error}")))?;
-        if !told.status.success() {
-            return Err(String::from_utf8_lossy(&told.stderr).into_owned().into());
+        let output = command.arg(&library).arg(&source).arg("-ldl").output();
+        let output =
+            output.map_err(|error| Unsupported::because(format!("no C compiler: {error}")))?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
         // The server runs as another user.
         open_to_all(self.folder.path(), 0o755)?;
@@ -287,9 +288,9 @@ fn summary_of(record: &Path) -> Result<analyze::Summary, RepetitionError> {
 
 /// Runs a command and returns the JSON document that it prints.
 fn document_of(mut command: Command) -> Result<Value, RepetitionError> {
-    let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
-    let document = serde_json::from_slice(&told.stdout).map_err(|error| {
-        let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    let output = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
+    let document = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
         format!("{error}: {words}")
     })?;
     Ok(document)
@@ -353,14 +354,14 @@ pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
 
 /// Runs a command and fails with its first line of error output if it does not succeed.
 pub(super) fn succeed(command: &mut Command) -> Result<(), RepetitionError> {
-    let told = command.stdin(Stdio::null()).output();
+    let output = command.stdin(Stdio::null()).output();
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let told = told.map_err(|error| Unsupported::because(format!("{name}: {error}")))?;
-    if told.status.success() {
+    let output = output.map_err(|error| Unsupported::because(format!("{name}: {error}")))?;
+    if output.status.success() {
         return Ok(());
     }
-    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
     let first = words.lines().next().unwrap_or_default().trim_end_matches('.');
     Err(Unsupported::because(format!("{name}: {first}")).into())
 }

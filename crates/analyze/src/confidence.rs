@@ -128,9 +128,9 @@ pub(crate) struct Exceedances<'a> {
     pub(crate) at_least: &'a [Batch],
 }
 
-/// Returns the minimum number of independent times of which the largest lies above a quantile with
-/// a probability of 97.5 %. With fewer there is no credible upper end. 6 for the median, 72 for
-/// p95, 368 for p99, 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
+/// Returns the minimum number of independent times for which the largest time lies above a quantile
+/// with a probability of 97.5 %. With fewer there is no credible upper end. 6 for the median, 72
+/// for p95, 368 for p99, 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
 pub fn fewest_samples(fraction: f64) -> u64 {
     (0.025f64.ln() / fraction.ln()).ceil() as u64
 }

@@ -50,8 +50,8 @@ pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
     let is_only = |effect: &&Effect| {
-        let is_told = found.iter().any(|other| other.job == effect.job);
-        !is_told && !behind.iter().any(|other| is_rival(other, effect))
+        let is_reported = found.iter().any(|other| other.job == effect.job);
+        !is_reported && !behind.iter().any(|other| is_rival(other, effect))
     };
     let only: Vec<Effect> = behind.iter().filter(is_only).cloned().collect();
     found.extend(only);

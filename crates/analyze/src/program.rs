@@ -33,7 +33,7 @@ pub struct ProgramSummary {
 /// The reason why the requests of an observed program are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestsUnseen {
-    /// Its connections are Unix sockets, of which the kernel counts nothing.
+    /// Its connections are Unix sockets, whose data the kernel does not count.
     UnixSocket,
     /// It has no connection to the target, nor to a pooler in front of it.
     NoConnection,

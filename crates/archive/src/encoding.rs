@@ -154,7 +154,7 @@ fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], RowError> {
     }
 }
 
-/// A reader of numbers in zigzag and LEB128 code, of which the ninth byte has eight bits.
+/// A reader of numbers in zigzag and LEB128 code; a ninth byte has eight bits of its number.
 struct Numbers<'a> {
     bytes: &'a [u8],
 }

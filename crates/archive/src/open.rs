@@ -368,7 +368,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn record_that_is_cut_off_is_told_from_a_bad_first_page() {
+    fn record_that_is_cut_off_is_distinguished_from_a_bad_first_page() {
         let place = Place::new("cut");
         let path = place.path("run.assay");
         let mut writer = Writer::create(&path, &header()).unwrap();

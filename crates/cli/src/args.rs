@@ -614,7 +614,7 @@ pub(crate) struct SelftestArgs {
     /// virtual time: three minutes.
     #[arg(long, conflicts_with = "mutations")]
     pub(crate) real: bool,
-    /// Plant faults into the generator, each of which an oracle must notice.
+    /// Plant faults into the generator; an oracle must notice each.
     #[arg(long)]
     pub(crate) mutations: bool,
     /// Measure a tenth as long: three times the tolerance, and no p99.9. With `--real`, only the

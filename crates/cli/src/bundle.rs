@@ -43,7 +43,7 @@ const LARGE_FILES: &str = "/var/tmp";
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Maximum number of bytes of the tar file in it: unpacked, with its heads.
+    /// Maximum number of bytes of the tar file in it: unpacked, with its headers.
     bytes: u64,
     /// Maximum number of files.
     files: usize,

@@ -71,7 +71,7 @@ impl EventSource for LiveEvents {
                 self.is_over = true;
                 return Some(Event::End(self.end.clone()));
             };
-            if let Some(event) = self.news(&view) {
+            if let Some(event) = self.message_if_changed(&view) {
                 return Some(event);
             }
         }
@@ -80,8 +80,8 @@ impl EventSource for LiveEvents {
 }
 
 impl LiveEvents {
-    /// Returns the message about a view that differs from the last one.
-    fn news(&mut self, view: &LiveRunView) -> Option<Event> {
+    /// Returns the message about a view; `None` if the last message was the same.
+    fn message_if_changed(&mut self, view: &LiveRunView) -> Option<Event> {
         let message = live_json(view);
         if self.sent.as_ref() == Some(&message) {
             return None;

@@ -336,7 +336,7 @@ fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
 struct LaneChannel {
     /// `None` when the lane has ended.
     sender: Option<SyncSender<Message>>,
-    /// Blocks of which some are still in use by requests.
+    /// Blocks with records that requests still use.
     blocks: Vec<Arc<Records>>,
 }
 

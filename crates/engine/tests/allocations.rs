@@ -159,7 +159,7 @@ fn invariant_3_requests_in_real_time_allocate_nothing() {
     assert!(more < allocations + 100, "{allocations} and {more}");
 }
 
-/// Neither the lane nor the thread that writes its rows allocates.
+/// Checks that neither the lane nor the thread that writes its rows allocates.
 fn invariant_3_requests_with_an_op_log_allocate_nothing() {
     let path = std::env::temp_dir().join(format!("assay-allocations-{}.csv", std::process::id()));
     let counts = |requests: u64, is_virtual: bool| {

@@ -12,9 +12,9 @@ pub enum SampleKind {
     Gauge,
     /// A sum that only grows, unless it is reset.
     Counter,
-    /// A value that moves in both directions, of which only the changes matter.
+    /// A value that moves in both directions; only its changes matter.
     Drift,
-    /// The length of something that happened, of which the longest matters.
+    /// The length of something that happened; the longest matters.
     Longest,
     /// A number without a mean, such as an identifier.
     Label,
@@ -22,7 +22,7 @@ pub enum SampleKind {
 
 impl SampleKind {
     /// Returns the kind of the samples of a series by its name. A series with an unknown name is a
-    /// label, of which merging keeps the last value.
+    /// label; merging keeps the last value of a label.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.kind, &series.metric))

@@ -154,7 +154,7 @@ impl RequestReader<'_> {
         }
     }
 
-    /// Waits for bytes, of which there may be `most` in all.
+    /// Waits for bytes, at most `most` in all.
     fn more(&mut self, most: usize) -> io::Result<Arrival> {
         let mut piece = [0u8; 4 << 10];
         let room = most.saturating_sub(self.bytes.len()).min(piece.len());

@@ -122,8 +122,8 @@ impl OpenConnection {
         Some(OpenConnection { site: Arc::clone(site), number })
     }
 
-    /// Records that a request has arrived that is not refused; false if the connection has given
-    /// way to another one.
+    /// Records that a request has arrived and is not refused; returns false if the connection has
+    /// given way to another one.
     pub(crate) fn note_admission(&self) -> bool {
         let mut open = self.site.open();
         let entry = open.all.iter_mut().find(|entry| entry.number == self.number);

@@ -61,7 +61,7 @@ impl Plan {
 
     /// Returns the SQL dialect of a target.
     ///
-    /// For programs, which speak none, returns the dialect of the main target; SQLite if the plan
+    /// For programs, which have none, returns the dialect of the main target; SQLite if the plan
     /// has no target.
     fn dialect(&self, target: JobTarget) -> Dialect {
         let target = match target {

@@ -1,4 +1,4 @@
-//! Check of the circles between the files of a crate: files of which each uses items of another,
+//! Check of the circles between the files of a crate: files that each use items of another,
 //! around to the first. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A

@@ -7,7 +7,7 @@ use crate::output::Failure;
 /// Parses the number of requests of `limit`: one line of JSON.
 pub(crate) fn limit(stdout: &str) -> Result<u64, Failure> {
     let value: Value = serde_json::from_str(stdout.trim())?;
-    value["requests"].as_u64().ok_or_else(|| "limit tells no requests".into())
+    value["requests"].as_u64().ok_or_else(|| "limit reports no requests".into())
 }
 
 /// Parses the completed requests of all jobs in the output of `assay run --json`.
@@ -30,18 +30,18 @@ pub(crate) fn sysbench(stdout: &str) -> Result<u64, Failure> {
 
 /// Parses the output of `dbbench`: the last "30967 queries (15476.803 QPS)".
 pub(crate) fn dbbench(stderr: &str) -> Result<u64, Failure> {
-    let (before, _) = stderr.rsplit_once(" queries (").ok_or("dbbench tells no queries")?;
+    let (before, _) = stderr.rsplit_once(" queries (").ok_or("dbbench reports no queries")?;
     let number = before.rsplit(' ').next().unwrap_or_default();
-    number.parse().map_err(|_| format!("dbbench tells `{number}` queries").into())
+    number.parse().map_err(|_| format!("dbbench reports `{number}` queries").into())
 }
 
 /// Parses the number of system calls in the last line of `strace -c`.
 pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
     let is_total = |line: &&str| line.split_whitespace().next_back() == Some("total");
-    let line = summary.lines().find(is_total).ok_or("strace tells no total")?;
+    let line = summary.lines().find(is_total).ok_or("strace reports no total")?;
     // % time, seconds, usecs/call, calls, perhaps errors, total.
     let calls = line.split_whitespace().nth(3).unwrap_or_default();
-    calls.parse().map_err(|_| format!("strace tells `{calls}` calls").into())
+    calls.parse().map_err(|_| format!("strace reports `{calls}` calls").into())
 }
 
 /// Parses the count in a line of `perf stat -x,`. `None` if counting is not permitted or not

@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// Simulated arrivals at one rate, of which every `lanes`th is noticed.
+    /// Simulated arrivals at one rate; every `lanes`th is noticed.
     struct Noticed {
         run: u64,
         arrivals: u64,

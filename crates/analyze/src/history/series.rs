@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Twenty records, the last ten of which have these changes of throughput and canary.
+    /// Returns twenty records; throughput and canary change by these fractions in the last ten.
     fn records(change: f64, of_canary: Option<f64>) -> Vec<HistoryRun> {
         let mut draw = Stream::new(Seed(1), "history", "test").draw(0);
         let record = |index: u32| {

@@ -34,8 +34,8 @@ impl LimiterInput<'_, '_> {
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if self.demand.by == LoadSource::Program {
             // Sessions of others take nothing from a program that pauses.
-            let is_told = self.knows_sessions_of_program() && !self.program_pauses();
-            let other_sessions = is_told.then(|| self.other_sessions()).flatten();
+            let is_separable = self.knows_sessions_of_program() && !self.program_pauses();
+            let other_sessions = is_separable.then(|| self.other_sessions()).flatten();
             return [other_sessions, self.named_work(found)].into_iter().flatten().collect();
         }
         let found = [self.other_sessions(), self.named_work(found), self.intermittent_work()];

@@ -86,8 +86,8 @@ impl Signals<'_> {
 
     /// Returns true if a program of this name may be the database itself.
     fn may_be_the_database(&self, name: &str) -> bool {
-        let is_told_apart = self.sees_processes() && !self.sees_proxy();
-        !is_told_apart && DATABASES.contains(&name)
+        let is_separable = self.sees_processes() && !self.sees_proxy();
+        !is_separable && DATABASES.contains(&name)
     }
 }
 

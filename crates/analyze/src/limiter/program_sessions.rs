@@ -88,9 +88,9 @@ impl LimiterInput<'_, '_> {
         let (active, idle) = (self.active()?, self.idle_sessions()?);
         // Idle sessions of other programs idle for reasons of their own.
         let not_active = of_program(sockets::CONNECTIONS).map(|all| (all - active).max(0.0));
-        let is_told_apart = self.knows_sessions_of_program();
+        let is_separable = self.knows_sessions_of_program();
         let idle = match not_active {
-            Some(not_active) if !is_told_apart => idle.min(not_active),
+            Some(not_active) if !is_separable => idle.min(not_active),
             Some(_) | None => idle,
         };
         let sessions = ProgramSessions {

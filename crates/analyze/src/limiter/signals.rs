@@ -100,9 +100,9 @@ impl<'a> Signals<'a> {
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
-    /// Returns the host on which a component is looked up: the database's for components of the
+    /// Returns the host whose observations hold a component: the database's for components of the
     /// server.
-    fn place(&self, kind: &ComponentKind) -> Option<&str> {
+    fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
             ComponentKind::Processes(Side::Server)
             | ComponentKind::Role(_)
@@ -155,11 +155,11 @@ impl<'a> Signals<'a> {
     }
 
     fn series(&self, kind: &ComponentKind, metric: Metric) -> Option<&'a Observed> {
-        self.find(self.place(kind), kind, metric)
+        self.find(self.host_of(kind), kind, metric)
     }
 
     fn series_named(&self, kind: &ComponentKind, name: &str) -> Option<&'a Observed> {
-        self.find_named(self.place(kind), kind, name)
+        self.find_named(self.host_of(kind), kind, name)
     }
 
     /// Returns the growth of a counter per second in the window; `None` if it was not read twice
@@ -221,7 +221,7 @@ impl<'a> Signals<'a> {
 
     /// Returns every metric of a component with its growth per second.
     pub(super) fn rates(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
-        let place = self.place(kind);
+        let place = self.host_of(kind);
         let of_it = self.series.iter().filter(|(component, _)| {
             component.kind == *kind && component.place.as_deref() == place
         });
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(mean_of(&millis(&[(10, 9.0), (1_010, 0.4)])), 485.0);
     }
 
-    /// A load of four seconds on another machine, which is observed from `begin` on.
+    /// Returns a load of four seconds on another machine, which is observed from `begin` on.
     fn loaded(begin: u64) -> LoadEvidence {
         let points = |from| (from..=4).map(|s| (Nanos::from_secs(s), 0.9 * s as f64)).collect();
         let of = |component: &str, from| Observed {

@@ -463,7 +463,7 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     assert_eq!(reported(&summarize(&evidence).limiter), None);
 }
 
-/// Two busy loops of another program use most of both processors.
+/// Returns a run during which two busy loops of another program use most of both processors.
 fn crowded() -> Evidence {
     let mut evidence = watched();
     for (component, metric, per_s) in [

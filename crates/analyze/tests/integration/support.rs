@@ -9,7 +9,7 @@ use base::{AccountId, Nanos, StatementId};
 use record::{Balance, Counts, EndCounts, EndKind, Event, EventKind, Grid, Kind};
 use workload::Overrides;
 
-/// An open job with 1,000 requests per second for a minute, of which 50 s are measured.
+/// An open job with 1,000 requests per second for a minute; 50 s of it are measured.
 pub(crate) const OPEN: &str =
     "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
 

@@ -3,7 +3,7 @@
 //! and [`single_run()`], which takes a run out of the record of an experiment.
 //!
 //! Rows are written as they are read, so memory does not grow with the length of the run. The
-//! file's own name is not in an export: the same rows are the same bytes.
+//! file's own name is not in an export, so equal records give equal bytes.
 
 mod csv;
 mod hlog;

@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The jobs `shop` (a mix of two sections) and `shop/x`, and the mix at two servers.
+    /// Returns the jobs `shop` (a mix of two sections) and `shop/x`, and the mix at two servers.
     fn jobs() -> Vec<JobHeader> {
         vec![
             job("shop", "open", 0),

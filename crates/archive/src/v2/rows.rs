@@ -15,7 +15,7 @@ pub struct RunRow {
     pub run: u32,
     /// Its round, from 0.
     pub round: u32,
-    /// Its place in the round, from 0.
+    /// Its position in the round, from 0.
     pub position: u32,
     /// The name of its arm.
     pub arm: String,

@@ -20,7 +20,7 @@ const ZERO: Stamp = Stamp(7_000_000_000);
 /// Length of the run.
 const SECONDS: u64 = 6;
 
-/// Writes a record of a few seconds: two jobs, of which one has errors of many kinds.
+/// Writes a record of a few seconds: two jobs, one with errors of many kinds.
 pub(crate) fn record(path: &Path, pace: Pace) -> Archive {
     let header = header(pace);
     let recorder = Recorder::create(path, &header).unwrap();

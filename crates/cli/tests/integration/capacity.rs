@@ -188,7 +188,7 @@ fn first_value_above_the_largest_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// A constant time beyond the bound, and exponential times of which 13.5 % are beyond it.
+/// A constant time beyond the bound, and exponential times, 13.5 % of them beyond it.
 #[test]
 fn server_that_no_rate_meets_misses_the_condition() {
     for url in ["sim:mdc?service=30ms&servers=unlimited", "sim:mmc?service=10ms&servers=unlimited"]

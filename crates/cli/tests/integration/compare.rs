@@ -26,7 +26,7 @@ fn runs(place: &Place, name: &str, url: &str, number: u32, more: &[&str]) {
     }
 }
 
-/// An experiment about a slower server.
+/// Runs an experiment about a slower server.
 fn experiment(place: &Place, record: &str, service: &str, seed: &str) {
     let question = format!(
         "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\

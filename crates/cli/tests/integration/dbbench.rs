@@ -236,8 +236,8 @@ fn answer_names_the_row_per_request_file_as_given() {
         let name = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
         let report = place.assay(&["report", &name, "--full"]);
         assert!(report.stdout.contains(shown), "{stats}: {}", report.stdout);
-        let is_told = ran.stdout.contains("query-stats-file-incomplete: ");
-        assert_eq!(is_told, is_incomplete, "{stats}: {}", ran.stdout);
+        let is_reported = ran.stdout.contains("query-stats-file-incomplete: ");
+        assert_eq!(is_reported, is_incomplete, "{stats}: {}", ran.stdout);
         let all = [ran.stdout, ran.stderr, report.stdout, report.stderr].concat();
         assert!(!all.contains("op-log"), "{all}");
     }

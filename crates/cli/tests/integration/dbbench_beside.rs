@@ -379,7 +379,7 @@ struct RequestRow {
 }
 
 /// The results of a run.
-struct Left {
+struct RunResults {
     /// The logged statements, as many as the case has and in its order.
     logged: Vec<Logged>,
     begun: Vec<RequestRow>,
@@ -531,7 +531,7 @@ impl Case {
     }
 
     /// Runs the file with one of the programs.
-    fn left_by(&self, who: Program) -> Left {
+    fn left_by(&self, who: Program) -> RunResults {
         let (place, account) = (self.place(), account());
         let port = server().port().to_string();
         let (mut command, codes) = match who {
@@ -547,7 +547,7 @@ impl Case {
         assert!(codes.contains(&ran.code), "{}: {}\n{}", self.file, ran.stdout, ran.stderr);
         let ask = |query: &str| server().sql(&format!("use {account};\n{query}")).unwrap();
         let read = |name: &str| fs::read_to_string(place.at(name)).unwrap();
-        Left {
+        RunResults {
             logged: self.in_order(logged(&account)),
             begun: if self.flags.contains(&EACH) { begun(&read("each.csv")) } else { Vec::new() },
             same: self.same.map(ask),
@@ -571,8 +571,8 @@ impl Case {
 
     /// Checks that the statements of the file were sent, in the right number and with the right
     /// effect.
-    fn judge(&self, who: Program, left: &Left) {
-        let Left { logged, begun, effect, .. } = left;
+    fn judge(&self, who: Program, left: &RunResults) {
+        let RunResults { logged, begun, effect, .. } = left;
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
             let of = format!("{who:?}, {}: `{}`", self.file, logged.text);
@@ -617,7 +617,7 @@ impl Case {
             self.judge(who, &left);
             left
         });
-        let texts = |left: &Left| -> Vec<String> {
+        let texts = |left: &RunResults| -> Vec<String> {
             left.logged.iter().map(|logged| logged.text.clone()).collect()
         };
         assert_eq!(texts(&ours), texts(&theirs), "{}", self.file);

@@ -86,7 +86,7 @@ fn last_run(place: &Place) -> i64 {
     number(&place.at("r.assay"), "select max(run) from run")
 }
 
-/// Checks that no round spans two processes, of which `end` is the last run of the first one.
+/// Checks that no round spans two processes; `end` is the last run of the first process.
 #[track_caller]
 fn assert_no_round_spans(place: &Place, end: i64) {
     let spanning = format!(
@@ -96,8 +96,8 @@ fn assert_no_round_spans(place: &Place, end: i64) {
     assert_eq!(number(&place.at("r.assay"), &spanning), 0, "{end}");
 }
 
-/// Checks the record of an experiment that ended: no pair spans two processes, of which `ends` are
-/// the last runs. On a machine with other work the instrument may have failed.
+/// Checks the record of an experiment that ended: no pair spans two processes; `ends` are the last
+/// runs of the processes. On a machine with other work the instrument may have failed.
 #[track_caller]
 fn assert_whole(place: &Place, ends: &[i64]) {
     let count = |sql: &str| number(&place.at("r.assay"), sql);
@@ -245,7 +245,7 @@ fn server_of_an_arm_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
-/// The turn of an experiment on the shared server: all tables are in one database.
+/// Waits for the turn of an experiment on the shared server: all tables are in one database.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

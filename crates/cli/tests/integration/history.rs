@@ -42,7 +42,7 @@ fn experiments(place: &Place, file: &str, url: &str, seeds: RangeInclusive<u32>)
     }
 }
 
-/// A sweep over numbers of clients.
+/// Returns the file of a sweep over numbers of clients.
 fn sweep(values: &str) -> String {
     let question = "[question]\nask = ?\nworkload = read.ini\n";
     format!("{question}[sweep]\nvary = concurrency(read): {values}\nrepeats = 2\n")

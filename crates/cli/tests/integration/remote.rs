@@ -97,7 +97,7 @@ fn unreachable_machine_causes_only_a_notice() {
     let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
     assert!(why.contains("asks for a password: set up a key"), "{why}");
     let text = assay(&place, &["run", "w.ini", "--allow-commands"], &[]).stdout;
-    assert!(text.contains("Not all was seen of db1: ssh to db1 asks for a password"), "{text}");
+    assert!(text.contains("Incomplete data for db1: ssh to db1 asks for a password"), "{text}");
 }
 
 /// A check constraint that costs 10 µs or more per row.
@@ -124,7 +124,7 @@ fn unreachable_machine_is_reported_for_a_load() {
     let db1 = db1.unwrap_or_else(|| panic!("{load:#}"));
     assert!(db1["why"].as_str().unwrap().contains("Connection refused"), "{load:#}");
     let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
-    let shown = text.contains("Not all was seen of db1 while t was filled: ");
+    let shown = text.contains("Incomplete data for db1 while t was filled: ");
     assert!(shown || load["length_s"].as_f64().unwrap() < 1.0, "{text}");
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{CommandResult, Place};
 
-/// A table of 20,000 rows that compress well, and a short run.
+/// Returns a workload: a table of 20,000 rows that compress well, and a short run.
 fn workload(url: &str, table: &str) -> String {
     format!(
         "url = {url}\nduration = 2s\n[setup]\n{table}\n[load notes]\nrows = 20k\n\
@@ -107,9 +107,9 @@ fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
     assert_eq!(runs_with(&record, "cpu.database"), 0);
     // There is no table if the machine was too busy in too many rounds, and no row without pairs.
     let pairs = pairs_with(&record, "cpu.proxy");
-    let is_told = ran.stdout.contains("cpu.proxy *");
-    assert!(is_told || pairs < 3 || ran.stdout.starts_with("No answer: "), "{}", ran.stdout);
-    assert!(!is_told || pairs >= 2, "{pairs} pairs: {}", ran.stdout);
+    let is_reported = ran.stdout.contains("cpu.proxy *");
+    assert!(is_reported || pairs < 3 || ran.stdout.starts_with("No answer: "), "{}", ran.stdout);
+    assert!(!is_reported || pairs >= 2, "{pairs} pairs: {}", ran.stdout);
 }
 
 #[test]

@@ -229,7 +229,7 @@ pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
         let reported: Vec<u64> = rows.committed.iter().map(|(rows, _)| *rows).collect();
         ensure!(
             reported == [1_000],
-            "the batches by `{word}` before one that fails are told as {reported:?}"
+            "the batches by `{word}` before one that fails are reported as {reported:?}"
         );
         let query = format!("select count(*), max(id) from {TABLE} where id >= 10 and number = 9");
         let table = connection.query_text(&query).await?;

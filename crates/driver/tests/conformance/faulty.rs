@@ -85,7 +85,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "every_way_of_loading_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
         "a_load_fills_columns_of_any_name" => (LosesRows, "gives [248.0"),
         "a_load_treats_duplicates_as_requested" => (IgnoresDuplicates, "of a duplicate"),
-        "a_load_keeps_the_batches_before_one_that_fails" => (LosesRows, "are told as"),
+        "a_load_keeps_the_batches_before_one_that_fails" => (LosesRows, "are reported as"),
         "refused_load_leaves_connection_usable" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
         "a_transaction_sent_at_once_is_one_transaction" => (IgnoresTransactions, "rows are left"),

@@ -16,7 +16,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns true if a request with so many retries is sent once more after this error.
+    /// Returns true if a request that was retried `retries` times is sent once more after this
+    /// error.
     pub(super) fn may_retry(&self, error: &Error, retries: u32) -> bool {
         let retry = self.present().requests.retry.as_ref();
         let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));

@@ -13,7 +13,7 @@ use workload::{Overrides, Pacing};
 
 use crate::support::{JOB, constant, only, plan, poisson, run_on, virtually};
 
-/// A target of two servers, of which the second takes three times as long.
+/// A target of two servers; the second one takes three times as long.
 #[derive(Clone)]
 struct TwoServers {
     servers: [Simulated; 2],

@@ -170,7 +170,7 @@ fn runs_of_a_round_share_their_schedule_and_not_their_server() {
     assert!(!results.comparison.unwrap().arms[0].changes[0].is_exploratory);
 }
 
-/// Everything in the record of an experiment but its path.
+/// Returns everything in the record of an experiment except its path.
 fn parts(content: ExperimentContent) -> impl PartialEq + Debug {
     let ExperimentContent { facts, files, runs, looks, notes, excerpts, .. } = content;
     (facts, files, runs, looks, notes, excerpts)

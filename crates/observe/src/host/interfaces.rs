@@ -142,7 +142,11 @@ mod tests {
         let expected = expected.map(|(name, unit, v)| Reading::of("interface eth0", name, unit, v));
         let readings = look(&planted).readings;
         assert_eq!(readings[..7], expected);
-        assert_eq!(readings.len(), 13, "the alias has no speed, and the unused one is not told");
+        assert_eq!(
+            readings.len(),
+            13,
+            "the alias has no speed, and the unused one is not reported"
+        );
     }
 
     #[test]

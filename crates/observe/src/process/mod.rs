@@ -310,7 +310,8 @@ impl SideUsage {
         }
     }
 
-    /// The time waited for a processor is known only if threads are read.
+    /// Reports the used resources. The time waited for a processor is known only if threads are
+    /// read.
     fn report_used(&self, has_threads: bool, sample: &mut Sample) {
         let ResourceUse { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, processes::USER, seconds(user));

@@ -282,7 +282,7 @@ mod tests {
         Stat { parent, user, ..Stat::default() }
     }
 
-    /// Samples after the given number of seconds, in each of which the machine was fully busy.
+    /// Samples after this many seconds; the machine was fully busy in each of them.
     fn look(others: &mut OtherPrograms, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, host::BUSY, second as f64);

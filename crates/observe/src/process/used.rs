@@ -37,7 +37,7 @@ impl AddAssign for ResourceUse {
     }
 }
 
-/// Two counters of which differences are taken: bytes read and written, switches of both kinds,
+/// Two counters whose growth is used: bytes read and written, context switches of both kinds, or
 /// ticks in the two modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);

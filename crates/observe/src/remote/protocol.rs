@@ -187,8 +187,8 @@ mod tests {
         let pongs = RemoteMessage::Pong { number: 7, clock: i64::MIN };
         assert_eq!(RemoteMessage::parse(pong(7, i64::MIN).as_bytes()), Some(pongs));
         let seen = seen();
-        let tells = RemoteMessage::Sample { at: i64::MAX, sample: seen.clone() };
-        assert_eq!(RemoteMessage::parse(sample(i64::MAX, &seen).as_bytes()), Some(tells));
+        let late = RemoteMessage::Sample { at: i64::MAX, sample: seen.clone() };
+        assert_eq!(RemoteMessage::parse(sample(i64::MAX, &seen).as_bytes()), Some(late));
     }
 
     #[test]

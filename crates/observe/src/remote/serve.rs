@@ -104,9 +104,9 @@ fn of_the_machine(sample: Sample) -> Sample {
         ) => true,
     };
     let is_cost = |reading: &Reading| reading.series.metric == generator::OBSERVING.name;
-    let is_told = |reading: &Reading| is_here(&reading.series.component) || is_cost(reading);
+    let is_sent = |reading: &Reading| is_here(&reading.series.component) || is_cost(reading);
     let Sample { mut readings, mut missing } = sample;
-    readings.retain(is_told);
+    readings.retain(is_sent);
     missing.retain(|missing| !is_of_generator(&missing.what));
     Sample { readings, missing }
 }

@@ -79,7 +79,8 @@ struct GroupSample {
     send_queue: u64,
     with_receive_queue: usize,
     with_send_queue: usize,
-    /// Connections whose last data was sent and has no answer yet; `None` if unknown for one.
+    /// Connections whose last data was sent and has no answer yet; `None` if this is unknown for at
+    /// least one of them.
     awaiting: Option<usize>,
     /// Connections in use whose last data was sent and received in one tick of the kernel.
     in_one_tick: usize,

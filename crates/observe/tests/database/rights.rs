@@ -36,8 +36,8 @@ fn mariadb_without_process() {
     watch.end();
     for what in ["sessions of others", "locks"] {
         let why = readings.missing(what);
-        let is_told = matches!(&why[..], [why] if why.contains("grant process on *.* to poor"));
-        assert!(is_told, "{what}: {why:?}");
+        let is_reported = matches!(&why[..], [why] if why.contains("grant process on *.* to poor"));
+        assert!(is_reported, "{what}: {why:?}");
     }
     assert!(readings.last("statistics", "status.questions") > 0.0);
 }

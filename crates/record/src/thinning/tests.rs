@@ -6,7 +6,7 @@ use super::*;
 
 const HOUR: u64 = 3_600;
 
-/// The bins of a run of four hours: a minute each.
+/// Returns the bins of a run of four hours: a minute each.
 fn bins() -> SampleBins {
     SampleBins::new(Nanos::ZERO, Some(Nanos::from_secs(4 * HOUR)))
 }
@@ -30,7 +30,7 @@ fn points(rows: &[ThinnedRow]) -> Vec<Sample> {
     rows.iter().map(|row| (row.at, row.value)).collect()
 }
 
-/// The mean of the readings, weighted by the time since the one before, without the first.
+/// Returns the mean of the readings except the first, weighted by the time since the previous one.
 fn mean(points: &[Sample]) -> f64 {
     let weighted = points.windows(2).map(|pair| {
         let weight = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();
@@ -40,7 +40,7 @@ fn mean(points: &[Sample]) -> f64 {
     sum / weight
 }
 
-/// The growth of a counter: at a reset, the count from there is new.
+/// Returns the growth of a counter; after a reset, its value is growth from zero.
 fn growth(points: &[Sample]) -> f64 {
     let grown = |pair: &[Sample]| match pair[1].1 >= pair[0].1 {
         true => pair[1].1 - pair[0].1,

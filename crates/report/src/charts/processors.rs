@@ -19,7 +19,7 @@ const TITLE: &str = "Use of each processor (heat map)";
 /// Maximum number of rows; neighbouring processors share one.
 const MOST_ROWS: usize = 16;
 
-/// Maximum number of rows of which each has a label.
+/// Maximum number of rows that have a label each.
 const MOST_LABELS: usize = 8;
 
 /// Maximum number of columns.
@@ -109,7 +109,7 @@ fn periods(read: &[(u32, Vec<Reading>)], end: Nanos) -> Vec<[Nanos; 2]> {
     let mut times: Vec<Nanos> = Vec::new();
     for (_, readings) in read {
         let own = readings.iter().map(|reading| reading.at);
-        // Nearly always all have the same.
+        // Nearly always, all processors have the same times.
         if !own.clone().eq(times.iter().copied()) {
             times.extend(own);
             times.sort();

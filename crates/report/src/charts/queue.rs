@@ -112,7 +112,7 @@ fn period(run: &Run<'_>) -> String {
     }
 }
 
-/// Returns the caption for requests none of which was open at the end of a period.
+/// Returns the caption if no request was open at the end of any period.
 fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> String {
     let evidence = &run.view.evidence;
     let steps = |job: &Job<'_>| {

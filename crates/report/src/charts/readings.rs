@@ -154,8 +154,8 @@ pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nano
     ends
 }
 
-/// Name, heading and sentence of a figure of one place: the name of the place is part of the first
-/// two.
+/// Returns name, heading and sentence of the figure of a machine or target; its name is part of the
+/// first two.
 pub(super) fn words(name: &str, title: &str, place: Option<&str>, caption: String) -> Words {
     let (name, title) = match place {
         Some(place) => (format!("{name}.{place}"), format!("{title}: {place}")),
@@ -253,7 +253,7 @@ mod tests {
             let values: Vec<f64> = all.points.iter().map(|it| (it.y * 1e3).round()).collect();
             (values, (all.mean * 1e3).round())
         };
-        // The processes of a database of two processors, of which most end with the run.
+        // The processes of a database of two processors; most of them end with the run.
         let last = [(0, 0.0), (1_000, 1.3), (2_000, 2.6), (3_000, 3.9), (3_030, 4.035)];
         assert_eq!(rates(&last), (vec![1_300.0, 1_300.0, 1_393.0], 1_332.0));
         let first = [(0, 0.0), (30, 0.135), (1_030, 1.435), (2_030, 2.735)];

@@ -199,7 +199,7 @@ fn steps(readings: &[(Nanos, f64)]) -> Vec<[f64; 2]> {
     readings.windows(2).filter(has_grown).map(ends).collect()
 }
 
-/// Joins periods of which each begins where the one before it ends.
+/// Joins adjacent periods.
 fn joined(periods: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     let mut joined: Vec<[f64; 2]> = Vec::new();
     for [from, to] in periods {

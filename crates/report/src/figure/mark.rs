@@ -48,7 +48,7 @@ impl HeatCell {
     /// Highest intensity.
     pub const LEVELS: u8 = 6;
 
-    /// Intensities of which a legend shows samples: the highest, one between, and the lowest.
+    /// Intensities that a legend shows: the highest, one between, and the lowest.
     pub(crate) const SAMPLES: [u8; 3] = [6, 3, 1];
 }
 
@@ -140,7 +140,7 @@ pub enum Mark {
         /// Their places.
         points: Vec<Point>,
     },
-    /// Small dots, more translucent, of which there may be many.
+    /// Small, more translucent dots, for large numbers of them.
     Specks {
         /// Their ink.
         ink: Ink,

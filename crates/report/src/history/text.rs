@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Twelve records whose throughput falls by a tenth in the seventh.
+    /// Returns twelve records whose throughput falls by a tenth in the seventh.
     fn series(cause: Cause) -> SeriesView {
         let interval = ChangeInterval { low: -0.112, high: -0.091 };
         let change = MetricChange {

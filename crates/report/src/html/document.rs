@@ -60,7 +60,7 @@ impl Caption<'_> {
 }
 
 impl Document {
-    /// Begins a document with this title and these sections, of which the first holds the answer.
+    /// Begins a document with this title and these sections; the first one holds the answer.
     pub(crate) fn new(title: &str, sections: &[Section]) -> Document {
         Document::with(title, sections, PageKind::File)
     }
@@ -346,7 +346,7 @@ impl Document {
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
     }
 
-    /// Writes markup, of which every text from outside is [`shown`].
+    /// Writes markup. Every text from outside in it must have passed through [`shown`].
     pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
     }

@@ -44,7 +44,7 @@ pub fn live_json(view: &LiveRunView) -> String {
     .to_string()
 }
 
-/// Returns the latest values of the courses, as many seconds at most.
+/// Returns the latest values of the courses, of at most `most` seconds.
 fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
     let latest = |values: &[Option<f64>]| values[values.len().saturating_sub(most)..].to_vec();
     let course = |LiveCourse { job, achieved_per_s, p99_ns }: &LiveCourse| {

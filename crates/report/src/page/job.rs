@@ -396,7 +396,7 @@ fn remark_on_aged(job: &JobSummary) -> Option<String> {
     (!aged.is_empty()).then(|| format!("response includes {aged} at {whose} age"))
 }
 
-/// Returns a remark on so few times that the upper quantiles are equal.
+/// Returns a remark if there are too few times to distinguish the upper quantiles.
 fn remark_on_few(times: &Distribution) -> Option<String> {
     // Less than one time lies above the quantile. The tolerance is for rounding.
     let is_largest = |fraction: f64| times.count as f64 * (1.0 - fraction) < 1.0 - 1e-9;

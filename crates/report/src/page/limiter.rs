@@ -148,7 +148,7 @@ fn missing(view: &View, limiter: &Limiter) -> Vec<Remark> {
         limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
     let note = |it: &Unseen| {
         let (source, reason) = (words::source(it), words::reason(it));
-        Remark::note(format!("Not all was seen of {source}: {reason}."))
+        Remark::note(format!("Incomplete data for {source}: {reason}."))
     };
     let mut remarks: Vec<Remark> = needed.into_iter().map(note).collect();
     let names: Vec<&str> = others.into_iter().map(words::source).collect();

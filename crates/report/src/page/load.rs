@@ -150,7 +150,7 @@ fn missing(view: &View) -> impl Iterator<Item = Remark> {
     }
     tables.into_iter().map(|((what, why), tables)| {
         let tables = tables.join(", ");
-        Remark::note(format!("Not all was seen of {what} while {tables} was filled: {why}."))
+        Remark::note(format!("Incomplete data for {what} while {tables} was filled: {why}."))
     })
 }
 

@@ -222,9 +222,9 @@ fn resources(view: &View) -> Vec<Line> {
         let what = "of one core for looking at the machine and the database";
         lines.push(Line::new("observing", format!("{} {what}", percent(share))));
     }
-    let is_told =
+    let is_reported =
         |check: &&Check| check.kind == CheckKind::Checkpoints && check.status == Status::Pass;
-    if let Some(check) = view.summary.verdict.checks.iter().find(is_told) {
+    if let Some(check) = view.summary.verdict.checks.iter().find(is_reported) {
         // No number can show events that did not occur in the run.
         lines.push(Line::new(check.name(), words::sentence_of(check)));
     }

@@ -38,7 +38,7 @@ pub struct ShortAnswer {
     pub subject: Vec<Line>,
     /// Blocks of the jobs, unless there are too many.
     pub blocks: Vec<JobBlock>,
-    /// A row for each of many jobs; else empty.
+    /// A row for each job if they are too many for blocks; otherwise empty.
     pub overview: Table,
     /// Errors of these jobs.
     pub errors: Vec<Line>,

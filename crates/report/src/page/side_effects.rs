@@ -86,12 +86,12 @@ fn in_words(effect: &Effect) -> String {
 
 /// Returns the tables of a run. Work of the database has one only if it changed a figure.
 pub(super) fn sections(side_effects: &[SideEffects]) -> Vec<SideEffectSection> {
-    let is_told = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
+    let is_reported = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
     let of_one = |it: &SideEffects| {
         let others = it.phases[0].jobs.iter().map(|figures| figures.account);
         others.map(|other| section(it, other)).collect::<Vec<_>>()
     };
-    side_effects.iter().filter(is_told).flat_map(of_one).collect()
+    side_effects.iter().filter(is_reported).flat_map(of_one).collect()
 }
 
 /// Returns the side effects of a job on one other.

@@ -172,8 +172,8 @@ fn remedy_of_refusal(class: Class) -> Option<&'static str> {
     }
 }
 
-/// Returns the remedy for errors most of which have this class; `None` for those that may belong to
-/// the workload.
+/// Returns the remedy for errors that are mostly of this class; `None` for a class that may belong
+/// to the workload.
 fn remedy_of_errors(class: Class) -> Option<&'static str> {
     match class {
         Class::Statement | Class::Constraint | Class::Conflict => None,

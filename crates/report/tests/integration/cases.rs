@@ -147,7 +147,7 @@ concurrency = 8
 slo = throughput > 100
 ";
 
-/// Returns three jobs, of which one missed its SLO.
+/// Returns three jobs; one of them missed its SLO.
 pub(crate) fn mixed() -> Case {
     let slow = [Nanos::from_millis(60), Nanos::from_millis(15)];
     let mut case = Case::new(MIXED)
@@ -314,7 +314,7 @@ pub(crate) fn loads() -> Case {
     ];
     case.evidence.loads[0].unseen = vec![
         ("sessions".to_owned(), "the user may not see those of others".to_owned()),
-        ("disk sda".to_owned(), "it is not told".to_owned()),
+        ("disk sda".to_owned(), "it is not reported".to_owned()),
     ];
     case.evidence.loads[1].fallback = Some(
         "Loading local data is disabled; `set global local_infile = on` at the server allows it \

@@ -189,7 +189,7 @@ fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     assert!(said.contains("SLO missed by read: p99 < 30ms, measured"), "{said}");
     assert!(!said.contains("Every SLO is met"), "{said}");
     let limited = self::said(&cases::limited().view());
-    assert!(limited.contains("Not all was seen of background: user `ann` sees"), "{limited}");
+    assert!(limited.contains("Incomplete data for background: user `ann` sees"), "{limited}");
     assert!(!limited.contains("Also, "), "only --full has other suspects: {limited}");
     let unknown = self::said(&cases::unknown().view());
     assert!(unknown.contains("Not seen: "), "{unknown}");
@@ -204,7 +204,7 @@ fn faults_of_loads_are_in_the_answer_of_their_jobs() {
     case.evidence.loads = cases::loads().evidence.loads;
     let said = said(&case.view());
     assert!(said.contains("orders was filled by inserts, which is slower"), "{said}");
-    assert!(said.contains("Not all was seen of sessions while accounts was filled"), "{said}");
+    assert!(said.contains("Incomplete data for sessions while accounts was filled"), "{said}");
     assert!(!said.contains("100,000"), "a table that was filled is left out: {said}");
 }
 
@@ -232,7 +232,7 @@ fn gap_is_the_difference_of_response_and_service() {
     }
 }
 
-/// Returns a run of this many jobs, of which the second has errors and unsent requests.
+/// Returns a run of this many jobs; the second one has errors and unsent requests.
 fn many(jobs: usize) -> Case {
     let file: String =
         (0..jobs).map(|n| format!("[job{n}]\nquery = select 1\nrate = 10\n")).collect();

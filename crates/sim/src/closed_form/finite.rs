@@ -32,7 +32,8 @@ impl ClosedLoop {
 }
 
 impl ClosedForm for ClosedLoop {
-    /// By the arrival theorem, an arriving client finds the system of the other clients alone.
+    /// Follows from the arrival theorem: an arriving client finds the system that the other clients
+    /// alone would make.
     fn exceeds(&self, t: f64) -> f64 {
         let x = t / self.service_s;
         let mut term = libm::exp(-x);

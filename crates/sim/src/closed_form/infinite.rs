@@ -98,7 +98,7 @@ impl ClosedForm for MDc {
         1.0 - self.waits_at_most(t - self.service_s)
     }
 
-    /// By Little's law from the mean number of waiting requests.
+    /// Derives the mean from the mean number of waiting requests by Little's law.
     fn mean(&self) -> f64 {
         let waiting: f64 = self.waiting_at_most.iter().map(|at_most| 1.0 - at_most).sum();
         self.service_s + waiting / self.arrival_rate

@@ -227,7 +227,7 @@ fn values_of_options_that_mean_the_same_are_refused() {
     assert!(found.is_some(), "{}", render(&text, &diagnostics));
 }
 
-/// Checks the only diagnostic of a sweep with two arms, of which the second has a URL.
+/// Checks the only diagnostic of a sweep with two arms; the second arm has a URL.
 #[track_caller]
 fn refused_url(url: &str, vary: &str, message: &str) {
     let lines = format!("[arm a]\n[arm b]\nurl = {url}\n[sweep]\nvary = {vary}\n");

@@ -181,12 +181,12 @@ fn payloads(bytes: &[u8], first: u8) -> Vec<Vec<u8>> {
 #[test]
 fn replies_of_real_servers_decode_whole_and_in_pieces() {
     for exchange in exchanges("login", false) {
-        let is_told = |line: &&String| !line.starts_with("row ") && !line.starts_with("column ");
-        let counted: Vec<&String> = exchange.printed.iter().filter(is_told).collect();
+        let is_kept = |line: &&String| !line.starts_with("row ") && !line.starts_with("column ");
+        let counted: Vec<&String> = exchange.printed.iter().filter(is_kept).collect();
         for size in [1, 2, 3, 5, 64, usize::MAX] {
             assert_eq!(replay(&exchange, size, true), exchange.printed, "{}", exchange.name);
             let skipped = replay(&exchange, size, false);
-            let skipped: Vec<&String> = skipped.iter().filter(is_told).collect();
+            let skipped: Vec<&String> = skipped.iter().filter(is_kept).collect();
             assert_eq!(skipped, counted, "{}", exchange.name);
         }
     }

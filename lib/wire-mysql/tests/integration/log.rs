@@ -144,7 +144,7 @@ pub(crate) fn printed(
 ) -> Vec<String> {
     let mut whole = Log::wanting(wants_rows);
     let used = read(agreed, kinds, bytes, &mut whole).expect("well-formed replies");
-    assert_eq!(used, bytes.len(), "everything is used, having told {:#?}", whole.lines);
+    assert_eq!(used, bytes.len(), "everything is used after {:#?}", whole.lines);
     for size in 1..=pieces {
         let mut log = Log::wanting(wants_rows);
         let mut replies = Replies::new(agreed);
