@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::compare::{ArmValidity, JudgedRun, Unfinished, validity_of};
+use analyze::compare::{ArmId, ArmValidity, JudgedRun, Unfinished, validity_of};
 use archive::{Archive, RunRow, RunState};
 use base::closest;
 use lab::comparison::ComparedRun;
@@ -35,8 +35,8 @@ pub(crate) struct Groups {
 pub(crate) struct Argument {
     /// The argument.
     pub(crate) text: String,
-    /// Indexes of its groups.
-    pub(crate) groups: Vec<usize>,
+    /// Its groups, as arms of the comparison.
+    pub(crate) groups: Vec<ArmId>,
     /// Index of the experiment, if the argument stands for all arms of one.
     pub(crate) experiment: Option<usize>,
 }
@@ -50,8 +50,8 @@ pub(crate) struct Group {
     pub(crate) runs: Vec<GroupRun>,
     /// Validity of its runs.
     pub(crate) validity: ArmValidity,
-    /// The arm to which the runs belong, if they belong to one.
-    pub(crate) arm: Option<ArmPlace>,
+    /// The arm of an experiment to which the runs belong, if they belong to one.
+    pub(crate) arm: Option<ExperimentArm>,
 }
 
 /// A run of a group.
@@ -80,11 +80,11 @@ struct RunIdentity {
 
 /// An arm of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ArmPlace {
+pub(crate) struct ExperimentArm {
     /// Index of the experiment.
     pub(crate) experiment: usize,
-    /// Index of the arm.
-    pub(crate) arm: usize,
+    /// The arm.
+    pub(crate) arm: ArmId,
 }
 
 impl RunIdentity {
@@ -101,12 +101,22 @@ impl RunIdentity {
 
 impl GroupRun {
     /// Returns its record, and its number in the record of an experiment.
-    pub(crate) fn place(&self) -> (&Path, Option<u32>) {
+    pub(crate) fn location(&self) -> (&Path, Option<u32>) {
         (&self.identity.record, self.identity.number)
     }
 }
 
 impl Groups {
+    /// Returns a group by its arm of the comparison.
+    pub(crate) fn group(&self, arm: ArmId) -> &Group {
+        &self.all[arm.index()]
+    }
+
+    /// Iterates over the groups as arms of the comparison.
+    pub(crate) fn arms(&self) -> impl Iterator<Item = ArmId> + use<> {
+        (0..self.all.len()).map(ArmId)
+    }
+
     /// Reads the groups of arguments.
     ///
     /// # Errors
@@ -126,8 +136,9 @@ impl Groups {
         match RecordName::parse(text)? {
             RecordName::File(path) if archive::is_experiment(&path) => {
                 let experiment = self.experiment(&path)?;
-                for arm in 0..self.experiments[experiment].names.len() {
-                    self.add_arm(text, &path, ArmPlace { experiment, arm })?;
+                let arms = self.experiments[experiment].names.len();
+                for arm in (0..arms).map(ArmId) {
+                    self.add_arm(text, &path, ExperimentArm { experiment, arm })?;
                 }
                 whole = Some(experiment);
             }
@@ -142,10 +153,10 @@ impl Groups {
                 let experiment = self.experiment(&path)?;
                 let arm = arm(&self.experiments[experiment].names, &name, &path)?;
                 let file = path.display().to_string();
-                self.add_arm(&file, &path, ArmPlace { experiment, arm })?;
+                self.add_arm(&file, &path, ExperimentArm { experiment, arm })?;
             }
         }
-        let groups = (first..self.all.len()).collect();
+        let groups = (first..self.all.len()).map(ArmId).collect();
         self.arguments.push(Argument { text: text.to_owned(), groups, experiment: whole });
         Ok(())
     }
@@ -174,10 +185,10 @@ impl Groups {
         Ok(self.paths.len() - 1)
     }
 
-    fn add_arm(&mut self, file: &str, path: &Path, place: ArmPlace) -> Result<(), Complaint> {
-        let recorded = &self.experiments[place.experiment];
-        let name = format!("{file}#{}", recorded.names[place.arm]);
-        let counts = |run: &&RecordedRun| run.arm == place.arm && run.row.state == RunState::Counts;
+    fn add_arm(&mut self, file: &str, path: &Path, of: ExperimentArm) -> Result<(), Complaint> {
+        let recorded = &self.experiments[of.experiment];
+        let name = format!("{file}#{}", recorded.names[of.arm.index()]);
+        let counts = |run: &&RecordedRun| run.arm == of.arm && run.row.state == RunState::Counts;
         let counting: Vec<&RecordedRun> = recorded.results.runs.iter().filter(counts).collect();
         if counting.is_empty() {
             let sentence = format!("`{name}` has no run that counts");
@@ -198,8 +209,8 @@ impl Groups {
             Ok(GroupRun { run, identity, round, position })
         };
         let runs = counting.into_iter().map(run).collect::<Result<Vec<GroupRun>, Complaint>>()?;
-        let validity = recorded.results.validity[place.arm].clone();
-        self.all.push(Group { name, runs, validity, arm: Some(place) });
+        let validity = recorded.results.validity[of.arm.index()].clone();
+        self.all.push(Group { name, runs, validity, arm: Some(of) });
         Ok(())
     }
 
@@ -207,13 +218,16 @@ impl Groups {
     ///
     /// # Errors
     /// The experiment was not read, or has no such arm.
-    pub(crate) fn place_of_arm(&mut self, text: &str) -> Result<usize, Complaint> {
+    pub(crate) fn group_of_arm(&mut self, text: &str) -> Result<ArmId, Complaint> {
         let (file, name) = split_arm(text).unwrap_or((text, ""));
         let path = Path::new(file);
         let experiment = self.experiment(path)?;
         let arm = arm(&self.experiments[experiment].names, name, path)?;
-        let place = self.all.iter().position(|one| one.arm == Some(ArmPlace { experiment, arm }));
-        place.ok_or_else(|| Complaint::new(format!("no group of the command line is `{text}`")))
+        let wanted = Some(ExperimentArm { experiment, arm });
+        let group = self.all.iter().position(|one| one.arm == wanted);
+        group
+            .map(ArmId)
+            .ok_or_else(|| Complaint::new(format!("no group of the command line is `{text}`")))
     }
 
     fn refuse_repetitions(&self) -> Result<(), Complaint> {
@@ -240,10 +254,10 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the index of an arm.
-fn arm(names: &[String], name: &str, path: &Path) -> Result<usize, Complaint> {
+/// Returns the arm with a name.
+fn arm(names: &[String], name: &str, path: &Path) -> Result<ArmId, Complaint> {
     if let Some(arm) = names.iter().position(|known| known == name) {
-        return Ok(arm);
+        return Ok(ArmId(arm));
     }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     let complaint =
@@ -279,10 +293,10 @@ fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
     let runs = (0..).zip(paths).map(read).collect::<Result<Vec<GroupRun>, Complaint>>()?;
     let judged = |one: &GroupRun| JudgedRun {
         round: one.round,
-        arm: 0,
+        arm: ArmId::BASELINE,
         counts: true,
         verdict: one.run.figures.verdict.clone(),
     };
-    let validity = validity_of(0, &runs.iter().map(judged).collect::<Vec<_>>());
+    let validity = validity_of(ArmId::BASELINE, &runs.iter().map(judged).collect::<Vec<_>>());
     Ok(Group { name: name.to_owned(), runs, validity, arm: None })
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use analyze::capacity::Irregular;
-use analyze::compare::Unfinished;
+use analyze::compare::{ArmId, Unfinished};
 use analyze::history::{HistoryRun, SearchFigures};
 use archive::{Archive, RecordError, RecordErrorKind, RunState};
 use base::WallTime;
@@ -362,8 +362,9 @@ fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>,
     Ok(records)
 }
 
-fn arm_of(recorded: &RecordedExperiment, arm: usize) -> RecordedArm {
-    RecordedArm { name: recorded.names[arm].clone(), differences: recorded.differences(arm) }
+fn arm_of(recorded: &RecordedExperiment, arm: ArmId) -> RecordedArm {
+    let name = recorded.names[arm.index()].clone();
+    RecordedArm { name, differences: recorded.differences(arm) }
 }
 
 /// Returns the record of a capacity search; `None` if no trial counts.
@@ -384,7 +385,7 @@ fn of_search(
     let canaries = search.trials.iter().filter_map(|one| one.figures.canary_ns());
     Ok(Some(HistoryRecord {
         label: recorded.label().map(str::to_owned),
-        arm: Some(arm_of(recorded, 0)),
+        arm: Some(arm_of(recorded, ArmId::BASELINE)),
         key: SeriesKey::of_search(record.key, &load, question),
         result: HistoryRun::Search(SearchFigures {
             load,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analyze::compare::{Design, Unfinished};
+use analyze::compare::{ArmId, Design, Unfinished};
 use analyze::saturate::NextSaturationStep;
 use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
@@ -11,7 +11,7 @@ use lab::experiment::{
     refuse,
 };
 use record::{Excerpt, ExcerptKind, InputFile, Note};
-use workload::question::{Design as Runs, Outline};
+use workload::question::{Design as Runs, Outline, URL_KEY};
 
 use crate::complain::Complaint;
 
@@ -85,7 +85,8 @@ impl RecordedExperiment {
             search,
             content,
         };
-        read.undeclared = (0..read.names.len()).flat_map(|arm| read.undeclared(0, arm)).collect();
+        let arms = (0..read.names.len()).map(ArmId);
+        read.undeclared = arms.flat_map(|arm| read.undeclared(ArmId::BASELINE, arm)).collect();
         let writes = read.writes();
         let at_points = read.sweep.iter_mut().flat_map(|sweep| &mut sweep.comparisons);
         for comparison in read.results.comparison.iter_mut().chain(at_points) {
@@ -143,22 +144,24 @@ impl RecordedExperiment {
     }
 
     /// Returns the declared differences of an arm: keys and values.
-    pub(crate) fn differences(&self, arm: usize) -> Vec<(String, String)> {
-        let arm = if self.outline.design == Runs::Aa { 0 } else { arm };
-        self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
+    pub(crate) fn differences(&self, arm: ArmId) -> Vec<(String, String)> {
+        let arm = if self.outline.design == Runs::Aa { ArmId::BASELINE } else { arm };
+        self.outline.arms.get(arm.index()).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
     /// Returns the evidence of an arm's runs for its declared differences.
-    pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
-        let url = |arm: usize| self.differences(arm).into_iter().find(|(key, _)| key == "url");
-        let shares_server = url(0) != url(arm) && self.results.shares_server(0, arm);
+    pub(crate) fn effect(&self, arm: ArmId) -> ArmEffect {
+        let url = |arm: ArmId| self.differences(arm).into_iter().find(|(key, _)| key == URL_KEY);
+        let baseline = ArmId::BASELINE;
+        let is_other_url = url(baseline) != url(arm);
+        let shares_server = is_other_url && self.results.shares_server(baseline, arm);
         let keys: Vec<String> = self.differences(arm).into_iter().map(|(key, _)| key).collect();
         ArmEffect { shares_server, ..self.results.effect(arm, &keys) }
     }
 
     /// Returns the differences of an arm from a baseline, and between its own rounds, that are not
     /// declared.
-    pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<UndeclaredDifference> {
+    pub(crate) fn undeclared(&self, baseline: ArmId, arm: ArmId) -> Vec<UndeclaredDifference> {
         let declared = between(&self.differences(baseline), &self.differences(arm));
         let keys = declared_keys(&declared);
         match &self.outline.sweep {

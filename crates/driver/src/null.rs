@@ -1,6 +1,7 @@
 //! A database that answers at once and leaves only the generator's own cost.
 
 use base::{Clock, Dialect, Nanos};
+use record::environment::SERVER;
 use rt::Rt;
 
 use crate::{Connection, Driver, Error, PreparedId, Step, Table, Work};
@@ -67,7 +68,7 @@ impl Connection for NullConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        vec![("server".to_owned(), "null: answers at once".to_owned())]
+        vec![(SERVER.to_owned(), "null: answers at once".to_owned())]
     }
 
     async fn close(self) {}

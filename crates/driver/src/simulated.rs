@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use base::units::{parse_count, parse_duration};
 use base::{Class, Clock, Code, Dialect, Seed, Stamp};
+use record::environment::{SERVER, SIMULATED_SERVER};
 use rt::{Rt, Timer};
 use sim::{AnswerKind, Config, Hints, Refusal, Server, Session};
 
@@ -155,7 +156,7 @@ impl Connection for SimulatedConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        vec![("server".to_owned(), "simulated".to_owned())]
+        vec![(SERVER.to_owned(), SIMULATED_SERVER.to_owned())]
     }
 
     async fn close(self) {}

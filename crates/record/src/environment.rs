@@ -19,6 +19,15 @@ pub const NONE: &str = "none";
 /// Value of a setting of a server that may hold a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
+/// Value of a setting that a server was not given.
+pub const DEFAULT_SETTING: &str = "default";
+
+/// Name of the setting with the product and the version of a server, which every driver reports.
+pub const SERVER: &str = "server";
+
+/// Value of [`SERVER`] of a simulated server.
+pub const SIMULATED_SERVER: &str = "simulated";
+
 /// Prefix of the names of facts about this program and its arguments.
 pub const ASSAY: &str = "assay.";
 

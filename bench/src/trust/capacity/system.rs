@@ -55,7 +55,7 @@ pub const DEGRADING: System = System {
 /// The same without the growth.
 pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5) };
 
-/// The same step with random arrivals, of which some are refused below it.
+/// The same step with random arrivals: some are refused below it.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
 /// A server that is always fast enough.
@@ -80,7 +80,7 @@ pub const ALWAYS: System = System {
     is_judged: true,
 };
 
-/// A server of which an eighth of the requests is too slow, at every rate: e⁻².
+/// A server at which an eighth of the requests (e⁻²) is too slow, at every rate.
 pub const ALWAYS_AT_RANDOM: System = System {
     name: "always fails, at random",
     url: "sim:mmc?service=10ms&servers=unlimited",

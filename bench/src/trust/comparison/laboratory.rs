@@ -1,5 +1,6 @@
 //! A model of a machine on which runs are made: noise from run to run, and drift over many runs.
 
+use analyze::compare::ArmId;
 use base::{Draw, Seed, Stream};
 use lab::experiment::{PlannedRun, Schedule};
 use sim::Variation;
@@ -63,11 +64,11 @@ impl Order {
     }
 
     /// Returns the arm of a run.
-    fn arm(self, planned: &PlannedRun) -> usize {
-        match self {
-            Order::Random | Order::Counterbalanced => planned.arm,
+    fn arm(self, planned: &PlannedRun) -> ArmId {
+        ArmId(match self {
+            Order::Random | Order::Counterbalanced => planned.arm_point,
             Order::Fixed => planned.position as usize,
-        }
+        })
     }
 }
 
@@ -75,8 +76,7 @@ impl Order {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ModelRun {
     pub(super) round: u32,
-    /// 0 for the baseline.
-    pub(super) arm: usize,
+    pub(super) arm: ArmId,
     /// Position within the round.
     pub(super) position: u32,
     /// Requests per second.
@@ -113,7 +113,7 @@ impl Laboratory {
         let slowness = variation.factor(Seed(draw.bits()));
         let is_suspect = draw.unit() < self.disturbed.share;
         let loss = if is_suspect { self.disturbed.loss } else { 0.0 };
-        let change = if arm == 0 { 0.0 } else { self.effect };
+        let change = if arm == ArmId::BASELINE { 0.0 } else { self.effect };
         let throughput =
             PER_S * (1.0 + change) * (1.0 - self.trend * progress) * (1.0 - loss) / slowness;
         ModelRun { round, arm, position, throughput, is_suspect }
@@ -124,7 +124,7 @@ impl Laboratory {
 #[derive(Clone, Copy, Debug)]
 struct ModelPlace {
     round: u32,
-    arm: usize,
+    arm: ArmId,
     position: u32,
     /// Number of runs before it.
     at: u32,
@@ -157,7 +157,7 @@ impl Course {
     /// Returns the completions of each second of a run with this mean throughput.
     pub(super) fn seconds(&self, run: &ModelRun, seed: u64) -> Vec<f64> {
         let stream = Stream::new(Seed(seed), "laboratory", "seconds");
-        let first = u64::from(run.round) * 2 + run.arm as u64;
+        let first = u64::from(run.round) * 2 + run.arm.index() as u64;
         let second = |second: u32| {
             let at = f64::from(second);
             let warm = 1.0 - self.cold * (-at / self.warms_in_s).exp();

@@ -1,7 +1,7 @@
 //! The method of an experiment, with the mistakes that can be made in it.
 
 use analyze::compare::{
-    Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats,
+    ArmId, Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats,
     RoundState, RunFigures, RunVerdict, Unpaired, compare, judge_round,
 };
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
@@ -136,7 +136,7 @@ impl Method {
                 RoundState::Repeat => RunState::Repeated,
             };
             let row = move |run: &ModelRun| match self.suspect {
-                SuspectRule::DroppedInOneArm if run.arm == 1 && run.is_suspect => {
+                SuspectRule::DroppedInOneArm if run.arm != ArmId::BASELINE && run.is_suspect => {
                     row(run, RunState::Repeated)
                 }
                 SuspectRule::DroppedInOneArm | SuspectRule::Counts => row(run, state),
@@ -174,7 +174,7 @@ impl Method {
     pub(super) fn cut(&self, runs: &mut [ModelRun], courses: [Course; 2], seed: u64) {
         for round in runs.chunks_mut(2) {
             let seconds: Vec<Vec<f64>> =
-                round.iter().map(|run| courses[run.arm].seconds(run, seed)).collect();
+                round.iter().map(|run| courses[run.arm.index()].seconds(run, seed)).collect();
             let cuts: Vec<Nanos> = seconds.iter().map(|seconds| end(seconds)).collect();
             let latest = shared_warm_up(cuts.iter().copied());
             for ((run, seconds), cut) in round.iter_mut().zip(&seconds).zip(&cuts) {
@@ -231,8 +231,8 @@ fn row(run: &ModelRun, state: RunState) -> RunRow {
 }
 
 fn unpaired(runs: &[ModelRun]) -> Unpaired {
-    let of = |arm: usize| -> Vec<f64> {
+    let of = |arm: ArmId| -> Vec<f64> {
         runs.iter().filter(|run| run.arm == arm).map(|run| run.throughput).collect()
     };
-    Unpaired::of(&of(0), &of(1), Scale::Ratio).expect("there are runs")
+    Unpaired::of(&of(ArmId::BASELINE), &of(ArmId(1)), Scale::Ratio).expect("there are runs")
 }

@@ -172,8 +172,8 @@ fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
     })
 }
 
-/// The arm warms up more slowly than the baseline, and both decline over a run: only equal windows
-/// can be compared.
+/// Measures false alarms where the arm warms up more slowly than the baseline and both decline over
+/// a run: only equal windows can be compared.
 pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change after other warm-ups, 10 pairs: significant";
     let course = Course { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use analyze::compare::{CountedRun, Design, LookPlan, OrderModel, RunFigures, compare};
+use analyze::compare::{ArmId, CountedRun, Design, LookPlan, OrderModel, RunFigures, compare};
 use analyze::summarize;
 use base::Seed;
 use lab::experiment::Schedule;
@@ -57,13 +57,13 @@ impl Experiments {
 
     fn is_significant(&self, plan: &Plan, seed: u64) -> Result<bool, Box<dyn Error>> {
         let schedule = Schedule { runs: 2, seed: Seed(seed), is_counterbalanced: false };
-        let mut figures: Vec<(u32, usize, u32, RunFigures)> = Vec::new();
+        let mut figures: Vec<(u32, ArmId, u32, RunFigures)> = Vec::new();
         for round in 0..ROUNDS {
             for planned in schedule.round(round, 0) {
-                let (arm, at) = (planned.arm, planned.server.position);
+                let (arm, at) = (ArmId(planned.arm_point), planned.server.position);
                 let url = format!(
                     "sim:md1?service={}us&noise=0.01&drift=0.02&series={seed}&run={at}",
-                    self.services_us[arm]
+                    self.services_us[arm.index()]
                 );
                 let evidence = simulated(plan, &url, seed * 1_000 + u64::from(at))?;
                 let of_run = RunFigures::of(&evidence, &summarize(&evidence), Vec::new());

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use analyze::compare::RunFigures;
-use analyze::curve::{CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
+use analyze::curve::{ALPHA, CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
 use analyze::summarize;
 use workload::question::{BestRule, Direction, Quantity, RunMetric};
 
@@ -15,9 +15,6 @@ const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Runs of each number of clients.
 const REPEATS: u32 = 3;
-
-/// Error probability of the intervals and of the best point.
-const ALPHA: f64 = 0.05;
 
 /// Fraction by which the machine is slower at the last point than at the first one, if the points
 /// are measured in ascending order while it slows down.

@@ -4,6 +4,7 @@
 //! changes of the machine. They do not cancel a machine that is slower whenever one of the arms
 //! runs: then the change of a metric may be a change of the machine.
 
+use super::arm_id::ArmId;
 use super::change::ChangeInterval;
 use super::comparison::{ArmComparison, Comparison, Design};
 use super::paired::{Pair, PairOrder, Paired};
@@ -31,8 +32,8 @@ pub enum MachineChange {
     /// The machine was faster or slower before the runs of an arm than before the runs of the
     /// baseline.
     BetweenArms {
-        /// Index of the arm.
-        arm: usize,
+        /// The arm.
+        arm: ArmId,
         /// The change.
         change: f64,
         /// Its interval.
@@ -62,7 +63,7 @@ fn between_arms(
     runs: &[CountedRun<'_>],
     arm: &ArmComparison,
 ) -> Option<MachineChange> {
-    let baseline = runs.iter().filter(|run| run.arm == 0);
+    let baseline = runs.iter().filter(|run| run.arm == ArmId::BASELINE);
     let pair = |baseline: &CountedRun<'_>| {
         let own = runs.iter().find(|run| run.arm == arm.arm && run.round == baseline.round)?;
         let order = match baseline.position < own.position {
@@ -153,7 +154,7 @@ mod tests {
             .iter()
             .map(|(round, arm, figures)| CountedRun {
                 round: *round as u32,
-                arm: *arm,
+                arm: ArmId(*arm),
                 position: position(*round, *arm) as u32,
                 figures,
             })
@@ -170,7 +171,8 @@ mod tests {
     fn machine_that_is_slower_in_one_arm_is_named_and_may_be_decisive() {
         for (change, expected) in [(-0.1, true), (-0.3, false)] {
             let found = changes(change, |arm, _| 1.0 + 0.08 * arm as f64);
-            let [MachineChange::BetweenArms { arm: 1, change: by, is_decisive, .. }] = found[..]
+            let [MachineChange::BetweenArms { arm: ArmId(1), change: by, is_decisive, .. }] =
+                found[..]
             else {
                 panic!("{found:?}");
             };
@@ -192,7 +194,12 @@ mod tests {
             (0..4).map(|n| figures(1.0, 300.0 + 100.0 * f64::from(n))).collect();
         let counted: Vec<CountedRun<'_>> = (0..)
             .zip(&runs)
-            .map(|(round, figures)| CountedRun { round, arm: 0, position: 0, figures })
+            .map(|(round, figures)| CountedRun {
+                round,
+                arm: ArmId::BASELINE,
+                position: 0,
+                figures,
+            })
             .collect();
         assert_eq!(drift(&counted), None);
     }

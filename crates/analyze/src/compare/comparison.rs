@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use workload::question::{Bet, Deltas, Quantity, RunMetric, TimeStatistic};
 
+use super::arm_id::ArmId;
 use super::change::ChangeInterval;
 use super::conclusion::Conclusion;
 use super::figures::RunFigures;
@@ -43,10 +44,10 @@ pub struct Terms<'a> {
 /// The runs of an arm and of its baseline.
 #[derive(Clone, Debug)]
 pub struct ArmSample<'a> {
-    /// Index of the baseline.
-    pub baseline: usize,
-    /// Index of the arm.
-    pub arm: usize,
+    /// The baseline.
+    pub baseline: ArmId,
+    /// The arm.
+    pub arm: ArmId,
     /// Plan of the looks at these runs.
     pub looks: LookPlan,
     /// The runs.
@@ -63,10 +64,10 @@ pub struct Comparison {
 /// The comparison of one arm with its baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmComparison {
-    /// Index of the baseline.
-    pub baseline: usize,
-    /// Index of the arm.
-    pub arm: usize,
+    /// The baseline.
+    pub baseline: ArmId,
+    /// The arm.
+    pub arm: ArmId,
     /// Number of runs.
     pub size: SampleSize,
     /// Changes of the metrics: the primary ones first, such as metrics of bets.
@@ -118,16 +119,16 @@ pub struct Compared {
 /// has a run in it.
 pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparison {
     let rounds = complete_rounds(design, runs, pairs);
-    let sample = |arm: usize| ArmSample {
-        baseline: 0,
+    let sample = |arm: ArmId| ArmSample {
+        baseline: ArmId::BASELINE,
         arm,
         looks: design.looks,
         runs: Sample::Pairs {
-            pairs: rounds.iter().map(|round| [round[0], round[arm]]).collect(),
+            pairs: rounds.iter().map(|round| [round[0], round[arm.index()]]).collect(),
             order: design.order,
         },
     };
-    let samples: Vec<ArmSample<'_>> = (1..design.arms).map(sample).collect();
+    let samples: Vec<ArmSample<'_>> = (1..design.arms).map(ArmId).map(sample).collect();
     let terms = Terms { bets: &design.bets, metrics: &[], deltas: &design.deltas };
     compare_samples(terms, &samples)
 }
@@ -175,7 +176,7 @@ fn complete_rounds<'a>(
     let numbers: BTreeSet<u32> = runs.iter().map(|run| run.round).collect();
     let round = |number: u32| {
         let of_arm = |arm| runs.iter().find(|run| run.round == number && run.arm == arm).copied();
-        (0..design.arms).map(of_arm).collect::<Option<Vec<CountedRun<'a>>>>()
+        (0..design.arms).map(ArmId).map(of_arm).collect::<Option<Vec<CountedRun<'a>>>>()
     };
     numbers.into_iter().filter_map(round).take(pairs as usize).collect()
 }
@@ -316,7 +317,7 @@ pub(super) mod tests {
         figures
     }
 
-    /// Eight rounds: the arm has 10 % less throughput, and the same p99 of `write`.
+    /// Returns eight rounds: the arm has 10 % less throughput, and the same p99 of `write`.
     fn experiment() -> Vec<[RunFigures; 2]> {
         let noise = [0.01, -0.01, 0.005, 0.0, -0.005, 0.01, -0.01, 0.0];
         let round = |e: &f64| {
@@ -331,7 +332,7 @@ pub(super) mod tests {
         for (round, runs) in (0..).zip(rounds) {
             for (arm, figures) in runs.iter().enumerate() {
                 let position = (arm as u32 + round) % 2;
-                all.push(CountedRun { round, arm, position, figures });
+                all.push(CountedRun { round, arm: ArmId(arm), position, figures });
             }
         }
         all
@@ -390,7 +391,7 @@ pub(super) mod tests {
     fn look_judges_its_first_complete_rounds() {
         let rounds = experiment();
         let mut runs = counted(&rounds);
-        runs.retain(|run| (run.round, run.arm) != (1, 1));
+        runs.retain(|run| (run.round, run.arm) != (1, ArmId(1)));
         let comparison = compare(&design(&[]), &runs, 6);
         let throughput = comparison.arms[0].changes[0].compared.as_ref().unwrap();
         let SampleValues::Pairs(pairs) = &throughput.values else { panic!("{throughput:?}") };
@@ -414,7 +415,8 @@ pub(super) mod tests {
         let deltas = Deltas::default();
         let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
         let runs = Sample::Groups(groups.map(|runs| runs.iter().collect()));
-        let sample = ArmSample { baseline: 4, arm: 2, looks: LookPlan::Fixed(6), runs };
+        let (baseline, arm) = (ArmId(4), ArmId(2));
+        let sample = ArmSample { baseline, arm, looks: LookPlan::Fixed(6), runs };
         compare_samples(terms, &[sample]).arms.remove(0)
     }
 
@@ -423,7 +425,8 @@ pub(super) mod tests {
         let main = [figures(1_000.0, 5.0), figures(1_010.0, 5.1), figures(990.0, 4.9)];
         let pr = [figures(900.0, 5.0), figures(905.0, 5.1)];
         let arm = groups([&main, &pr], &[]);
-        assert_eq!((arm.baseline, arm.arm, arm.size), (4, 2, SampleSize::Groups([3, 2])));
+        assert_eq!((arm.baseline, arm.arm), (ArmId(4), ArmId(2)));
+        assert_eq!(arm.size, SampleSize::Groups([3, 2]));
         assert_eq!(arm.changes[0].alpha, 0.025);
         let throughput = arm.changes[0].compared.as_ref().unwrap();
         assert_eq!(throughput.conclusion, Conclusion::Worse, "{throughput:?}");

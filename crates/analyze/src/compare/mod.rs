@@ -11,6 +11,7 @@
 //! Bonferroni's correction over looks and bets. The self-test measures its rates of error.
 
 mod aa;
+mod arm_id;
 mod canary;
 mod change;
 mod comparison;
@@ -31,6 +32,7 @@ mod validity;
 
 pub use crate::student::{critical_t, two_sided_p};
 pub use aa::FalsePositives;
+pub use arm_id::ArmId;
 pub use canary::{MachineChange, machine_changes};
 pub use change::{ChangeInterval, Incomparable};
 pub(crate) use change::{inner, outer};

@@ -42,7 +42,7 @@ pub enum PairOrder {
 pub enum OrderModel {
     /// Orders are random: the order is a part of the noise.
     Random,
-    /// Orders are balanced over each two rounds: the effect of the order is fitted.
+    /// Every two rounds have both orders: the effect of the order is fitted.
     Counterbalanced,
 }
 

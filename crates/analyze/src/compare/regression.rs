@@ -2,6 +2,7 @@
 
 use workload::question::RegressionLimit;
 
+use super::arm_id::ArmId;
 use super::change::ChangeInterval;
 use super::comparison::{ArmComparison, Compared, Comparison, MetricChange};
 use super::figures::Missing;
@@ -23,8 +24,8 @@ pub enum RegressionOutcome {
 pub struct JudgedLimit {
     /// The limit.
     pub limit: RegressionLimit,
-    /// Index of the arm's comparison.
-    pub place: usize,
+    /// The arm.
+    pub arm: ArmId,
     /// The change that is judged; `None` if the comparison does not have the metric.
     pub change: Option<MetricChange>,
     /// The outcome, or the reason why it cannot be judged.
@@ -33,15 +34,15 @@ pub struct JudgedLimit {
 
 /// Judges limits for each arm of a comparison.
 pub fn judge_limits(limits: &[RegressionLimit], comparison: &Comparison) -> Vec<JudgedLimit> {
-    let arms = comparison.arms.iter().enumerate();
-    let judged = arms.flat_map(|(place, arm)| {
+    let judged = comparison.arms.iter().flat_map(|compared| {
+        let arm = compared.arm;
         limits.iter().map(move |limit| {
-            let change = change_of(limit, arm);
+            let change = change_of(limit, compared);
             let compared = change.map(|change| change.compared.as_ref());
             let compared = compared.unwrap_or(Err(&NotCompared::Missing(Missing::NotMeasured)));
             let judge = |compared: &Compared| judge_regression(limit.change, compared.interval);
             let outcome = compared.map(judge).map_err(|reason| *reason);
-            JudgedLimit { limit: limit.clone(), place, change: change.cloned(), outcome }
+            JudgedLimit { limit: limit.clone(), arm, change: change.cloned(), outcome }
         })
     });
     judged.collect()

@@ -2,6 +2,7 @@
 
 use workload::question::{ChangeRange, RunMetric};
 
+use super::arm_id::ArmId;
 use super::change::{ChangeInterval, Incomparable};
 use super::conclusion::{Conclusion, conclude, pairs_to_conclude};
 use super::figures::{Missing, RunFigures};
@@ -9,13 +10,13 @@ use super::outcome::{BetOutcome, judge_bet};
 use super::paired::{OrderModel, Pair, PairOrder, Paired};
 use super::unpaired::Unpaired;
 
-/// A run that counts, at its place in an experiment.
+/// A run that counts, with its position in an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedRun<'a> {
     /// Number of the round.
     pub round: u32,
-    /// Index of the arm; the baseline is 0.
-    pub arm: usize,
+    /// The arm.
+    pub arm: ArmId,
     /// Position within the round, from 0.
     pub position: u32,
     /// Figures of the run.

@@ -6,6 +6,7 @@
 //! errors, is the result of its arm and is never repeated. SUSPECT runs count: to leave out the
 //! suspect runs of one arm would favour it.
 
+use super::arm_id::ArmId;
 use super::figures::RunVerdict;
 use crate::check::{CheckKind, Status};
 
@@ -59,8 +60,8 @@ pub fn judge_round<'a>(
 pub struct JudgedRun {
     /// Number of the round.
     pub round: u32,
-    /// Index of the arm.
-    pub arm: usize,
+    /// The arm.
+    pub arm: ArmId,
     /// True if its round was not repeated after it.
     pub counts: bool,
     /// Verdict of the run.
@@ -81,7 +82,7 @@ pub struct ArmValidity {
 }
 
 /// Returns the validity of an arm.
-pub fn validity_of(arm: usize, runs: &[JudgedRun]) -> ArmValidity {
+pub fn validity_of(arm: ArmId, runs: &[JudgedRun]) -> ArmValidity {
     let mut validity = ArmValidity::default();
     for run in runs.iter().filter(|run| run.arm == arm) {
         if !run.counts {
@@ -156,7 +157,7 @@ mod tests {
     fn runs_of_each_arm_are_counted_and_named() {
         let run = |round, arm, counts, objections: &[(CheckKind, Status)]| JudgedRun {
             round,
-            arm,
+            arm: ArmId(arm),
             counts,
             verdict: verdict(objections),
         };
@@ -168,9 +169,9 @@ mod tests {
             run(2, 0, true, &[]),
             run(2, 1, true, &[ERRORS, DRIFT]),
         ];
-        let plain = validity_of(0, &runs);
+        let plain = validity_of(ArmId(0), &runs);
         assert_eq!((plain.runs, plain.repeated, plain.status()), (2, 1, Status::Pass));
-        let other = validity_of(1, &runs);
+        let other = validity_of(ArmId(1), &runs);
         assert_eq!((other.runs, other.repeated, other.status()), (2, 1, Status::Invalid));
         assert_eq!(other.suspect, [(1, vec![CheckKind::Drift])]);
         assert_eq!(other.invalid, [(2, vec![CheckKind::Errors])]);

@@ -17,9 +17,9 @@ mod summary;
 mod usl;
 
 pub use best::{BestPoint, OtherPoint, Ranking, best, repeat_best};
-pub use point::{CurvePoint, CurveRun, Interval, PointMean, Unusable};
+pub use point::{ALPHA, CurvePoint, CurveRun, Interval, PointMean, Unusable};
 pub use response_model::{
     ModelPoint, NoResponseModel, ResponseModel, response_model, response_model_of_rates,
 };
-pub use summary::{ALPHA, ArmCurve, JobAtPoint, PointSummary, SweepRun, Varied};
+pub use summary::{ArmCurve, JobAtPoint, PointSummary, SweepRun, Varied};
 pub use usl::{Fitted, NoUsl, Peak, Usl, fit_usl};

@@ -5,6 +5,9 @@ use workload::question::{RunMetric, Scale, Subject};
 use crate::check::Status;
 use crate::compare::{Missing, RunFigures, StandardError, inner, scatter};
 
+/// Error probability of the interval of each mean, and of the best point and the parameters.
+pub const ALPHA: f64 = 0.05;
+
 /// The runs of a sweep at one value of the varied key.
 #[derive(Clone, Debug)]
 pub struct CurvePoint<'a> {
@@ -183,7 +186,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Points with the figures of their repeats.
+    /// Returns points with the figures of their repeats.
     pub(crate) fn points(runs: &[(&str, Vec<RunFigures>)]) -> Vec<CurvePoint<'static>> {
         let point = |(value, runs): &(&str, Vec<RunFigures>)| CurvePoint {
             value: (*value).to_owned(),

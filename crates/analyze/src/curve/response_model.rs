@@ -13,10 +13,7 @@
 
 use workload::question::{Quantity, RunMetric, TimeStatistic};
 
-use super::point::{CurvePoint, Unusable};
-
-/// Error probability of means; only their estimates are used.
-const ALPHA: f64 = 0.05;
+use super::point::{ALPHA, CurvePoint, Unusable};
 
 /// Largest gain of the last point over the others that is still a plateau.
 const PLATEAU: f64 = 0.05;
@@ -294,7 +291,8 @@ mod tests {
         assert!(matches!(with(0.952), Err(NoResponseModel::ShorterThanServer { .. })));
     }
 
-    /// At a rate beyond the capacity the response time depends on the length of the run.
+    /// Fits the model to points with a value, a throughput and a response time in ms; `None` for a
+    /// load beyond the capacity, where response times depend on the length of the run.
     fn rates(all: &[(&str, f64, Option<f64>)]) -> Result<ResponseModel, NoResponseModel> {
         let run = |(value, rate, response): &(&'static str, f64, Option<f64>)| {
             let mut run = figures(*rate, response.unwrap_or(1.0));

@@ -3,17 +3,14 @@
 use workload::question::{BestRule, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
 use super::best::{BestPoint, best};
-use super::point::{CurvePoint, CurveRun, PointMean, Unusable};
+use super::point::{ALPHA, CurvePoint, CurveRun, PointMean, Unusable};
 use super::response_model::{
     NoResponseModel, ResponseModel, response_model, response_model_of_rates,
 };
 use super::usl::{NoUsl, Usl, fit_usl};
 use crate::check::{CheckKind, Status};
-use crate::compare::{CpuShare, RunFigures};
+use crate::compare::{ArmId, CpuShare, RunFigures};
 use crate::limiter::Component;
-
-/// Error probability of the interval of each mean, and of the best point and the parameters.
-pub const ALPHA: f64 = 0.05;
 
 /// The quantiles of response times in the summary of a point.
 const QUANTILES: [TimeStatistic; 4] =
@@ -39,8 +36,8 @@ pub enum Varied {
 /// A run of a sweep that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepRun<'a> {
-    /// Index of its arm.
-    pub arm: usize,
+    /// Its arm.
+    pub arm: ArmId,
     /// Index of its point.
     pub point: usize,
     /// Number of its repeat.
@@ -119,7 +116,7 @@ impl JobAtPoint {
 impl ArmCurve {
     /// Summarizes the runs of one arm; `values` are the points with their values as numbers.
     pub fn of(
-        arm: usize,
+        arm: ArmId,
         values: &[(String, Option<f64>)],
         runs: &[SweepRun<'_>],
         varied: &Varied,
@@ -160,7 +157,7 @@ impl ArmCurve {
     }
 }
 
-fn runs_of<'a>(runs: &[SweepRun<'a>], arm: usize, point: usize) -> Vec<CurveRun<'a>> {
+fn runs_of<'a>(runs: &[SweepRun<'a>], arm: ArmId, point: usize) -> Vec<CurveRun<'a>> {
     let own = runs.iter().filter(|run| run.arm == arm && run.point == point);
     own.map(|run| CurveRun { repeat: run.repeat, figures: run.figures }).collect()
 }
@@ -274,14 +271,14 @@ mod tests {
         let values: Vec<(String, Option<f64>)> =
             (1..=points).map(|x| (x.to_string(), Some(x as f64))).collect();
         let run = |(place, figures)| SweepRun {
-            arm: 0,
+            arm: ArmId::BASELINE,
             point: place % points,
             repeat: (place / points) as u32,
             figures,
         };
         let runs: Vec<SweepRun<'_>> = all.iter().enumerate().map(run).collect();
         let rule = BestRule { better: Direction::Higher, metric: metric("throughput(read)") };
-        ArmCurve::of(0, &values, &runs, varied, Some(&rule))
+        ArmCurve::of(ArmId::BASELINE, &values, &runs, varied, Some(&rule))
     }
 
     fn invalid(figures: RunFigures, kind: CheckKind) -> RunFigures {
@@ -325,10 +322,10 @@ mod tests {
     fn point_of_zero_clients_has_one() {
         let job = || "read".to_owned();
         let closed = figures(100.0, 1.0);
-        let run = SweepRun { arm: 0, point: 0, repeat: 0, figures: &closed };
+        let run = SweepRun { arm: ArmId::BASELINE, point: 0, repeat: 0, figures: &closed };
         let x = |run: SweepRun<'_>, varied: &Varied| {
             let values = [("0".to_owned(), Some(0.0))];
-            ArmCurve::of(0, &values, &[run], varied, None).points[0].x
+            ArmCurve::of(ArmId::BASELINE, &values, &[run], varied, None).points[0].x
         };
         assert_eq!(x(run, &Varied::Clients { job: job() }), Some(1.0));
         assert_eq!(x(run, &Varied::Rate { job: job() }), Some(0.0));

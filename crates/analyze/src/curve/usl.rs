@@ -435,7 +435,7 @@ mod tests {
         move |n: f64| lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
     }
 
-    /// Three runs per number of clients, with this scatter.
+    /// Returns three runs per number of clients, with this scatter.
     fn sweep<'a>(
         clients: &[&'a str],
         curve: impl Fn(f64) -> f64,
@@ -495,7 +495,8 @@ mod tests {
         }
     }
 
-    /// Number of 60 fits whose interval holds the true parameter, for each of them and the peak.
+    /// Returns the number of 60 fits whose interval holds the true value: of each parameter, and of
+    /// the peak.
     fn covered(parameters: [f64; 3], noise: f64) -> [u32; 4] {
         let mut covered = [0; 4];
         for seed in 0..60 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmComparison, ArmSample, Comparison, CountedRun, GroupConditions, LookPlan, Missing,
+    ArmComparison, ArmId, ArmSample, Comparison, CountedRun, GroupConditions, LookPlan, Missing,
     Objection, ObjectionKind, RunFigures, Sample, Terms, compare_samples, judge_limits, objections,
     slos_of,
 };
@@ -74,7 +74,7 @@ fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Compla
         return Ok(Vec::new());
     }
     let read = |run: &GroupRun| {
-        let (path, number) = run.place();
+        let (path, number) = run.location();
         let run = answer::read(path, number)?;
         let courses = run.courses()?;
         Ok((run, courses))
@@ -99,17 +99,16 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     })
 }
 
-/// Reads the groups, and returns the index of the baseline if one was named that is not the first
-/// argument.
-fn gather(args: &CompareArgs) -> Result<(Groups, Option<usize>), Complaint> {
+/// Reads the groups, and returns the baseline if one was named that is not the first argument.
+fn gather(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
     if let Some((file, _)) = split_arm(baseline)
         && arguments.iter().any(|one| is_same_file(one, file))
     {
         let mut groups = Groups::read(&arguments)?;
-        let place = groups.place_of_arm(baseline)?;
-        return Ok((groups, Some(place)));
+        let baseline = groups.group_of_arm(baseline)?;
+        return Ok((groups, Some(baseline)));
     }
     arguments.retain(|one| !is_same_file(one, baseline));
     arguments.insert(0, baseline.clone());
@@ -124,8 +123,8 @@ fn is_same_file(one: &str, other: &str) -> bool {
 
 /// The comparisons that are made.
 struct Design {
-    /// Indexes of a baseline and of the group that is compared with it.
-    pairs: Vec<[usize; 2]>,
+    /// Pairs of a baseline and of the group that is compared with it.
+    pairs: Vec<[ArmId; 2]>,
     /// Repetitions of an experiment, as pairs: arguments by their index.
     executions: Vec<[usize; 2]>,
 }
@@ -133,15 +132,15 @@ struct Design {
 impl Design {
     /// Returns the comparisons of groups: records of experiments arm by arm, if there are no others
     /// and no arm was named as the baseline; else every group with the baseline.
-    fn of(groups: &Groups, baseline: Option<usize>) -> Result<Design, Complaint> {
+    fn of(groups: &Groups, baseline: Option<ArmId>) -> Result<Design, Complaint> {
         let arguments = &groups.arguments;
         let are_experiments = arguments.iter().all(|one| one.experiment.is_some());
         if are_experiments && arguments.len() > 1 && baseline.is_none() {
             return Design::of_executions(groups);
         }
-        let baseline = baseline.unwrap_or(0);
-        let others = (0..groups.all.len()).filter(|place| *place != baseline);
-        let pairs: Vec<[usize; 2]> = others.map(|place| [baseline, place]).collect();
+        let baseline = baseline.unwrap_or(ArmId::BASELINE);
+        let others = groups.arms().filter(|group| *group != baseline);
+        let pairs: Vec<[ArmId; 2]> = others.map(|group| [baseline, group]).collect();
         if pairs.is_empty() {
             let sentence = "there is one group of runs, and nothing to compare it with";
             return Err(Complaint::new(sentence).help(
@@ -178,19 +177,19 @@ impl Design {
 
     /// Returns the pairs of a baseline and a group that are arms of one experiment. The baseline of
     /// the arms of a repetition is its own first arm.
-    fn interleaved(&self, groups: &Groups) -> Vec<[usize; 2]> {
+    fn interleaved(&self, groups: &Groups) -> Vec<[ArmId; 2]> {
         let compared = self.pairs.iter().copied();
         let of_executions = groups.arguments.iter().filter(|_| !self.executions.is_empty());
         let within = of_executions.flat_map(|argument| {
             let others = argument.groups.iter().skip(1);
-            others.map(|place| [argument.groups[0], *place])
+            others.map(|group| [argument.groups[0], *group])
         });
         compared.chain(within).filter(|pair| experiment_of(groups, *pair).is_some()).collect()
     }
 
-    /// Returns the index of the baseline of a group.
-    fn baseline_of(&self, group: usize) -> Option<usize> {
-        self.pairs.iter().find(|[_, place]| *place == group).map(|[baseline, _]| *baseline)
+    /// Returns the baseline of a group.
+    fn baseline_of(&self, group: ArmId) -> Option<ArmId> {
+        self.pairs.iter().find(|[_, own]| *own == group).map(|[baseline, _]| *baseline)
     }
 }
 
@@ -206,8 +205,8 @@ fn check_limits(
     groups: &Groups,
     design: &Design,
 ) -> Result<(), Complaint> {
-    let baseline = design.pairs.first().map_or(0, |[baseline, _]| *baseline);
-    let figures = &groups.all[baseline].runs[0].run.figures;
+    let baseline = design.pairs.first().map_or(ArmId::BASELINE, |[baseline, _]| *baseline);
+    let figures = &groups.group(baseline).runs[0].run.figures;
     limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures))
 }
 
@@ -257,11 +256,10 @@ fn view(
         })
         .collect();
     let is_refused = objections.iter().any(|one| !one.is_accepted);
-    let all = 0..groups.all.len();
     let (undeclared, of_arms): (Vec<_>, Vec<_>) =
         undeclared_between(groups, design).into_iter().partition(|(_, one)| one.is_suspect());
-    let views = |all: Vec<(usize, UndeclaredDifference)>| {
-        let view = |(baseline, one): &(usize, UndeclaredDifference)| {
+    let views = |all: Vec<(ArmId, UndeclaredDifference)>| {
+        let view = |(baseline, one): &(ArmId, UndeclaredDifference)| {
             experiment::difference(*baseline, one)
         };
         all.iter().map(view).collect::<Vec<DifferenceView>>()
@@ -270,7 +268,7 @@ fn view(
     let mut view = ComparisonView {
         has_several_differences: has_several_differences(groups, design),
         groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
-        baselines: all.map(|place| design.baseline_of(place).unwrap_or(place)).collect(),
+        baselines: groups.arms().map(|group| design.baseline_of(group).unwrap_or(group)).collect(),
         objections,
         comparison: None,
         repetitions: Vec::new(),
@@ -296,7 +294,7 @@ fn view(
 }
 
 fn arm_view(groups: &Groups, group: &Group) -> ArmView {
-    let recorded = group.arm.map(|place| (&groups.experiments[place.experiment], place.arm));
+    let recorded = group.arm.map(|of| (&groups.experiments[of.experiment], of.arm));
     let effect = recorded.map(|(recorded, arm)| experiment::effect(recorded.effect(arm)));
     ArmView {
         name: group.name.clone(),
@@ -309,32 +307,32 @@ fn arm_view(groups: &Groups, group: &Group) -> ArmView {
 }
 
 fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
-    let conditions = |place: usize| {
-        let group = &groups.all[place];
+    let conditions = |arm: ArmId| {
+        let group = groups.group(arm);
         let experiment = group.arm.map(|arm| &groups.experiments[arm.experiment]);
-        let baseline = design.baseline_of(place).unwrap_or(place);
-        let is_paired = experiment_of(groups, [baseline, place]).is_some();
+        let baseline = design.baseline_of(arm).unwrap_or(arm);
+        let is_paired = experiment_of(groups, [baseline, arm]).is_some();
         GroupConditions {
             runs: group.runs.iter().map(|run| &run.run.conditions).collect(),
             unfinished: experiment.and_then(RecordedExperiment::unfinished),
             validity: &group.validity,
-            reference: (!is_paired).then_some(baseline),
+            reference: (!is_paired).then_some(baseline.index()),
         }
     };
-    let all: Vec<GroupConditions<'_>> = (0..groups.all.len()).map(conditions).collect();
+    let all: Vec<GroupConditions<'_>> = groups.arms().map(conditions).collect();
     objections(&all)
 }
 
 /// Returns the index of the experiment that two groups are arms of, if there is one.
-fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
-    let [baseline, arm] = pair.map(|place| groups.all[place].arm);
+fn experiment_of(groups: &Groups, pair: [ArmId; 2]) -> Option<usize> {
+    let [baseline, arm] = pair.map(|of| groups.group(of).arm);
     let experiment = baseline?.experiment;
     (arm?.experiment == experiment).then_some(experiment)
 }
 
 /// Returns true if arms of one experiment are compared that may change several things.
 fn has_several_differences(groups: &Groups, design: &Design) -> bool {
-    let has_several = |pair: [usize; 2]| {
+    let has_several = |pair: [ArmId; 2]| {
         let experiment = experiment_of(groups, pair);
         experiment.is_some_and(|one| groups.experiments[one].outline.has_several_differences)
     };
@@ -342,10 +340,10 @@ fn has_several_differences(groups: &Groups, design: &Design) -> bool {
 }
 
 /// Returns the differences between the rounds of each arm, and between arms of one experiment, that
-/// are not declared. Each has the index of its baseline.
-fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(usize, UndeclaredDifference)> {
-    let between_rounds = (0..groups.all.len()).flat_map(|place| {
-        undeclared(groups, [place, place]).into_iter().map(move |one| (place, one))
+/// are not declared, each with its baseline.
+fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, UndeclaredDifference)> {
+    let between_rounds = groups.arms().flat_map(|group| {
+        undeclared(groups, [group, group]).into_iter().map(move |one| (group, one))
     });
     let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
         let found = undeclared(groups, pair).into_iter();
@@ -355,9 +353,9 @@ fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(usize, Undeclare
     between_rounds.chain(between_arms).collect()
 }
 
-/// Returns the undeclared differences of a group, by its index: from a baseline that is an arm of
-/// the same experiment, and between its own rounds.
-fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<UndeclaredDifference> {
+/// Returns the undeclared differences of a group: from a baseline that is an arm of the same
+/// experiment, and between its own rounds.
+fn undeclared(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
     let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
     let [baseline, own] = arms_of(groups, pair);
     let mut found = groups.experiments[experiment].undeclared(baseline, own);
@@ -365,15 +363,15 @@ fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<UndeclaredDifference> {
     found
 }
 
-/// Returns the indexes of two arms in their experiment.
-fn arms_of(groups: &Groups, pair: [usize; 2]) -> [usize; 2] {
-    pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm))
+/// Returns the arms of their experiment that two groups are.
+fn arms_of(groups: &Groups, pair: [ArmId; 2]) -> [ArmId; 2] {
+    pair.map(|of| groups.group(of).arm.map_or(ArmId::BASELINE, |of| of.arm))
 }
 
 /// Withdraws the comparisons of arms of one experiment that an undeclared difference decides,
 /// unless the user accepts its kind.
 fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[ObjectionKind]) {
-    let pairs: Vec<[usize; 2]> =
+    let pairs: Vec<[ArmId; 2]> =
         comparison.arms.iter().map(|arm| [arm.baseline, arm.arm]).collect();
     let is_accepted = |one: &UndeclaredDifference| match one.kind {
         DifferenceKind::Data => accepted.contains(&ObjectionKind::Data),
@@ -390,7 +388,7 @@ fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[O
 
 /// Returns the changes of the machine between arms of one experiment.
 fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> Vec<MachineView> {
-    let view = |pair: [usize; 2]| {
+    let view = |pair: [ArmId; 2]| {
         let recorded = &groups.experiments[experiment_of(groups, pair)?];
         let [baseline, own] = arms_of(groups, pair);
         let compared = comparison.arms.iter().find(|arm| [arm.baseline, arm.arm] == pair);
@@ -405,12 +403,12 @@ fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> V
 }
 
 /// Returns the facts that differ between two groups of runs that were not interleaved.
-fn differing(groups: &Groups, pair: [usize; 2]) -> Vec<DifferenceView> {
+fn differing(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     if experiment_of(groups, pair).is_some() {
         return Vec::new();
     }
-    let runs = |place: usize| {
-        groups.all[place].runs.iter().map(|run| &run.run).collect::<Vec<&ComparedRun>>()
+    let runs = |group: ArmId| {
+        groups.group(group).runs.iter().map(|run| &run.run).collect::<Vec<&ComparedRun>>()
     };
     let [baseline, arm] = pair;
     let facts = differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
@@ -429,7 +427,7 @@ impl Judged {
     /// experiment. Bets are judged only within their experiment.
     fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
         let first = design.pairs.first();
-        let baseline = first.and_then(|[baseline, _]| groups.all[*baseline].arm);
+        let baseline = first.and_then(|[baseline, _]| groups.group(*baseline).arm);
         let outline = baseline.map(|arm| &groups.experiments[arm.experiment].outline);
         let bets = outline.map(|outline| outline.bets.clone()).unwrap_or_default();
         let deltas = outline.map(|outline| outline.deltas.clone()).unwrap_or_default();
@@ -437,7 +435,8 @@ impl Judged {
             let metrics = limits.iter().map(|limit| limit.metric.clone()).collect();
             return Judged { bets: Vec::new(), metrics, deltas };
         }
-        let is_whole = groups.arguments.len() == 1 && first.is_some_and(|[place, _]| *place == 0);
+        let is_whole = groups.arguments.len() == 1
+            && first.is_some_and(|[baseline, _]| *baseline == ArmId::BASELINE);
         match is_whole {
             true => Judged { bets, metrics: Vec::new(), deltas },
             false => {
@@ -453,9 +452,9 @@ impl Judged {
 }
 
 /// Returns the runs of a baseline and of a group: pairs, if they are arms of one experiment.
-fn sample(groups: &Groups, pair: [usize; 2]) -> ArmSample<'_> {
+fn sample(groups: &Groups, pair: [ArmId; 2]) -> ArmSample<'_> {
     let [baseline, arm] = pair;
-    let [own, other] = pair.map(|place| &groups.all[place]);
+    let [own, other] = pair.map(|of| groups.group(of));
     let Some(experiment) = experiment_of(groups, pair) else {
         let runs = [own, other].map(|group| group.runs.iter().map(|run| &run.run.figures));
         let runs = Sample::Groups(runs.map(Iterator::collect));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
-use analyze::compare::RunFigures;
+use analyze::compare::{ArmId, RunFigures};
 use archive::{Phase, RecordErrorKind, RunState};
 use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
@@ -208,14 +208,14 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     let fact = |key: &'static str| recorded.fact(key).map(str::to_owned);
     let comparison = results.comparison.as_ref();
     let false_alarms = false_alarms::of_record(outline, design, comparison, fact);
-    let arm = |(place, name): (usize, &String)| ArmView {
+    let arm = |(name, arm): (&String, ArmId)| ArmView {
         name: name.clone(),
-        differences: recorded.differences(place),
-        effect: effect(recorded.effect(place)),
-        validity: results.validity[place].clone(),
-        slos: results.slos[place].clone(),
+        differences: recorded.differences(arm),
+        effect: effect(recorded.effect(arm)),
+        validity: results.validity[arm.index()].clone(),
+        slos: results.slos[arm.index()].clone(),
         limiter: ArmLimiter::of(
-            results.runs.iter().filter_map(counted).filter(|it| it.0 == place).map(|it| it.1),
+            results.runs.iter().filter_map(counted).filter(|it| it.0 == arm).map(|it| it.1),
         ),
     };
     let run = |run: &lab::experiment::RecordedRun| RunView {
@@ -235,7 +235,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     };
     let differences = |is_suspect: bool| {
         let all = recorded.undeclared.iter().filter(|one| one.is_suspect() == is_suspect);
-        all.map(|one| difference(0, one)).collect()
+        all.map(|one| difference(ArmId::BASELINE, one)).collect()
     };
     ExperimentView {
         ask: outline.ask.clone(),
@@ -248,7 +248,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
-        arms: names.iter().enumerate().map(arm).collect(),
+        arms: names.iter().zip((0..).map(ArmId)).map(arm).collect(),
         runs: results.steps.iter().chain(&results.runs).map(run).collect(),
         looks: results.looks.clone(),
         rounds: rounds(recorded),
@@ -280,8 +280,8 @@ fn rounds(recorded: &RecordedExperiment) -> Vec<u32> {
     }
 }
 
-/// Returns a run that counts, with the index of its arm.
-fn counted(run: &lab::experiment::RecordedRun) -> Option<(usize, &RunFigures)> {
+/// Returns a run that counts, with its arm.
+fn counted(run: &lab::experiment::RecordedRun) -> Option<(ArmId, &RunFigures)> {
     (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
 }
 
@@ -368,7 +368,7 @@ fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {
 }
 
 /// Returns the view of a difference from a baseline.
-pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> DifferenceView {
+pub(crate) fn difference(baseline: ArmId, one: &UndeclaredDifference) -> DifferenceView {
     DifferenceView {
         kind: one.kind.name(),
         name: one.name.clone(),

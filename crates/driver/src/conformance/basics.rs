@@ -1,6 +1,7 @@
 //! Cases about normal requests, for every driver.
 
 use base::{Clock, Nanos};
+use record::environment::SERVER;
 
 use super::bench::{ensure, execute, ran, work};
 use super::{CaseContext, Finding, Fixture, Verdict};
@@ -125,7 +126,7 @@ pub async fn settings_have_the_server_and_each_name_once<F: Fixture>(
     let mut connection = bench.connect().await?;
     let settings = connection.settings().await;
     ensure!(
-        settings.iter().any(|(name, _)| name == "server"),
+        settings.iter().any(|(name, _)| name == SERVER),
         "no setting is called `server`: {settings:?}"
     );
     for (place, (name, value)) in settings.iter().enumerate() {

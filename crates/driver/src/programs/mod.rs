@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use base::{Class, Code, Dialect};
+use record::environment::SERVER;
 use rt::Rt;
 
 pub use self::child::Variable;
@@ -120,8 +121,8 @@ impl Programs {
     /// its whole process group is terminated.
     ///
     /// # Errors
-    /// It cannot be started, or ended with an error, whose message is the end of its stderr; class
-    /// `Timeout` if it was given up.
+    /// The command cannot be started, was given up (class `Timeout`), or ended with an error; the
+    /// message is then the end of its stderr.
     pub fn run_once(
         &self,
         text: &str,
@@ -172,8 +173,8 @@ impl Driver for Programs {
         false
     }
 
-    /// Both ends of the pipe to its thread, the program's handle, and the files that become the
-    /// program's streams.
+    /// Counts both ends of the pipe to its thread, the program's handle, and the files that become
+    /// the program's streams.
     fn files(&self) -> u32 {
         6
     }
@@ -247,7 +248,7 @@ impl Connection for ProgramConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        vec![("server".to_owned(), "programs, run by /bin/sh".to_owned())]
+        vec![(SERVER.to_owned(), "programs, run by /bin/sh".to_owned())]
     }
 
     async fn close(mut self) {

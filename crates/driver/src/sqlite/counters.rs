@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn work_of_statements_is_counted_over_all_connections() {
-        // As runs have it.
+        // The type of driver that a run uses.
         let driver = AnyDriver::from(open("sqlite:").unwrap());
         let count = |name: &str| {
             let found = driver.counters().into_iter().find(|(it, _)| *it == name);

@@ -57,6 +57,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::{Class, Clock, Code, Dialect, Monotonic, Nanos, Target};
+use record::environment::{SERVER, UNKNOWN};
 use rt::Rt;
 use rusqlite::InterruptHandle;
 
@@ -238,7 +239,7 @@ impl Driver for Sqlite {
         true
     }
 
-    /// The database, its journal or log, and the log's index.
+    /// Counts the database, its journal or log, and the log's index.
     fn files(&self) -> u32 {
         3
     }
@@ -334,7 +335,7 @@ impl Connection for SqliteConnection {
         let mut settings = match self.exchange(Some(Command::Settings)).await {
             Ok(Response::Settings(settings)) => settings,
             Ok(_) => unreachable!("settings are answered with settings"),
-            Err(_) => vec![("server".to_owned(), "unknown".to_owned())],
+            Err(_) => vec![(SERVER.to_owned(), UNKNOWN.to_owned())],
         };
         let timeout = self.driver.shared.options.busy_timeout.to_string();
         settings.push(("busy_timeout".to_owned(), timeout));

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use base::{Clock, Field, Monotonic, Nanos, Rows, Stamp, Value, Values};
+use record::environment::SERVER;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
@@ -425,7 +426,7 @@ fn settings(connection: &Connection) -> Vec<(String, String)> {
     let page_size: Option<u64> = read("page_size").and_then(|size| size.parse().ok());
     let bytes = pages.zip(page_size).and_then(|(count, size)| count.checked_mul(size));
     let mut settings = vec![
-        ("server".to_owned(), format!("SQLite {}", rusqlite::version())),
+        (SERVER.to_owned(), format!("SQLite {}", rusqlite::version())),
         ("isolation".to_owned(), "serializable".to_owned()),
     ];
     settings.extend(PRAGMAS.map(|name| (name.to_owned(), unknown(read(name)))));

@@ -5,18 +5,17 @@ use std::path::Path;
 
 use analyze::compare::RunConditions;
 use archive::{Archive, RecordError};
-use record::environment::{UNKNOWN, database, database_setting, host, is_fact, network};
+use record::environment::{
+    DEFAULT_SETTING, UNKNOWN, database, database_setting, host, is_fact, network,
+};
 use record::{Header, InputFile};
 
 use crate::evidence::spins;
 use crate::experiment::{DURABILITY, decides_durability};
 
-/// Keys of the plan that may differ between comparable runs: where they ran, with which random
-/// numbers, and the longest time of a statement that is not measured.
+/// Keys of the plan that may differ between comparable runs: the target, the seed of random
+/// numbers, and the time limit for statements that are not measured.
 const FREE_KEYS: [&str; 3] = ["url", "seed", "setup-timeout"];
-
-/// Value of a setting that a server was not given.
-const DEFAULT: &str = "default";
 
 /// Facts of the machine that decide the figures.
 const DECISIVE: [&str; 5] = [
@@ -141,7 +140,7 @@ fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
         let names = DURABILITY.map(|setting| format!("{target}{}", database_setting(setting)));
         let is_default = |name: &String| all.iter().all(|(known, _)| known != name);
         let defaults: Vec<String> = names.into_iter().filter(is_default).collect();
-        all.extend(defaults.into_iter().map(|name| (name, DEFAULT.to_owned())));
+        all.extend(defaults.into_iter().map(|name| (name, DEFAULT_SETTING.to_owned())));
     }
     all
 }

@@ -1,13 +1,15 @@
 //! Facts that differ between two groups of runs.
 
+use analyze::compare::ArmId;
+
 use super::ComparedRun;
 use crate::experiment::{UndeclaredDifference, between_groups};
 
 /// Returns the facts about program, target, machine, network and servers that differ between all
 /// runs of a group and all runs of its baseline. Facts that are themselves a reason to refuse the
-/// comparison are left out. `arm` is the index of the group.
+/// comparison are left out. `arm` is the group.
 pub fn differing_facts(
-    arm: usize,
+    arm: ArmId,
     baseline: &[&ComparedRun],
     own: &[&ComparedRun],
 ) -> Vec<UndeclaredDifference> {

@@ -49,8 +49,8 @@ impl SeriesKey {
         }
     }
 
-    /// Returns the key of a capacity search, of which `trial` is the key of a trial, `load` the
-    /// varied load and `question` the printed experiment. Load and length differ from trial to
+    /// Returns the key of a capacity search; `trial` is the key of a trial, `load` the varied load
+    /// and `question` the printed experiment. Load and length differ from trial to
     /// trial, so the lines of the question take their place.
     pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         let of_question = line_name(CAPACITY, "");

@@ -1,10 +1,10 @@
 //! The runs and the rounds that count.
 
-use analyze::compare::{CountedRun, Look, RunFigures};
+use analyze::compare::{ArmId, CountedRun, Look, RunFigures};
 use archive::{RunRow, RunState};
 
 /// Returns the run as a member of an arm; `None` if it does not count. SUSPECT runs count.
-pub fn counted<'f>(row: &RunRow, arm: usize, figures: &'f RunFigures) -> Option<CountedRun<'f>> {
+pub fn counted<'f>(row: &RunRow, arm: ArmId, figures: &'f RunFigures) -> Option<CountedRun<'f>> {
     let RunRow { round, position, .. } = *row;
     counts(row).then_some(CountedRun { round, arm, position, figures })
 }

@@ -1,6 +1,6 @@
 //! The curves of a sweep, from the runs of its record.
 
-use analyze::compare::{Comparison, CountedRun, Design, LookPlan, compare};
+use analyze::compare::{ArmId, Comparison, CountedRun, Design, LookPlan, compare};
 use analyze::curve::{ArmCurve, SweepRun, Varied};
 use archive::RunState;
 use workload::keys::{self, SectionKind};
@@ -40,7 +40,7 @@ impl ExperimentResults {
         };
         let points = if design.arms > 1 { sweep.values.len() } else { 0 };
         SweepResults {
-            curves: (0..design.arms).map(curve).collect(),
+            curves: (0..design.arms).map(ArmId).map(curve).collect(),
             comparisons: (0..points).map(at_point).collect(),
         }
     }
@@ -50,8 +50,8 @@ impl ExperimentResults {
     pub fn undeclared_of_sweep(
         &self,
         sweep: &SweepOutline,
-        baseline: usize,
-        arm: usize,
+        baseline: ArmId,
+        arm: ArmId,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
         let mut all: Vec<UndeclaredDifference> = Vec::new();

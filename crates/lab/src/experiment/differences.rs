@@ -5,14 +5,15 @@
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
 //! A declared difference is not named. A difference that may follow from one is named with its key.
 
+use analyze::compare::ArmId;
 use base::Target;
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 use observe::environment::{Kind, Rule, differences};
 use record::environment::{
-    DATABASE, HOST, NETWORK, OBSERVE, UNKNOWN, database, generator, is_data_size, is_fact, known,
-    of_database,
+    DATABASE, HOST, NETWORK, OBSERVE, SERVER, UNKNOWN, database, generator, is_data_size, is_fact,
+    known, of_database,
 };
-use workload::question::Quantity;
+use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, URL_KEY};
 
 use super::settings::{of_option, plain};
 
@@ -23,8 +24,8 @@ pub struct UndeclaredDifference {
     pub kind: DifferenceKind,
     /// Its name.
     pub name: String,
-    /// Index of the arm in the comparison.
-    pub arm: usize,
+    /// The arm.
+    pub arm: ArmId,
     /// The runs between which it differs.
     pub between: Between,
     /// The values, in the order of `between`.
@@ -76,7 +77,7 @@ impl UndeclaredDifference {
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
-            Some(URL) => false,
+            Some(URL_KEY) => false,
             Some(_) => self.kind == DifferenceKind::Durability,
         }
     }
@@ -106,8 +107,8 @@ impl UndeclaredDifference {
 /// A run that counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunFacts<'a> {
-    /// Index of its arm in the comparison.
-    pub(super) arm: usize,
+    /// Its arm.
+    pub(super) arm: ArmId,
     /// Its round, from 0.
     pub(super) round: u32,
     /// Facts of the surroundings and settings of the server.
@@ -139,9 +140,6 @@ const FOLDER_OF_SERVER: &str = "/assay-";
 const OF_TLS: [&str; 5] =
     ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
-/// The key of another target.
-const URL: &str = "url";
-
 /// The name of the summary of settings.
 const CONFIGURATION: &str = "configuration";
 
@@ -151,30 +149,30 @@ const MOST_SUMMARISED: usize = 6;
 /// Returns the keys of declared differences. The options of a URL in which two arms differ are
 /// declared by it.
 pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
-    let of_urls = differences.iter().filter(|(key, _)| key == URL);
+    let of_urls = differences.iter().filter(|(key, _)| key == URL_KEY);
     let targets: Vec<Target> = of_urls.filter_map(|(_, url)| Target::parse(url).ok()).collect();
     let differs = |(name, value): &&(String, String)| {
         let is_other = |target: &Target| target.option(name) != Some(value);
         targets.len() == 1 || targets.iter().any(is_other)
     };
     let options = targets.iter().flat_map(|target| target.options.iter().filter(differs));
-    let options = options.map(|(name, _)| format!("option.{name}"));
+    let options = options.map(|(name, _)| format!("{OPTION_KEY}{name}"));
     differences.iter().map(|(key, _)| key.clone()).chain(options).collect()
 }
 
 /// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
 /// are the [keys](declared_keys) of the differences that both declare.
 pub(super) fn of_arm(
-    baseline: usize,
-    arm: usize,
+    baseline: ArmId,
+    arm: ArmId,
     runs: &[RunFacts<'_>],
     keys: &[String],
 ) -> Vec<UndeclaredDifference> {
-    let of = |wanted: usize| runs.iter().filter(move |run| run.arm == wanted).collect::<Vec<_>>();
+    let of = |wanted: ArmId| runs.iter().filter(move |run| run.arm == wanted).collect::<Vec<_>>();
     let mut found = without_summaries(&between_rounds(arm, &of(arm)));
     if arm != baseline {
         let from = from_baseline(arm, &of(baseline), &of(arm), keys);
-        found.extend(match keys.iter().any(|key| key == URL) {
+        found.extend(match keys.iter().any(|key| key == URL_KEY) {
             true => between_targets(from, &of(baseline), &of(arm)),
             false => without_summaries(&from),
         });
@@ -195,7 +193,7 @@ fn between_targets(
     let is_same_maker = here.is_some() && here == there;
     let is_other_maker = !is_same_maker && here.is_some() && there.is_some();
     let is_other_version = servers[0].is_some() && servers[1].is_some() && servers[0] != servers[1];
-    let by_target = |one| UndeclaredDifference { cause: Some(URL.to_owned()), ..one };
+    let by_target = |one| UndeclaredDifference { cause: Some(URL_KEY.to_owned()), ..one };
     // Such a setting is the default on a server that does not even have it.
     found.retain(|one| !is_other_maker || of_database(&one.name).is_none());
     let (mut named, mut settings) = (Vec::new(), Vec::new());
@@ -234,7 +232,7 @@ fn configuration(settings: &[UndeclaredDifference]) -> Option<UndeclaredDifferen
 
 /// Returns the maker and the version of a run's server.
 fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
-    known(run.facts, "server")
+    known(run.facts, SERVER)
 }
 
 /// Returns the maker of a server: the first word.
@@ -243,9 +241,9 @@ fn maker(server: &str) -> &str {
 }
 
 /// Returns the differences that hold in all runs of a group and of a baseline, given by their
-/// facts. `arm` is the index of the group.
+/// facts. `arm` is the group.
 pub(crate) fn between_groups(
-    arm: usize,
+    arm: ArmId,
     baseline: &[Vec<(String, String)>],
     own: &[Vec<(String, String)>],
 ) -> Vec<UndeclaredDifference> {
@@ -259,7 +257,7 @@ pub(crate) fn between_groups(
 
 /// Returns the differences between the first run of an arm and a later one. Numbers that a rule
 /// allows to vary may leave their range in one of many runs, and data may grow.
-fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifference> {
+fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifference> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: Vec<UndeclaredDifference> = Vec::new();
     for run in others {
@@ -279,7 +277,7 @@ fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
 /// are taken at the start of a run; if data grow, the sizes of the first runs decide, where
 /// possible.
 fn from_baseline(
-    arm: usize,
+    arm: ArmId,
     baseline: &[&RunFacts<'_>],
     own: &[&RunFacts<'_>],
     keys: &[String],
@@ -406,7 +404,7 @@ fn kind_of(name: &str) -> Option<DifferenceKind> {
 /// the target.
 fn is_of_environment(name: &str) -> bool {
     let is_made_by = name == "assay" || name == "target";
-    is_made_by || name.starts_with(HOST) || name.starts_with(NETWORK) || bare(name) == "server"
+    is_made_by || name.starts_with(HOST) || name.starts_with(NETWORK) || bare(name) == SERVER
 }
 
 /// Returns true for a setting that decides whether commits survive.
@@ -440,7 +438,7 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
 /// others from it and fills its pages differently.
 fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
-    let starts_server = |key: &str| key.starts_with("server.");
+    let starts_server = |key: &str| key.starts_with(SERVER_KEY);
     let may_cause = |key: &&String| match one.kind {
         DifferenceKind::Data | DifferenceKind::Setting => surrounds(key) || starts_server(key),
         DifferenceKind::Durability => surrounds(key),
@@ -475,6 +473,9 @@ fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference
 mod tests {
     use super::*;
 
+    const PLAIN: ArmId = ArmId::BASELINE;
+    const OTHER: ArmId = ArmId(1);
+
     fn facts(all: &[(&str, &str)]) -> Vec<(String, String)> {
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
@@ -482,10 +483,10 @@ mod tests {
     /// Returns the differences of two arms with two rounds, as `kind name: a, b`.
     fn found(baseline: &[(&str, &str)], own: &[(&str, &str)], keys: &[&str]) -> Vec<String> {
         let all = [facts(baseline), facts(own)];
-        let run = |arm: usize, round| RunFacts { arm, round, facts: &all[arm] };
-        let runs = [run(0, 0), run(1, 0), run(0, 1), run(1, 1)];
+        let run = |arm: ArmId, round| RunFacts { arm, round, facts: &all[arm.index()] };
+        let runs = [run(PLAIN, 0), run(OTHER, 0), run(PLAIN, 1), run(OTHER, 1)];
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        reported(&of_arm(0, 1, &runs, &keys))
+        reported(&of_arm(PLAIN, OTHER, &runs, &keys))
     }
 
     fn reported(found: &[UndeclaredDifference]) -> Vec<String> {
@@ -519,8 +520,8 @@ mod tests {
     /// Returns the differences of two arms on two targets, one round each.
     fn of_targets(baseline: &[(&str, &str)], own: &[(&str, &str)]) -> Vec<UndeclaredDifference> {
         let all = [facts(baseline), facts(own)];
-        let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
-        of_arm(0, 1, &[run(0), run(1)], &["url".to_owned()])
+        let run = |arm: ArmId| RunFacts { arm, round: 0, facts: &all[arm.index()] };
+        of_arm(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &["url".to_owned()])
     }
 
     #[test]
@@ -674,8 +675,8 @@ mod tests {
     fn possible_consequence_of_a_declared_difference_is_named_with_its_key() {
         let cause = |name, a, b, key: &str| {
             let all = [facts(&[(name, a)]), facts(&[(name, b)])];
-            let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
-            let found = of_arm(0, 1, &[run(0), run(1)], &[key.to_owned()]);
+            let run = |arm: ArmId| RunFacts { arm, round: 0, facts: &all[arm.index()] };
+            let found = of_arm(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &[key.to_owned()]);
             assert_eq!(found.len(), 1, "{name} {key}");
             assert!(!found[0].decides(Quantity::Throughput, true) || found[0].cause.is_none());
             (found[0].cause.is_some(), found[0].is_suspect())
@@ -706,9 +707,9 @@ mod tests {
     #[test]
     fn change_between_rounds_names_the_rounds() {
         let all = [("fsync", "on"), ("fsync", "off")].map(|fact| facts(&[fact]));
-        let run = |round, facts| RunFacts { arm: 0, round, facts };
+        let run = |round, facts| RunFacts { arm: PLAIN, round, facts };
         let runs = [run(0, &all[0]), run(3, &all[1]), run(4, &all[1])];
-        let found = of_arm(0, 0, &runs, &[]);
+        let found = of_arm(PLAIN, PLAIN, &runs, &[]);
         assert_eq!(reported(&found), ["durability fsync: on, off"]);
         assert_eq!(found[0].between, Between::Rounds([0, 3]));
     }
@@ -720,9 +721,9 @@ mod tests {
         let sizes = ["300", "1400", "2400", "3400", "4200", "5000"].map(sized);
         let found = |order: [(usize, u32); 6]| {
             let runs = order.into_iter().zip(&sizes);
-            let runs = runs.map(|((arm, round), facts)| RunFacts { arm, round, facts });
+            let runs = runs.map(|((arm, round), facts)| RunFacts { arm: ArmId(arm), round, facts });
             let runs: Vec<RunFacts<'_>> = runs.collect();
-            reported(&of_arm(0, 1, &runs, &[]))
+            reported(&of_arm(PLAIN, OTHER, &runs, &[]))
         };
         assert_eq!(found([(1, 0), (0, 0), (0, 1), (1, 1), (1, 2), (0, 2)]), Vec::<String>::new());
         // The second arm always has less.
@@ -740,10 +741,13 @@ mod tests {
                     facts(&[("database.server_id", server), ("database.size_bytes", bytes)])
                 })
                 .collect();
-            let run = |(index, facts)| RunFacts { arm: index / 3, round: index as u32 % 3, facts };
+            let run = |(index, facts)| {
+                let arm = ArmId(index / 3);
+                RunFacts { arm, round: index as u32 % 3, facts }
+            };
             let runs: Vec<RunFacts<'_>> =
                 all.iter().map(Vec::as_slice).enumerate().map(run).collect();
-            reported(&of_arm(0, 1, &runs, &[]))
+            reported(&of_arm(PLAIN, OTHER, &runs, &[]))
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
@@ -764,7 +768,7 @@ mod tests {
     fn data_that_grow_in_every_arm_are_not_a_difference() {
         let all = ["1000", "2000"].map(|bytes| facts(&[("database.size_bytes", bytes)]));
         let run = |arm, round: u32| RunFacts { arm, round, facts: &all[round as usize] };
-        let runs = [run(0, 0), run(1, 0), run(1, 1), run(0, 1)];
-        assert_eq!(of_arm(0, 1, &runs, &[]), []);
+        let runs = [run(PLAIN, 0), run(OTHER, 0), run(OTHER, 1), run(PLAIN, 1)];
+        assert_eq!(of_arm(PLAIN, OTHER, &runs, &[]), []);
     }
 }

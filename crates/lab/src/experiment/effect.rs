@@ -6,9 +6,9 @@
 //! back](super::settings) from it.
 
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
-use record::environment::{database, known};
+use record::environment::{NONE, SERVER, SIMULATED_SERVER, database, known};
 use workload::Plan;
-use workload::question::{Arm, Difference};
+use workload::question::{Arm, Difference, OPTION_KEY, URL_KEY};
 
 use super::error::{ContradictingState, NotInEffect};
 use super::settings::of_option;
@@ -17,26 +17,14 @@ use crate::run::Order;
 /// The option of a URL that requests TLS.
 const TLS: &str = "tls";
 
-/// The setting in which a server says how its connection is encrypted.
+/// The setting by which a server reports the version of TLS on its connection.
 const SERVER_VERSION: &str = "ssl_version";
 
 /// The values of this setting on a connection without TLS: of PostgreSQL, and of MySQL.
 const SERVER_PLAIN: [&str; 2] = ["empty", "''"];
 
-/// The value of a fact about the client's connection without TLS.
-const PLAIN: &str = "none";
-
-/// The value of the fact `server` of a simulated one.
-const SIMULATED: &str = "simulated";
-
-/// The beginning of the fact `server` of SQLite.
+/// The beginning of the fact [`SERVER`] of SQLite.
 const SQLITE: &str = "SQLite ";
-
-/// The prefix of an option of the target's URL.
-const OPTION: &str = "option.";
-
-/// The key of another target.
-const URL: &str = "url";
 
 /// Facts about the differences of an arm, other than whether they are in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,12 +105,12 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     };
     let found = match (mode, known(facts, CLIENT_TLS_VERSION)) {
         (_, None) => ContradictingState::UnknownEncryption,
-        ("off", Some(PLAIN)) => return Ok(()),
+        ("off", Some(NONE)) => return Ok(()),
         ("off", Some(version)) => {
             let cipher = known(facts, CLIENT_TLS_CIPHER).unwrap_or_default();
             ContradictingState::Encrypted { version: version.to_owned(), cipher: cipher.to_owned() }
         }
-        (_, Some(PLAIN)) => ContradictingState::NotEncrypted,
+        (_, Some(NONE)) => ContradictingState::NotEncrypted,
         (_, Some(_)) => return Ok(()),
     };
     Err(NotInEffect::of(difference, found))
@@ -130,9 +118,9 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
 
 /// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
-    let is_unread = |key: &&String| match key.strip_prefix(OPTION) {
+    let is_unread = |key: &&String| match key.strip_prefix(OPTION_KEY) {
         Some(name) => !is_read_back(name, facts),
-        None => *key == URL && !is_known_server(facts),
+        None => *key == URL_KEY && !is_known_server(facts),
     };
     ArmEffect {
         not_read_back: keys.iter().filter(is_unread).cloned().collect(),
@@ -144,8 +132,8 @@ pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffec
 /// Returns true if a run says which server it has reached. A simulated server is a part of this
 /// program, and SQLite a file.
 fn is_known_server(facts: &[(String, String)]) -> bool {
-    let is_here = |server: &str| server == SIMULATED || server.starts_with(SQLITE);
-    known(facts, "server").is_some_and(is_here) || server_id(facts).is_some()
+    let is_here = |server: &str| server == SIMULATED_SERVER || server.starts_with(SQLITE);
+    known(facts, SERVER).is_some_and(is_here) || server_id(facts).is_some()
 }
 
 /// Returns the identity of the server and the database that a run has reached.
@@ -156,12 +144,12 @@ pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this
 /// program, and SQLite grants an option or refuses the connection.
 fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
-    let is_simulated = known(facts, "server") == Some(SIMULATED);
+    let is_simulated = known(facts, SERVER) == Some(SIMULATED_SERVER);
     name == TLS || is_simulated || known(facts, &of_option(name)).is_some()
 }
 
 fn ended_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
-    let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != PLAIN)?;
+    let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != NONE)?;
     let server = known(facts, SERVER_VERSION).filter(|value| SERVER_PLAIN.contains(value))?;
     Some(TerminatedTls {
         client: client.to_owned(),

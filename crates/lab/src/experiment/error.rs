@@ -105,11 +105,11 @@ pub enum Problem {
         /// Its values: in the record, and now.
         values: [String; 2],
     },
-    /// A file differs from the one that the record to continue was made from.
+    /// A file has changed since the start of the experiment that is to be continued.
     FileChanged(String),
-    /// The experiment reads a file that the record to continue was not made from.
+    /// The experiment to be continued did not read this file.
     FileAdded(String),
-    /// The experiment does not read a file that the record to continue was made from.
+    /// The experiment to be continued read this file, which is no longer read.
     FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,

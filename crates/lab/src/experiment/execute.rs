@@ -176,7 +176,7 @@ impl Execution<'_> {
 
     /// Makes a run of a round, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
-        let id = place_of(self.experiment(), planned.arm);
+        let id = arm_point_of(self.experiment(), planned);
         self.run_with_hooks(id, |execution| execution.make(round, planned))
     }
 
@@ -187,10 +187,10 @@ impl Execution<'_> {
         }
         let number = self.runs.len() as u32 + 1;
         let experiment = self.experiment();
-        let id = place_of(experiment, planned.arm);
+        let id = arm_point_of(experiment, planned);
         let arm = &experiment.arm_points()[id.index()];
         let most = self.most_runs();
-        let arm_point = &self.arm_points[planned.arm];
+        let arm_point = &self.arm_points[planned.arm_point];
         let shown = if arm_point.point.is_some() { arm.to_string() } else { arm_point.arm.clone() };
         self.servers.listener.on_event(&ExperimentEvent::RunStarted {
             number,
@@ -207,7 +207,7 @@ impl Execution<'_> {
     }
 
     fn row(&self, run: u32, round: u32, planned: PlannedRun, figures: &RunFigures) -> RunRow {
-        let ArmPointOutline { arm, point } = self.arm_points[planned.arm].clone();
+        let ArmPointOutline { arm, point } = self.arm_points[planned.arm_point].clone();
         let phase = if point.is_some() { Phase::Sweep } else { Phase::Compare };
         let row = RunRow {
             round,
@@ -240,10 +240,10 @@ impl Execution<'_> {
     }
 }
 
-/// Returns the arm of a run of a round.
-fn place_of(experiment: &Experiment, run: usize) -> ArmPointId {
+/// Returns the arm and point of a run of a round. Both arms of an A/A experiment are the same.
+fn arm_point_of(experiment: &Experiment, run: PlannedRun) -> ArmPointId {
     match experiment.design {
-        QuestionDesign::Arms => ArmPointId(run),
+        QuestionDesign::Arms => ArmPointId(run.arm_point),
         QuestionDesign::Aa => ArmPointId(0),
     }
 }

@@ -36,9 +36,9 @@ pub(super) struct ExperimentServers<'a> {
     commands: Commands,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
-    /// Excerpts of the tables of each data, until the first run on these has them in its record.
+    /// Excerpts of the tables on each stage, until the first run there takes them into its record.
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
-    /// Results of the examples of the first run on each data.
+    /// Results of the examples of the first run on each stage.
     results: BTreeMap<StageId, Vec<ExampleResult>>,
     /// The load of every run, in place of the load of the workload; `None` while it is not found.
     pub(super) load: Option<FixedLoad>,

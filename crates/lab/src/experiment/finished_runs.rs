@@ -1,12 +1,10 @@
 //! The runs of an experiment that were made so far.
 
-use analyze::compare::{CountedRun, RunFigures};
+use analyze::compare::{ArmId, CountedRun, RunFigures};
 use archive::{RunRow, RunState};
+use record::environment::{SERVER, known};
 
 use super::counting::{self, counts};
-
-/// The setting with the maker and the version of a server.
-const SERVER: &str = "server";
 
 /// A run with its figures, if it may count.
 struct FinishedRun {
@@ -18,7 +16,8 @@ struct FinishedRun {
 
 impl FinishedRun {
     fn new(row: RunRow, figures: Option<RunFigures>) -> FinishedRun {
-        let server = figures.as_ref().and_then(|figures| server(&figures.facts)).map(str::to_owned);
+        let server = figures.as_ref().and_then(|figures| known(&figures.facts, SERVER));
+        let server = server.map(str::to_owned);
         FinishedRun { row, figures, server }
     }
 }
@@ -35,7 +34,7 @@ impl FinishedRuns {
     /// Adds a run of a repeated round, with the settings that it recorded: the rounds after it must
     /// be measured on the same server.
     pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
-        let server = server(settings).map(str::to_owned);
+        let server = known(settings, SERVER).map(str::to_owned);
         self.0.push(FinishedRun { row, figures: None, server });
     }
 
@@ -59,7 +58,7 @@ impl FinishedRuns {
         self.of_round(round).any(|run| run.row.position == position)
     }
 
-    /// Returns the figures of the runs of a round that count.
+    /// Returns the figures of the counted runs of a round.
     pub(super) fn figures_of_round(&self, round: u32) -> impl Iterator<Item = &RunFigures> {
         self.of_round(round).filter_map(|run| run.figures.as_ref())
     }
@@ -109,7 +108,7 @@ impl FinishedRuns {
     /// Returns the versions of the server of an arm's first run and of a new run, if they differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
         let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
-        match (of_arm.find_map(|run| run.server.as_deref()), server(&new.facts)) {
+        match (of_arm.find_map(|run| run.server.as_deref()), known(&new.facts, SERVER)) {
             (Some(before), Some(now)) if before != now => Some([before.to_owned(), now.to_owned()]),
             _ => None,
         }
@@ -124,15 +123,10 @@ impl FinishedRuns {
     pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
         let counted = self.0.iter().filter_map(|FinishedRun { row, figures, .. }| {
             let arm = names.iter().position(|name| *name == row.arm)?;
-            counting::counted(row, arm, figures.as_ref()?)
+            counting::counted(row, ArmId(arm), figures.as_ref()?)
         });
         counted.collect()
     }
-}
-
-/// Returns the maker and the version of a run's server, if the server reported them.
-fn server(settings: &[(String, String)]) -> Option<&str> {
-    settings.iter().find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())
 }
 
 #[cfg(test)]
@@ -181,8 +175,9 @@ mod tests {
             made.push(row(run + 1, run / 2, run % 2, 0), Some(RunFigures { verdict, ..figures() }));
         }
         let counted = made.counted(&["plain".to_owned(), "tls".to_owned()]);
-        let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
-        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let runs: Vec<(u32, usize)> =
+            counted.iter().map(|run| (run.round, run.arm.index())).collect();
+        assert_eq!(runs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
     }
 
     #[test]
@@ -202,8 +197,9 @@ mod tests {
         assert_eq!(complete(&made), 1);
         made.push(row(6, 1, 1, 1), Some(figures()));
         let counted = made.counted(&names);
-        let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
-        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let runs: Vec<(u32, usize)> =
+            counted.iter().map(|run| (run.round, run.arm.index())).collect();
+        assert_eq!(runs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
         assert_eq!((complete(&made), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmComparison, ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look,
+    ArmComparison, ArmId, ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look,
     MachineChange, MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of,
     validity_of,
 };
@@ -53,10 +53,10 @@ pub struct RunPlan {
 /// A run of an experiment with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRun {
-    /// Its place in the experiment.
+    /// Its row in the record.
     pub row: RunRow,
-    /// Index of its arm in the comparison.
-    pub arm: usize,
+    /// Its arm.
+    pub arm: ArmId,
     /// Its figures.
     pub figures: RunFigures,
 }
@@ -81,6 +81,7 @@ pub fn read_results(
         let read = figures_and_plans_of_round(&rows, |run| content.open_run(run))?;
         for (row, (figures, plan)) in rows.iter().zip(read) {
             let Some(arm) = names.iter().position(|name| **name == row.arm) else { continue };
+            let arm = ArmId(arm);
             let recorded = RecordedRun { row: RunRow::clone(row), arm, figures };
             if row.phase == Phase::Saturate {
                 steps.push(recorded);
@@ -97,7 +98,7 @@ pub fn read_results(
             runs.push(recorded);
             let counts = row.state == RunState::Counts;
             let is_better = |(state, _): &(RunState, _)| counts && *state != RunState::Counts;
-            if arm == 0 && shown.as_ref().is_none_or(is_better) {
+            if arm == ArmId::BASELINE && shown.as_ref().is_none_or(is_better) {
                 shown = Some((row.state, RunPlan { run: row.run, text: plan }));
             }
         }
@@ -111,12 +112,13 @@ pub fn read_results(
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
-    let validity = (0..names.len()).map(|arm| validity_of(arm, &judged)).collect();
-    let of_arm = |arm: usize| {
+    let arms = || (0..names.len()).map(ArmId);
+    let validity = arms().map(|arm| validity_of(arm, &judged)).collect();
+    let of_arm = |arm: ArmId| {
         let runs = runs.iter().filter(counts).filter(|run| run.arm == arm);
         slos_of(runs.map(|run| run.figures.slos.as_slice()))
     };
-    let slos = (0..names.len()).map(of_arm).collect();
+    let slos = arms().map(of_arm).collect();
     let machine = machine.unwrap_or_default();
     Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs, plan })
 }
@@ -126,8 +128,8 @@ impl ExperimentResults {
     /// own rounds. `keys` are the keys of the declared differences of both arms.
     pub fn undeclared(
         &self,
-        baseline: usize,
-        arm: usize,
+        baseline: ArmId,
+        arm: ArmId,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
         self.undeclared_at(None, baseline, arm, keys)
@@ -137,8 +139,8 @@ impl ExperimentResults {
     pub(super) fn undeclared_at(
         &self,
         point: Option<&String>,
-        baseline: usize,
-        arm: usize,
+        baseline: ArmId,
+        arm: ArmId,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
         let counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
@@ -152,15 +154,15 @@ impl ExperimentResults {
     }
 
     /// Returns the evidence of an arm's runs for its differences, given by their keys.
-    pub fn effect(&self, arm: usize, keys: &[String]) -> ArmEffect {
+    pub fn effect(&self, arm: ArmId, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
         let first = counts.find(|run| run.arm == arm);
         first.map(|run| effect::effect_of(keys, &run.figures.facts)).unwrap_or_default()
     }
 
     /// Returns true if runs of two arms have reached the same database of one server.
-    pub fn shares_server(&self, baseline: usize, arm: usize) -> bool {
-        let of = |wanted: usize| {
+    pub fn shares_server(&self, baseline: ArmId, arm: ArmId) -> bool {
+        let of = |wanted: ArmId| {
             let own = self.runs.iter().filter(move |run| run.arm == wanted);
             own.filter_map(|run| effect::server_id(&run.figures.facts))
         };
@@ -168,23 +170,27 @@ impl ExperimentResults {
     }
 
     /// Returns the change of the machine between the runs of two arms. `compared` is their
-    /// comparison, by the indexes of this experiment; `name` is the index of the arm in the result.
+    /// comparison as arms of this experiment; `name` is the arm in the result.
     pub fn machine_between(
         &self,
         design: &Design,
         compared: &ArmComparison,
-        name: usize,
+        name: ArmId,
     ) -> Option<MachineChange> {
-        // The canaries are compared with the canaries of arm 0: the baseline takes its place.
-        let place = |of: usize| match of {
-            0 => compared.baseline,
-            of if of == compared.baseline => 0,
-            of => of,
+        // The canaries are compared with the canaries of the first arm: the baseline takes its place.
+        let swapped = |arm: ArmId| match arm {
+            ArmId::BASELINE => compared.baseline,
+            arm if arm == compared.baseline => ArmId::BASELINE,
+            arm => arm,
         };
         let counted = counted(&self.runs);
         let runs: Vec<CountedRun<'_>> =
-            counted.into_iter().map(|run| CountedRun { arm: place(run.arm), ..run }).collect();
-        let own = ArmComparison { baseline: 0, arm: place(compared.arm), ..compared.clone() };
+            counted.into_iter().map(|run| CountedRun { arm: swapped(run.arm), ..run }).collect();
+        let own = ArmComparison {
+            baseline: ArmId::BASELINE,
+            arm: swapped(compared.arm),
+            ..compared.clone()
+        };
         let found = machine_changes(design, &runs, &Comparison { arms: vec![own] });
         found.into_iter().find_map(|one| match one {
             MachineChange::BetweenArms { change, interval, is_decisive, .. } => {
@@ -196,7 +202,7 @@ impl ExperimentResults {
 }
 
 /// Refuses to compare the metrics that an undeclared difference between two arms decides.
-/// `undeclared` refers to arms by their index in the comparison. `writes` is true if the workload
+/// The arms of `undeclared` are those of the comparison. `writes` is true if the workload
 /// writes.
 pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], writes: bool) {
     for arm in &mut comparison.arms {

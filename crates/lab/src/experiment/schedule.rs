@@ -18,9 +18,11 @@ pub struct Schedule {
 /// A run of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
-    /// Index of its arm in the comparison.
-    pub arm: usize,
-    /// Place in the round, from 0.
+    /// Index of its arm and point among [`Outline::arm_points`].
+    ///
+    /// [`Outline::arm_points`]: workload::question::Outline::arm_points
+    pub arm_point: usize,
+    /// Position in the round, from 0.
     pub position: u32,
     /// Seed of schedule and values, the same for all runs of the round.
     pub seed: Seed,
@@ -42,12 +44,13 @@ impl Schedule {
     pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
         let seed = self.draw("round", earlier + u64::from(round));
-        let of = |(position, arm): (u32, usize)| PlannedRun {
-            arm,
+        let first = earlier + u64::from(round) * MOST_RUNS;
+        let of = |(position, arm_point): (u32, usize)| PlannedRun {
+            arm_point,
             position,
             seed,
             server: SimulatedRun {
-                seed: self.draw("server", earlier + u64::from(round) * MOST_RUNS + arm as u64),
+                seed: self.draw("server", first + arm_point as u64),
                 position: round * self.runs as u32 + position,
             },
         };
@@ -58,7 +61,7 @@ impl Schedule {
     pub(super) fn step(&self, step: u32, attempt: u32) -> PlannedRun {
         let number = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT + u64::from(step);
         PlannedRun {
-            arm: 0,
+            arm_point: 0,
             position: 0,
             seed: self.draw("step", number),
             server: SimulatedRun { seed: self.draw("server of step", number), position: step },
@@ -68,7 +71,7 @@ impl Schedule {
     /// Returns a trial of a capacity search; each draws other values.
     pub(super) fn trial(&self, number: u32) -> PlannedRun {
         PlannedRun {
-            arm: 0,
+            arm_point: 0,
             position: 0,
             seed: self.draw("trial", number.into()),
             server: SimulatedRun {
@@ -78,7 +81,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the arms in the order of a round.
+    /// Returns the indexes of arms and points in the order of a round.
     fn order(&self, round: u32) -> Vec<usize> {
         let is_second = self.is_counterbalanced && round % 2 == 1;
         let drawn = if is_second { round - 1 } else { round };
@@ -109,7 +112,7 @@ mod tests {
     }
 
     fn arms(runs: &[PlannedRun]) -> Vec<usize> {
-        runs.iter().map(|run| run.arm).collect()
+        runs.iter().map(|run| run.arm_point).collect()
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
     #[test]
     fn each_order_is_equally_likely() {
         let schedule = schedule(2, false);
-        let first = (0..1_000).filter(|round| schedule.round(*round, 0)[0].arm == 0).count();
+        let first = (0..1_000).filter(|round| schedule.round(*round, 0)[0].arm_point == 0).count();
         assert!((440..560).contains(&first), "{first}");
     }
 

@@ -2,7 +2,7 @@
 
 use base::{ById, Endpoint, Id, Target, TargetKind};
 use workload::JobTarget;
-use workload::question::Arm;
+use workload::question::{Arm, SERVER_KEY};
 
 use super::arm_point::ArmPointId;
 use super::settings;
@@ -12,9 +12,6 @@ use crate::target::TargetProblem;
 
 /// The option of a URL that applies to a private server and to its client.
 const TLS: &str = "tls";
-
-/// The prefix of the options of a URL that are settings of a private server.
-const SETTING: &str = "server.";
 
 /// The servers and drivers of an experiment's arms.
 ///
@@ -210,7 +207,7 @@ fn without_tls(target: &Target) -> Target {
 fn without_varied(target: &Target, varied: &[String]) -> Target {
     let mut target = without_tls(target);
     let is_varied = |name: &str| {
-        name.strip_prefix(SETTING).is_some_and(|name| varied.contains(&settings::plain(name)))
+        name.strip_prefix(SERVER_KEY).is_some_and(|name| varied.contains(&settings::plain(name)))
     };
     target.options.retain(|(name, _)| !is_varied(name));
     target
@@ -236,8 +233,8 @@ fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     }
 }
 
-/// Returns true if two network targets begin with the same host and database: the nodes of one
-/// cluster, of which a sweep uses the first ones.
+/// Returns true if two network targets begin with the same host and database. The points of a sweep
+/// of nodes do: each uses the first hosts of one list.
 fn is_first_of(one: &Target, other: &Target) -> bool {
     let first = |target: &Target| {
         let mut endpoint = target.endpoint.clone();

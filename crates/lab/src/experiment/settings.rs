@@ -4,7 +4,7 @@
 //! `65536kB`) has to be understood here.
 
 use testbed::Kind;
-use workload::question::{Arm, Difference};
+use workload::question::{Arm, Difference, SERVER_KEY};
 
 use super::error::{ContradictingState, NotInEffect, Problem};
 use crate::stage::Stage;
@@ -63,7 +63,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
             let found = ContradictingState::OtherSetting { kind, effective, origin };
-            let (key, value) = (format!("server.{name}"), value.to_owned());
+            let (key, value) = (format!("{SERVER_KEY}{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
         }
     }

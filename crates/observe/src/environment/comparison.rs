@@ -5,8 +5,8 @@
 //! nothing would be comparable in a container that hides its machine.
 
 use record::environment::{
-    CALIBRATION, UNKNOWN, assay, database, database_rest, generator, host, is_environment_fact,
-    is_fact, known, network,
+    CALIBRATION, DEFAULT_SETTING, SERVER, UNKNOWN, assay, database, database_rest, generator, host,
+    is_environment_fact, is_fact, known, network,
 };
 
 /// Rule by which a fact of two runs is compared.
@@ -147,14 +147,11 @@ pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Differ
 
 /// Settings that summarise any server: its version, its isolation level, and whether commits
 /// survive.
-const SERVER_SUMMARY: [&str; 3] = ["server", "isolation", "durability"];
+const SERVER_SUMMARY: [&str; 3] = [SERVER, "isolation", "durability"];
 
 fn is_server_summary(name: &str) -> bool {
     SERVER_SUMMARY.contains(&name.rsplit('.').next().unwrap_or(name))
 }
-
-/// Value of a setting that a server was not given.
-const DEFAULT: &str = "default";
 
 fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     let found = facts.iter().find(|(known, _)| known == name);
@@ -165,7 +162,7 @@ fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
 fn absent(facts: &[(String, String)], name: &str) -> &'static str {
     let Some((target, _)) = name.split_once(database::SETTING) else { return UNKNOWN };
     match known(facts, &format!("{target}{}", database::SETTINGS)) {
-        Some(_) => DEFAULT,
+        Some(_) => DEFAULT_SETTING,
         None => UNKNOWN,
     }
 }
@@ -182,11 +179,6 @@ fn difference(name: &str, a: &str, b: &str) -> Option<Difference> {
     Some(Difference { name: name.to_owned(), a: a.to_owned(), b: b.to_owned(), kind })
 }
 
-/// Returns true if two runs with these differences are comparable: no fact is known to differ.
-pub fn are_comparable(differences: &[Difference]) -> bool {
-    differences.iter().all(|difference| difference.kind != Kind::Differs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,7 +189,6 @@ mod tests {
             let found = differences(&facts(a), &facts(b));
             let kind = found.first().map(|difference| difference.kind);
             assert_eq!(kind, expected, "{name}: {a}, {b}");
-            assert_eq!(are_comparable(&found), expected != Some(Kind::Differs));
         }
     }
 
@@ -241,7 +232,7 @@ mod tests {
         let found = differences(&known, &[]);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("on", UNKNOWN));
-        assert!(are_comparable(&found));
+        assert_eq!(found[0].kind, Kind::Unknown);
     }
 
     #[test]
@@ -270,7 +261,7 @@ mod tests {
             let given = facts(&[(&count, "1"), (&setting, "64MB")]);
             let found = differences(&given, &facts(&[(&count, "0")]));
             assert_eq!(found.len(), 1, "{found:?}");
-            assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT, Kind::Differs));
+            assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT_SETTING, Kind::Differs));
             // A server that was not allowed to report its settings has not said that it has none.
             let found = differences(&given, &facts(&[(&count, UNKNOWN)]));
             assert_eq!((found.len(), found[0].kind), (1, Kind::Unknown));

@@ -27,7 +27,7 @@ use std::path::Path;
 use base::printable;
 use record::environment::UNKNOWN;
 
-pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
+pub use comparison::{Difference, Kind, RULES, Rule, differences};
 use fact::Fact;
 pub use root::Root;
 

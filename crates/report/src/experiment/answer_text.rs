@@ -77,7 +77,7 @@ impl AnswerText {
         self.hang(first, hanging, &lines);
     }
 
-    /// Writes lines, of which the first one follows a text and the others are indented.
+    /// Writes lines; the first one follows a text, and the others are indented.
     fn hang(&mut self, first: &str, hanging: usize, lines: &[String]) {
         for (number, line) in lines.iter().enumerate() {
             match number {

@@ -1,6 +1,7 @@
 //! The part of an experiment's report that follows its answer: the checks by arm, the environment,
 //! the settings of the servers, and the plan.
 
+use analyze::compare::ArmId;
 use analyze::{CheckKind, Status};
 
 use super::arm_facts::ArmFacts;
@@ -50,7 +51,7 @@ fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
         if !counted(view).any(objects) {
             return None;
         }
-        let of_arm = |arm: usize| {
+        let of_arm = |arm: ArmId| {
             let runs: Vec<&RunView> = counted(view).filter(|run| run.arm == arm).collect();
             let with = |status: Status| {
                 runs.iter().filter(|run| run.objections.contains(&(kind, status))).count()
@@ -66,7 +67,7 @@ fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
                 false => format!("{} of {}", counts.join(", "), runs.len()),
             }
         };
-        let cells = (0..view.arms.len()).map(of_arm);
+        let cells = (0..view.arms.len()).map(ArmId).map(of_arm);
         Some([kind.name().to_owned()].into_iter().chain(cells).collect())
     };
     CheckKind::ALL.into_iter().filter_map(row).collect()
@@ -149,7 +150,7 @@ mod tests {
             let mut facts = vec![("host.kernel", "6.1"), ("host.load", load), ("server", "Pg 16")];
             facts.extend(fsync.map(|value| ("fsync", value)));
             let owned = facts.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-            (arm, owned.collect::<Vec<(String, String)>>())
+            (ArmId(arm), owned.collect::<Vec<(String, String)>>())
         };
         let facts = [
             facts(0, "0.1", None),

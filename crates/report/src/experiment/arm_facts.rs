@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analyze::compare::ArmId;
 use record::environment::UNKNOWN;
 
 use crate::number::NONE;
@@ -17,14 +18,14 @@ pub struct ArmFacts {
 }
 
 impl ArmFacts {
-    /// Collects the facts of runs: the index of the arm of each, with names and values.
+    /// Collects the facts of runs: the arm of each, with names and values.
     pub fn of<'f>(
         arms: usize,
-        runs: impl IntoIterator<Item = (usize, &'f [(String, String)])>,
+        runs: impl IntoIterator<Item = (ArmId, &'f [(String, String)])>,
     ) -> ArmFacts {
         let mut facts = ArmFacts { runs: vec![0; arms], by_name: BTreeMap::new() };
         for (arm, of_run) in runs {
-            facts.runs[arm] += 1;
+            facts.runs[arm.index()] += 1;
             for (name, value) in of_run {
                 facts.add(arm, name, value);
             }
@@ -35,16 +36,16 @@ impl ArmFacts {
     /// Adds a fact about all runs.
     pub fn add_to_all(&mut self, name: &str, value: &str) {
         for (arm, runs) in self.runs.clone().into_iter().enumerate() {
-            (0..runs).for_each(|_| self.add(arm, name, value));
+            (0..runs).for_each(|_| self.add(ArmId(arm), name, value));
         }
     }
 
-    fn add(&mut self, arm: usize, name: &str, value: &str) {
+    fn add(&mut self, arm: ArmId, name: &str, value: &str) {
         if !self.by_name.contains_key(name) {
             self.by_name.insert(name.to_owned(), vec![Default::default(); self.runs.len()]);
         }
         let Some(of_name) = self.by_name.get_mut(name) else { return };
-        let (values, runs) = &mut of_name[arm];
+        let (values, runs) = &mut of_name[arm.index()];
         *runs += 1;
         if !values.iter().any(|known| known == value) {
             values.push(value.to_owned());

@@ -115,7 +115,7 @@ pub(super) fn machine(status: Status, sentences: &[String], is_strict: bool) -> 
 }
 
 fn comparison(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
-    let name = format!("{}: {}", view.arms[arm.arm].name, change.metric);
+    let name = format!("{}: {}", view.arms[arm.arm.index()].name, change.metric);
     let (result, text) = (compared(change), view.sentence(arm, change));
     TestCase { group: TestGroup::Comparison, name, result, text }
 }
@@ -136,7 +136,7 @@ pub(super) fn compared(change: &MetricChange) -> TestResult {
 }
 
 fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Vec<TestCase> {
-    let arm = &view.arms[arm.arm].name;
+    let arm = &view.arms[arm.arm.index()].name;
     let case = |(bet, outcome): &(workload::question::Bet, Option<BetOutcome>)| TestCase {
         group: TestGroup::Bet,
         name: format!("{arm}: {bet}"),

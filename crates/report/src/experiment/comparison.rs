@@ -2,8 +2,8 @@
 
 use analyze::Status;
 use analyze::compare::{
-    ArmComparison, Comparison, Conclusion, JudgedLimit, MachineChange, MetricChange, Objection,
-    RegressionOutcome, RepetitionOutcome, SampleSize,
+    ArmComparison, ArmId, Comparison, Conclusion, JudgedLimit, MachineChange, MetricChange,
+    Objection, RegressionOutcome, RepetitionOutcome, SampleSize,
 };
 
 use super::lines;
@@ -18,8 +18,8 @@ pub struct ComparisonView {
     pub has_several_differences: bool,
     /// The groups.
     pub groups: Vec<ArmView>,
-    /// Index of each group's baseline; a baseline has its own index.
-    pub baselines: Vec<usize>,
+    /// The baseline of each group; a baseline has itself.
+    pub baselines: Vec<ArmId>,
     /// Reasons not to compare them.
     pub objections: Vec<ObjectionView>,
     /// The comparison; `None` if it was refused.
@@ -44,8 +44,8 @@ pub struct ComparisonView {
 /// A change of the machine between an arm and a baseline of the same experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineView {
-    /// Index of the baseline.
-    pub baseline: usize,
+    /// The baseline.
+    pub baseline: ArmId,
     /// The change.
     pub change: MachineChange,
 }

@@ -42,7 +42,7 @@ fn objected(view: &ComparisonView, one: &ObjectionView, is_strict: bool) -> Test
 }
 
 fn changed(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of.index()].name);
     TestCase {
         group: TestGroup::Comparison,
         name: format!("{name}: {}", change.metric),
@@ -58,7 +58,7 @@ fn repeated((record, view): &(String, RepetitionView)) -> impl Iterator<Item = T
 }
 
 fn regression(view: &ComparisonView, one: &JudgedLimit) -> TestCase {
-    let name = view.arms().nth(one.place).map_or("", |arm| &view.groups[arm.arm].name);
+    let name = &view.groups[one.arm.index()].name;
     TestCase {
         group: TestGroup::Regression,
         name: format!("{name}: {}", one.limit),

@@ -1,5 +1,7 @@
 //! The page of a comparison of recorded groups.
 
+use analyze::compare::ArmId;
+
 use super::charts::comparison_figures;
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
@@ -120,7 +122,7 @@ fn objections(view: &ComparisonView, place: PagePlace) -> Vec<Line> {
 
 fn groups(out: &mut Document, view: &ComparisonView) {
     let line = |(place, group): (usize, &super::ArmView)| {
-        let role = if view.baselines[place] == place { "baseline" } else { "group" };
+        let role = if view.baselines[place] == ArmId(place) { "baseline" } else { "group" };
         let text = match group.differences.is_empty() {
             true => group.name.clone(),
             false => format!("{}: {}", group.name, lines::differences(group)),
@@ -149,7 +151,7 @@ mod tests {
         };
         ComparisonView {
             groups: view.arms,
-            baselines: vec![0, 0],
+            baselines: vec![ArmId::BASELINE; 2],
             objections: objections.iter().map(objection).collect(),
             comparison: (!is_refused).then(|| comparison(-0.1)),
             repetitions: Vec::new(),

@@ -1,6 +1,6 @@
 //! The document of a comparison: `assay.comparison/1`.
 
-use analyze::compare::JudgedLimit;
+use analyze::compare::{ArmId, JudgedLimit};
 use serde_json::{Value, json};
 
 use super::comparison::{ComparisonView, MachineView, ObjectionView};
@@ -46,7 +46,7 @@ fn objected(view: &ComparisonView, one: &ObjectionView) -> Value {
 fn differences(view: &ComparisonView, all: &[DifferenceView]) -> Vec<Value> {
     let one = |one: &DifferenceView| {
         let mut document = json::difference(&view.groups, one);
-        document["baseline"] = view.groups[one.baseline].name.as_str().into();
+        document["baseline"] = view.groups[one.baseline.index()].name.as_str().into();
         document
     };
     all.iter().map(one).collect()
@@ -54,18 +54,18 @@ fn differences(view: &ComparisonView, all: &[DifferenceView]) -> Vec<Value> {
 
 fn machine(view: &ComparisonView, one: &MachineView) -> Value {
     let mut document = json::machine(&view.groups, &one.change);
-    document["baseline"] = view.groups[one.baseline].name.as_str().into();
+    document["baseline"] = view.groups[one.baseline.index()].name.as_str().into();
     document
 }
 
 fn limit(view: &ComparisonView, one: &JudgedLimit) -> Value {
-    let arm = view.arms().nth(one.place);
-    let name = |of: Option<usize>| of.map(|group| view.groups[group].name.clone());
+    let name = |arm: ArmId| view.groups[arm.index()].name.as_str();
+    let compared_arm = view.arms().find(|arm| arm.arm == one.arm);
     let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
     json!({
         "text": one.limit.to_string(),
-        "arm": name(arm.map(|arm| arm.arm)),
-        "baseline": name(arm.map(|arm| arm.baseline)),
+        "arm": name(one.arm),
+        "baseline": compared_arm.map(|arm| name(arm.baseline)),
         "outcome": one.outcome.map_or("not-judged", |outcome| outcome.name()),
         "reason": one.outcome.err().map(sentence::not_compared),
         "change_percent": compared.map(|compared| compared.change * 100.0),

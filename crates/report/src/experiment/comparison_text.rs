@@ -7,7 +7,7 @@ use super::comparison::ComparisonView;
 use super::view::DifferenceView;
 use super::{lines, objection, sentence, text};
 use crate::text::Style;
-use analyze::compare::{JudgedLimit, RegressionOutcome};
+use analyze::compare::{ArmId, JudgedLimit, RegressionOutcome};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
 /// limiters, metrics and pairs.
@@ -57,7 +57,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
     let changes = view.arms().flat_map(|arm| {
         let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
         declared.map(move |change| {
-            let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
+            let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of.index()].name);
             lines::capitalized(sentence::answer(name, baseline, change), name)
         })
     });
@@ -71,7 +71,7 @@ const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment 
 fn groups(out: &mut AnswerText, view: &ComparisonView) {
     let _ = writeln!(out);
     for (place, group) in view.groups.iter().enumerate() {
-        let role = if view.baselines[place] == place { "baseline" } else { "group" };
+        let role = if view.baselines[place] == ArmId(place) { "baseline" } else { "group" };
         let differences = lines::differences(group);
         let differences = match group.differences.is_empty() {
             true => String::new(),
@@ -110,8 +110,8 @@ fn validity(out: &mut AnswerText, view: &ComparisonView) {
 fn differences(out: &mut AnswerText, view: &ComparisonView) {
     let named = view.differences.iter().map(|one| lines::difference(&view.groups, one));
     out.labelled("differs", named);
-    let is_of = |one: &&DifferenceView, arm: usize| one.arm == arm && one.cause.is_none();
-    let of_one = |arm: usize| view.differences.iter().filter(|one| is_of(one, arm)).count();
+    let is_of = |one: &&DifferenceView, arm: ArmId| one.arm == arm && one.cause.is_none();
+    let of_one = |arm: ArmId| view.differences.iter().filter(|one| is_of(one, arm)).count();
     if view.differences.iter().any(|one| of_one(one.arm) > 1) {
         out.entry("", "Several things differ: the cause of a change is unknown");
     }
@@ -119,8 +119,7 @@ fn differences(out: &mut AnswerText, view: &ComparisonView) {
 
 /// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.
 pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
-    let arm = view.arms().nth(one.place);
-    let name = arm.map_or("", |arm| &view.groups[arm.arm].name);
+    let name = &view.groups[one.arm.index()].name;
     let outcome = match one.outcome {
         Ok(RegressionOutcome::Exceeded) => format!("exceeded in {name}"),
         Ok(RegressionOutcome::Within) => format!("not exceeded in {name}"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analyze::compare::ArmId;
 use analyze::{Check, CheckKind, Status};
 
 use super::capacity::CapacityView;
@@ -192,7 +193,7 @@ impl ExperimentView {
     /// last one.
     pub(super) fn limiters_of_sweep(&self, sweep: &SweepView) -> Vec<(String, ArmLimiter)> {
         let mut all = Vec::new();
-        for (place, (arm, curve)) in self.arms.iter().zip(&sweep.curves).enumerate() {
+        for (index, (arm, curve)) in self.arms.iter().zip(&sweep.curves).enumerate() {
             let name = match self.arms.len() {
                 1 => String::new(),
                 _ => format!("{} ", arm.name),
@@ -200,8 +201,8 @@ impl ExperimentView {
             for point in sweep::notable_points(curve) {
                 let value = &curve.points[point].value;
                 let runs = self.judged_runs().into_iter();
-                let at_point =
-                    runs.filter(|run| run.arm == place && run.point.as_ref() == Some(value));
+                let is_own = |run: &&RunView| run.arm == ArmId(index);
+                let at_point = runs.filter(is_own).filter(|run| run.point.as_ref() == Some(value));
                 let limiter = ArmLimiter::of_runs(at_point);
                 all.extend(limiter.map(|limiter| (format!("{name}at {value}"), limiter)));
             }

@@ -1,7 +1,7 @@
 //! Experiments of the tests.
 
 use analyze::compare::{
-    ArmComparison, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
+    ArmComparison, ArmId, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
     MetricChange, Pair, PairOrder, RunVerdict, SampleSize, SampleValues,
 };
 use analyze::curve::{
@@ -75,7 +75,7 @@ pub(super) fn run_of(arm: usize, objections: Vec<(CheckKind, Status)>) -> RunVie
     RunView {
         number: 1,
         round: 0,
-        arm,
+        arm: ArmId(arm),
         point: None,
         phase: RunPhase::Compare,
         attempt: 0,
@@ -89,7 +89,7 @@ pub(super) fn run_of(arm: usize, objections: Vec<(CheckKind, Status)>) -> RunVie
     }
 }
 
-/// Returns the comparison of tls with plain, of which each pair has about this change.
+/// Returns the comparison of tls with plain; each pair has about this change.
 pub(super) fn comparison(change: f64) -> Comparison {
     let orders = [PairOrder::BaselineFirst, PairOrder::ArmFirst];
     let pairs = orders.into_iter().cycle().zip([-0.002, 0.003, 0.001, -0.001, 0.002, -0.003]);
@@ -115,8 +115,8 @@ pub(super) fn comparison(change: f64) -> Comparison {
         bets: Vec::new(),
     };
     let arm = ArmComparison {
-        baseline: 0,
-        arm: 1,
+        baseline: ArmId::BASELINE,
+        arm: ArmId(1),
         size: SampleSize::Pairs(6),
         changes: vec![change],
         limiters: [Component::Unknown; 2],
@@ -196,8 +196,8 @@ fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
     }
 }
 
-/// Returns a sweep over numbers of clients with these values, throughputs and p99s, of which the
-/// second point is the best.
+/// Returns a sweep over numbers of clients with these values, throughputs and p99s; the second
+/// point is the best.
 pub(super) fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
     let metric = RunMetric::parse("throughput(read)").unwrap();
     SweepView {

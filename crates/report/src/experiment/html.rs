@@ -130,7 +130,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     out.list(&lines::machine(view));
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
     let bets = compared.flat_map(|arm| {
-        let name = &view.arms[arm.arm].name;
+        let name = &view.arms[arm.arm.index()].name;
         lines::bets(arm).map(move |bet| format!("{name}: {bet}"))
     });
     let reasons = view.capacity.iter().flat_map(CapacityView::reasons);
@@ -144,7 +144,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     out.lines(&lines.chain(alarms).chain(notes).collect::<Vec<Line>>());
 }
 
-/// Returns lines of which the first has the label.
+/// Returns lines; the first one has the label.
 fn labelled<'l>(
     label: &'l str,
     texts: impl IntoIterator<Item = String> + 'l,
@@ -209,7 +209,7 @@ fn trials(out: &mut Document, search: &CapacityView) {
 
 /// Writes the metrics of an arm.
 pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.as_str());
     let table = metric_tables::metrics(arms, arm, MetricForm::Page);
     out.table(&format!("Metrics of {name} against {baseline}"), &table);
     out.paragraph(&format!("The {}.", lines::MEANS));
@@ -240,7 +240,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
                     (run.round + 1).to_string()
                 }
             },
-            view.arms[run.arm].name.clone(),
+            view.arms[run.arm.index()].name.clone(),
         ];
         row.extend(has_points.then(|| run.point.clone().unwrap_or_default()));
         row.extend([

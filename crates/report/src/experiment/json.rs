@@ -103,7 +103,7 @@ fn remedy((check, remedy): (CheckKind, &str)) -> Value {
 
 fn warning(arms: &[ArmView], one: &RemarkOf<EmptySuccess>) -> Value {
     json!({
-        "arm": arms[one.arm].name,
+        "arm": arms[one.arm.index()].name,
         "job": one.job,
         "name": one.fact.name(),
         "text": words::warning(one.fact),
@@ -115,7 +115,7 @@ fn warning(arms: &[ArmView], one: &RemarkOf<EmptySuccess>) -> Value {
 fn errors(arms: &[ArmView], one: &RemarkOf<ErrorSummary>) -> Value {
     let ErrorSummary { class, code, count, text } = &one.fact;
     json!({
-        "arm": arms[one.arm].name,
+        "arm": arms[one.arm.index()].name,
         "job": one.job,
         "class": class.name(),
         "code": code.to_string(),
@@ -130,7 +130,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
     json!({
         "kind": one.kind,
         "name": one.name,
-        "arm": arms[one.arm].name,
+        "arm": arms[one.arm.index()].name,
         "rounds": one.rounds,
         "baseline_value": one.values[0],
         "value": one.values[1],
@@ -178,8 +178,8 @@ fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
         "job": metric.of,
         "point": null,
         "unit": metric.quantity.unit(),
-        "arm": arms[arm.arm].name,
-        "baseline": arms[arm.baseline].name,
+        "arm": arms[arm.arm.index()].name,
+        "baseline": arms[arm.baseline.index()].name,
         "pairs": arm.size.pairs(),
         "run_counts": arm.size.runs(),
         "exploratory": change.is_exploratory,
@@ -242,7 +242,7 @@ fn groups(values: &SampleValues) -> Option<&[Vec<f64>; 2]> {
 pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
     let (arm, percent, interval, is_decisive) = match change {
         MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
-            (Some(&arms[*arm].name), *change, Some(ends(*interval)), *is_decisive)
+            (Some(&arms[arm.index()].name), *change, Some(ends(*interval)), *is_decisive)
         }
         MachineChange::Drift { change } => (None, *change, None, false),
     };
@@ -342,7 +342,7 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
     json!({
         "number": run.number,
         "round": run.round,
-        "arm": view.arms[run.arm].name,
+        "arm": view.arms[run.arm.index()].name,
         "point": run.point,
         "phase": run.phase.name(),
         "attempt": run.attempt,

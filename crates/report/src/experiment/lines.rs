@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use analyze::CheckKind;
-use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
-use workload::question::Scale;
+use analyze::compare::{ArmComparison, ArmId, ArmSlo, MachineChange, MetricChange};
+use workload::question::{Scale, URL_KEY};
 
 use super::saturation::SaturationView;
 use super::sentence;
@@ -94,13 +94,13 @@ impl ExperimentView {
 
     /// Returns the sentence about a metric, as a part of a document.
     pub(super) fn bare_sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
-        let [baseline, name] = [arm.baseline, arm.arm].map(|of| &self.arms[of].name);
+        let [baseline, name] = [arm.baseline, arm.arm].map(|of| &self.arms[of.index()].name);
         sentence::answer(name, baseline, change)
     }
 
     /// Returns the sentence about a metric, with a capital letter unless it begins with a name.
     pub(super) fn sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
-        capitalized(self.bare_sentence(arm, change), &self.arms[arm.arm].name)
+        capitalized(self.bare_sentence(arm, change), &self.arms[arm.arm.index()].name)
     }
 }
 
@@ -225,14 +225,14 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
 /// Returns a difference with both of its values.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
     let DifferenceView { name, baseline, arm, rounds, values: [first, second], cause, .. } = one;
-    let own = &arms[*arm].name;
+    let own = &arms[arm.index()].name;
     let [here, there] = match rounds {
-        None => [arms[*baseline].name.clone(), own.clone()],
+        None => [arms[baseline.index()].name.clone(), own.clone()],
         Some(rounds) => rounds.map(|round| format!("round {} of {own}", round + 1)),
     };
     let cause = match cause.as_deref() {
         None => String::new(),
-        Some("url") => " (by `url`)".to_owned(),
+        Some(URL_KEY) => format!(" (by `{URL_KEY}`)"),
         Some(key) => format!(" (perhaps by `{key}`)"),
     };
     format!("{name} is `{first}` in {here}, `{second}` in {there}{cause}")
@@ -240,19 +240,19 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
 
 /// Returns the sentences about the changes of the machine that the canaries show.
 pub(super) fn machine(view: &ExperimentView) -> Vec<String> {
-    view.machine.iter().map(|one| machine_change(&view.arms, 0, one)).collect()
+    view.machine.iter().map(|one| machine_change(&view.arms, ArmId::BASELINE, one)).collect()
 }
 
 /// Returns the sentence about a change of the machine: `the machine was 8.1 % slower before the
 /// runs of tls than before those of plain (99 % CI …): …`.
-pub(super) fn machine_change(arms: &[ArmView], baseline: usize, change: &MachineChange) -> String {
+pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &MachineChange) -> String {
     let speed = |change: f64| {
         let word = if change > 0.0 { "slower" } else { "faster" };
         format!("{} {word}", sentence::percent(change.abs(), Scale::Ratio))
     };
     match change {
         MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
-            let (name, baseline) = (&arms[*arm].name, &arms[baseline].name);
+            let (name, baseline) = (&arms[arm.index()].name, &arms[baseline.index()].name);
             let so = match is_decisive {
                 true => "the change of the arm may be that of the machine",
                 false => "much less than the change of the arm",
@@ -291,7 +291,7 @@ pub(super) fn named_bets<'a>(
     view: &'a ExperimentView,
     arm: &'a ArmComparison,
 ) -> impl Iterator<Item = String> + use<'a> {
-    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm].name));
+    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm.index()].name));
     bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
 }
 
@@ -327,7 +327,7 @@ pub(super) fn slo_outcome(slo: &ArmSlo) -> String {
 /// Returns the limiters of the baseline and of an arm.
 pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     let [baseline, own] = arm.limiters.map(|component| component.name());
-    let (first, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
+    let (first, name) = (&arms[arm.baseline.index()].name, &arms[arm.arm.index()].name);
     format!("{first}: {baseline}; {name}: {own}")
 }
 
@@ -421,7 +421,7 @@ pub(super) fn measured_values(view: &ExperimentView) -> Vec<String> {
     });
     let words = declared.map(|(arm, change)| {
         let [metric, baseline, own, ..] = row(change);
-        let [first, second] = [arm.baseline, arm.arm].map(|place| &view.arms[place].name);
+        let [first, second] = [arm.baseline, arm.arm].map(|of| &view.arms[of.index()].name);
         format!("{metric}: {first} {baseline}, {second} {own}")
     });
     words.collect()
@@ -519,7 +519,8 @@ mod tests {
         ];
         let size = SampleSize::Groups([2, 2]);
         let limiters = [Component::Unknown; 2];
-        let arm = ArmComparison { baseline: 0, arm: 1, size, changes, limiters };
+        let (baseline, arm) = (ArmId::BASELINE, ArmId(1));
+        let arm = ArmComparison { baseline, arm, size, changes, limiters };
         let names: Vec<String> =
             shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);

@@ -95,7 +95,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     }
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
-    let name = |arm: &ArmComparison| view.arms[arm.arm].name.clone();
+    let name = |arm: &ArmComparison| view.arms[arm.arm.index()].name.clone();
     let bet = |arm| lines::bets(arm).map(move |bet| format!("bet on {}: {bet}", name(arm)));
     let bets: Vec<String> = arms.iter().flat_map(bet).collect();
     out.list(&all_escaped(&bets), 4);
@@ -136,7 +136,7 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
         let [metric, baseline, own, size, interval, conclusion] = lines::row(change);
         let conclusion = if change.is_exploratory { "exploratory".to_owned() } else { conclusion };
         let metric = metric.trim_end_matches(" *").to_owned();
-        let name = groups[arm.arm].name.clone();
+        let name = groups[arm.arm.index()].name.clone();
         all_escaped(&[metric, name, baseline, own, size, interval, conclusion])
     };
     Table { columns, rows: shown_changes::changes(comparison).iter().map(cells).collect() }

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use analyze::compare::RunFigures;
+use analyze::compare::{ArmId, RunFigures};
 use analyze::{EmptySuccess, ErrorSummary};
 
 use crate::number::count;
@@ -24,8 +24,8 @@ pub struct JobRemarks {
 /// A remark on a job of an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RemarkOf<T> {
-    /// Index of the arm.
-    pub(super) arm: usize,
+    /// The arm.
+    pub(super) arm: ArmId,
     /// Name of the job or part.
     pub(super) job: String,
     /// Number of runs that have it.
@@ -35,8 +35,8 @@ pub(super) struct RemarkOf<T> {
 }
 
 impl JobRemarks {
-    /// Returns the remarks on runs, each with the index of its arm.
-    pub fn of<'r>(runs: impl IntoIterator<Item = (usize, &'r RunFigures)>) -> JobRemarks {
+    /// Returns the remarks on runs, each with its arm.
+    pub fn of<'r>(runs: impl IntoIterator<Item = (ArmId, &'r RunFigures)>) -> JobRemarks {
         let mut remarks = JobRemarks::default();
         for (arm, figures) in runs {
             for (job, empty_success) in &figures.empty_success {
@@ -85,7 +85,7 @@ impl<T> RemarkOf<T> {
     fn owner(&self, arms: &[&str]) -> String {
         match arms {
             [_] => format!("[{}]", self.job),
-            _ => format!("{} [{}]", arms[self.arm], self.job),
+            _ => format!("{} [{}]", arms[self.arm.index()], self.job),
         }
     }
 }
@@ -93,7 +93,7 @@ impl<T> RemarkOf<T> {
 /// Adds a fact about a job of an arm to the remark that is the same, or as another one.
 fn add<T: Clone>(
     all: &mut Vec<RemarkOf<T>>,
-    (arm, job, fact): (usize, &String, &T),
+    (arm, job, fact): (ArmId, &String, &T),
     is_same: impl Fn(&T) -> bool,
     add: impl Fn(&mut T, &T),
 ) {
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn remarks_add_up_the_runs_of_an_arm() {
         let runs = [
-            (1, figures(10, &[("23505", 2, None)])),
-            (0, figures(7, &[])),
-            (1, figures(20, &[("23505", 3, Some("duplicate key")), ("23514", 9, None)])),
+            (ArmId(1), figures(10, &[("23505", 2, None)])),
+            (ArmId(0), figures(7, &[])),
+            (ArmId(1), figures(20, &[("23505", 3, Some("duplicate key")), ("23514", 9, None)])),
         ];
         let mut view = experiment();
         view.remarks = JobRemarks::of(runs.iter().map(|(arm, figures)| (*arm, figures)));
@@ -173,7 +173,7 @@ mod tests {
                      key\n";
         assert!(text.contains(lines), "{text}");
         view.arms.truncate(1);
-        view.remarks = JobRemarks::of([(0, &runs[0].1)]);
+        view.remarks = JobRemarks::of([(ArmId::BASELINE, &runs[0].1)]);
         assert!(text_of(&view).contains("\nwarning    [read] had 10 "), "{}", text_of(&view));
         assert!(!text_of(&experiment()).contains("warning"));
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn rare_errors_are_only_counted() {
         let codes = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|code| (code, 1, None));
-        let remarks = JobRemarks::of([(0, &figures(1, &codes))]);
+        let remarks = JobRemarks::of([(ArmId::BASELINE, &figures(1, &codes))]);
         let lines = remarks.errors(&["plain", "tls"]);
         assert_eq!(lines.len(), MOST_ERRORS + 1);
         assert_eq!(lines[MOST_ERRORS], "2 codes more in the document of --json");

@@ -1,4 +1,4 @@
-//! The comparison of the views of two experiments, of which the second repeats the first.
+//! The comparison of the views of two experiments; the second one repeats the first.
 
 use analyze::capacity::repeat_capacity;
 use analyze::compare::{Compared, MetricChange, Repetition, repeat};
@@ -22,7 +22,7 @@ impl RepetitionView {
     ) -> RepetitionView {
         let declared: Vec<(&str, &MetricChange)> = first
             .declared()
-            .map(|(arm, change)| (first.arms[arm.arm].name.as_str(), change))
+            .map(|(arm, change)| (first.arms[arm.arm.index()].name.as_str(), change))
             .collect();
         let compared = declared.iter().filter(|(_, change)| change.compared.is_ok()).count();
         let alpha = ALPHA / compared.max(1) as f64;
@@ -91,7 +91,7 @@ impl ExperimentView {
     fn declared_change(&self, arm: &str, metric: &RunMetric) -> Option<&Compared> {
         let mut declared = self.declared();
         let found = declared.find(|(compared, change)| {
-            self.arms[compared.arm].name == arm && change.metric == *metric
+            self.arms[compared.arm.index()].name == arm && change.metric == *metric
         });
         found.and_then(|(_, change)| change.compared.as_ref().ok())
     }

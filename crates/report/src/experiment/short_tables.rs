@@ -1,6 +1,6 @@
 //! The tables of a short answer of an experiment: the rows that are nearest to the answer.
 
-use analyze::compare::{ArmComparison, MetricChange};
+use analyze::compare::{ArmComparison, ArmId, MetricChange};
 use analyze::curve::ArmCurve;
 use base::units::grouped;
 use workload::question::{BestRule, Quantity};
@@ -76,7 +76,7 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let mut table = table_of_metrics(view, arms);
     let all: Vec<&MetricChange> = changes.iter().map(|(_, change)| *change).collect();
-    let arm_name = |arm: &ArmComparison| (arms.len() > 1).then(|| view.arms[arm.arm].name.as_str());
+    let arm_name = |arm: &ArmComparison| (arms.len() > 1).then(|| view.arms[arm.arm.index()].name.as_str());
     for (arm, change) in shown {
         let name = arm_name(arm).map(Cell::from);
         let [metric, rest @ ..] = cells(change, &all, MetricForm::ShortText);
@@ -94,7 +94,7 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
 /// Returns the table of the metrics of these arms, without rows. A narrow page drops the intervals
 /// first, and then the values, which leaves the changes.
 fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
-    let names = |of: usize| view.arms[of].name.clone();
+    let names = |of: ArmId| view.arms[of.index()].name.clone();
     let titles = match arms {
         [only] => titles_of_values([names(only.baseline), names(only.arm)]),
         _ => ["baseline", "value"].map(str::to_owned),
@@ -102,7 +102,7 @@ fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
     without_rows(titles, arms.len() > 1, MetricForm::ShortText)
 }
 
-/// Returns the note on rows that are left out, of which some may be declared.
+/// Returns the note on rows that are left out; some of them may be of declared metrics.
 fn left_out(rows: usize, declared: usize) -> Option<String> {
     let declared = match declared {
         0 => String::new(),

@@ -68,7 +68,7 @@ fn write_table(canvas: &mut Canvas, it: &ShortTable) {
 
 #[cfg(test)]
 mod tests {
-    use analyze::compare::{ArmComparison, ArmSlo, Comparison};
+    use analyze::compare::{ArmComparison, ArmId, ArmSlo, Comparison};
     use analyze::{CheckKind, Component};
     use record::Note;
 
@@ -89,7 +89,7 @@ mod tests {
         let arm = |place: usize| ArmView { name: name(place), ..experiment().arms[0].clone() };
         let first = comparison(-0.1).arms.remove(0);
         let compared = |arm: usize| ArmComparison {
-            arm,
+            arm: ArmId(arm),
             changes: vec![first.changes[0].clone(); 3],
             ..first.clone()
         };
@@ -168,8 +168,8 @@ mod tests {
         view.undeclared = vec![DifferenceView {
             kind: "setting",
             name: "work_mem".to_owned(),
-            baseline: 0,
-            arm: 1,
+            baseline: ArmId::BASELINE,
+            arm: ArmId(1),
             rounds: None,
             values: ["4MB", "8MB"].map(str::to_owned),
             cause: None,

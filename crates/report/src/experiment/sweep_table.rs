@@ -125,7 +125,7 @@ pub(super) fn comparison_rows<'v>(
     let mut rows = Vec::new();
     for (value, comparison) in points() {
         for arm in &comparison.arms {
-            let name = Cell::from(view.arms[arm.arm].name.as_str());
+            let name = Cell::from(view.arms[arm.arm.index()].name.as_str());
             rows.extend(changes(arm).map(|change| {
                 let [metric, _, _, size, interval, conclusion] =
                     cells(change, &all, MetricForm::Page);
@@ -141,7 +141,7 @@ pub(super) fn bets(view: &ExperimentView, sweep: &SweepView) -> Vec<String> {
     let points = sweep.values.iter().zip(&sweep.comparisons);
     let arms = points.flat_map(|(value, it)| it.arms.iter().map(move |arm| (value, arm)));
     arms.flat_map(|(value, arm)| {
-        let name = &view.arms[arm.arm].name;
+        let name = &view.arms[arm.arm.index()].name;
         lines::bets(arm).map(move |bet| format!("{name} at {value}: {bet}"))
     })
     .collect()

@@ -165,7 +165,7 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
         return;
     }
     let _ = writeln!(out);
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
     let heading = format!("metrics of {name} against {baseline}");
     let names = [baseline, name];
     if metric_tables::titles_of_values(names.clone()) != names {
@@ -198,7 +198,7 @@ pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison)
     out.sentence(2, &format!("Hodges-Lehmann estimate of the change: {estimate}"));
 }
 
-/// Writes rows with aligned columns, of which the last is broken at the width of the page.
+/// Writes rows with aligned columns; the last column is broken at the width of the page.
 fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
     let width = |column: usize| {
         rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
@@ -220,7 +220,7 @@ fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
 
 #[cfg(test)]
 mod tests {
-    use analyze::compare::{ChangeInterval, MachineChange};
+    use analyze::compare::{ArmId, ChangeInterval, MachineChange};
     use analyze::{CheckKind, Component, Status};
 
     use super::super::fixtures::{comparison, experiment, run_of, text_of, with_limiters};
@@ -236,7 +236,8 @@ mod tests {
     fn change_of_the_machine_is_reported_and_suspect_if_it_is_decisive() {
         let interval = ChangeInterval { low: 0.07, high: 0.092 };
         let between = |is_decisive| {
-            view(vec![MachineChange::BetweenArms { arm: 1, change: 0.081, interval, is_decisive }])
+            let (arm, change) = (ArmId(1), 0.081);
+            view(vec![MachineChange::BetweenArms { arm, change, interval, is_decisive }])
         };
         let text = text_of(&between(true));
         let words = "  the machine was 8.10 % slower before the runs of tls than before those of \

@@ -1,7 +1,8 @@
 //! The view of an experiment.
 
 use analyze::compare::{
-    ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange, RunFigures,
+    ArmComparison, ArmId, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
+    RunFigures,
 };
 use analyze::curve::ArmCurve;
 use analyze::limiting::LimiterFinding;
@@ -184,8 +185,8 @@ pub struct RunView {
     pub number: u32,
     /// Its round, from 0.
     pub round: u32,
-    /// Index of its arm.
-    pub arm: usize,
+    /// Its arm.
+    pub arm: ArmId,
     /// The value of the key that the experiment varies; `None` if it varies none.
     pub point: Option<String>,
     /// The part of the experiment to which it belongs.
@@ -228,10 +229,10 @@ pub struct DifferenceView {
     pub kind: &'static str,
     /// Its name.
     pub name: String,
-    /// Index of the baseline.
-    pub baseline: usize,
-    /// Index of the arm.
-    pub arm: usize,
+    /// The baseline.
+    pub baseline: ArmId,
+    /// The arm.
+    pub arm: ArmId,
     /// The two rounds of the arm between which it differs, from 0; `None` if the arm differs from
     /// the baseline.
     pub rounds: Option<[u32; 2]>,

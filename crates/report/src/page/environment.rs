@@ -1,6 +1,6 @@
 //! The surroundings of a run: every setting and fact of its record, grouped by subject.
 
-use record::environment::{HOST, host};
+use record::environment::{HOST, SERVER, SIMULATED_SERVER, host};
 
 use super::fact_group::{FactGroup, grouped};
 use super::facts::{FactTable, tables};
@@ -50,9 +50,6 @@ impl Environment {
     }
 }
 
-/// The setting `server` of a simulated server.
-const SIMULATED: &str = "simulated";
-
 /// Returns the measured system in words: the server, and the machine of the load generator. `value`
 /// returns a setting by its name. `None` if the record has none of them.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
@@ -63,8 +60,8 @@ pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<Stri
     let machine = [processors, value(host::CPU_MODEL), value(host::DISTRIBUTION)];
     let machine: Vec<String> = machine.into_iter().flatten().collect();
     let machine = (!machine.is_empty()).then(|| format!("generator on {}", machine.join(", ")));
-    let server = value("server").map(|server| match server.as_str() {
-        SIMULATED => "a simulated server, no database".to_owned(),
+    let server = value(SERVER).map(|server| match server.as_str() {
+        SIMULATED_SERVER => "a simulated server, no database".to_owned(),
         _ => server,
     });
     let parts: Vec<String> = [server, machine].into_iter().flatten().collect();

@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Span, Target, TargetKind};
 
-use super::difference::{Difference, overrides};
+use super::difference::{Difference, URL_KEY, overrides};
 use super::experiment::{Arm, Experiment};
 use super::fields::Fields;
 use super::range::RangeValue;
@@ -118,7 +118,7 @@ fn difference(
     let value = entry.value();
     let text = value.text().to_owned();
     Ok(match key.name {
-        "url" => Difference::Url(url(file, value)?),
+        URL_KEY => Difference::Url(url(file, value)?),
         "before" => Difference::Before(text),
         "after" => Difference::After(text),
         "before-command" => Difference::BeforeCommand(text),

@@ -6,6 +6,15 @@ use super::statement_key::StatementKey;
 use crate::check::Overrides;
 use crate::plan::Plan;
 
+/// Key of another target.
+pub const URL_KEY: &str = "url";
+
+/// Prefix of the keys of options of the target's URL.
+pub const OPTION_KEY: &str = "option.";
+
+/// Prefix of the keys of settings of a private server, and of the options of its URL that set them.
+pub const SERVER_KEY: &str = "server.";
+
 /// A difference between an arm and the workload file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Difference {
@@ -68,10 +77,10 @@ impl Difference {
     /// Returns the key that sets it, as written in the file.
     pub fn key(&self) -> String {
         match self {
-            Difference::Option { name, .. } => format!("option.{name}"),
-            Difference::Url(_) => "url".to_owned(),
+            Difference::Option { name, .. } => format!("{OPTION_KEY}{name}"),
+            Difference::Url(_) => URL_KEY.to_owned(),
             Difference::Param { name, .. } => format!("set.{name}"),
-            Difference::Server { name, .. } => format!("server.{name}"),
+            Difference::Server { name, .. } => format!("{SERVER_KEY}{name}"),
             Difference::Key { section, key, .. } => format!("{key}({section})"),
             Difference::Nodes(_) => "nodes".to_owned(),
             Difference::Before(_) => StatementKey::Before.name().to_owned(),
@@ -131,7 +140,7 @@ impl Difference {
         let Some(target) = &mut plan.target else { return };
         let (name, value) = match self {
             Difference::Option { name, value } => (name.clone(), value),
-            Difference::Server { name, value } => (format!("server.{name}"), value),
+            Difference::Server { name, value } => (format!("{SERVER_KEY}{name}"), value),
             Difference::Nodes(count) => return keep_first_hosts(target, count),
             _ => return,
         };

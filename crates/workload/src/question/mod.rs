@@ -40,7 +40,7 @@ pub use bet::{Bet, ChangeRange};
 pub use capacity::{CapacityQuestion, Condition, VariedLoad};
 pub use check::{experiment_in, is_experiment};
 pub use delta::Deltas;
-pub use difference::Difference;
+pub use difference::{Difference, OPTION_KEY, SERVER_KEY, URL_KEY};
 pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
 pub use fixed::HookStatement;
 pub use line::line_of;
@@ -48,7 +48,6 @@ pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
 pub use outline::{ArmOutline, ArmPointOutline, Outline};
-pub use percent::signed_percent;
 pub use range::numeric_value;
 pub use regression::RegressionLimit;
 pub use saturate::{SaturateQuestion, Saturated};

@@ -4,21 +4,13 @@ use base::Diagnostic;
 use base::units::Decimal;
 
 use super::metric::Scale;
-use crate::read::{Excerpt, LocatedText};
+use crate::read::Excerpt;
 use crate::wording::quoted;
 
 /// Largest change that can be written, as a fraction: 1,000,000 %.
 const LARGEST: f64 = 10_000.0;
 
 /// Parses a change such as `-5%` or `+0.5%`, and returns it as a fraction.
-///
-/// # Errors
-/// No percentage, no sign, or more than 1,000,000 %. Positions are offsets into `text`.
-pub fn signed_percent(text: &str) -> Result<f64, Diagnostic> {
-    change(LocatedText::whole(text, 0).excerpt().trim())
-}
-
-/// Parses a change at a position.
 pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = item.text();
     let (sign, unsigned) = match text.as_bytes().first() {
@@ -91,13 +83,18 @@ fn in_percent(fraction: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::LocatedText;
+
+    fn parse(text: &str) -> Result<f64, Diagnostic> {
+        change(LocatedText::whole(text, 0).excerpt().trim())
+    }
 
     #[test]
     fn change_is_the_nearest_double() {
         for (text, change) in
             [("-5%", -0.05), ("+0.1 %", 0.001), (" +40% ", 0.4), ("0%", 0.0), ("-0%", 0.0)]
         {
-            let parsed = signed_percent(text).unwrap();
+            let parsed = parse(text).unwrap();
             assert_eq!(parsed, change, "{text}");
             assert!(parsed.is_sign_positive() || parsed < 0.0, "{text}");
         }
@@ -110,7 +107,7 @@ mod tests {
 
     #[test]
     fn change_without_percent_or_sign_is_refused() {
-        let message = |text: &str| signed_percent(text).unwrap_err().message;
+        let message = |text: &str| parse(text).unwrap_err().message;
         assert_eq!(message("-5"), "`-5` is not a percentage");
         assert_eq!(message("5%"), "`5%` has no sign");
         assert_eq!(message("--5%"), "`--5%` is negative");

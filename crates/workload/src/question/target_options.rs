@@ -4,7 +4,7 @@
 use base::units::{parse_decimal, parse_duration};
 use base::{Nanos, Target};
 
-/// Options whose values are words of the user, among which `1` and `1.0` are two.
+/// Options whose values are texts: `1` and `1.0` differ.
 const TEXTS: [&str; 8] = [
     "application-name",
     "error-code",

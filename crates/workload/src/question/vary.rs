@@ -4,13 +4,10 @@ use std::fmt;
 
 use base::{Diagnostic, Endpoint, Target, TargetError};
 
-use super::difference::Difference;
+use super::difference::{Difference, OPTION_KEY, SERVER_KEY};
 use crate::keys::{self, Key, KeyGroup, SectionKind};
 use crate::read::{Excerpt, File, Section};
 use crate::wording::{enumeration, nearest, quoted};
-
-/// The prefix of settings of a private server.
-const SETTING: &str = "server.";
 
 /// The word for the number of hosts.
 const NODES: &str = "nodes";
@@ -81,8 +78,8 @@ impl Vary {
     ) -> Result<Vary, Box<Diagnostic>> {
         let rest = |prefix: &str| name.part(prefix.len()..name.text().len());
         Ok(match key.name {
-            "option.NAME" => Vary::Option(url_option(rest("option."))?),
-            "server.NAME" => Vary::Server(rest(SETTING).text().to_owned()),
+            "option.NAME" => Vary::Option(url_option(rest(OPTION_KEY))?),
+            "server.NAME" => Vary::Server(rest(SERVER_KEY).text().to_owned()),
             "set.NAME" => Vary::Param(param(rest("set."), workload)?),
             _ => {
                 let (key, section) = pacing_key(name, workload)?;
@@ -133,7 +130,7 @@ impl Vary {
             (Vary::Option(name), Difference::Url(target)) => target.option(name).is_some(),
             (Vary::Server(name), Difference::Url(target)) => {
                 let mut settings =
-                    target.options.iter().filter_map(|(option, _)| option.strip_prefix(SETTING));
+                    target.options.iter().filter_map(|(option, _)| option.strip_prefix(SERVER_KEY));
                 settings.any(|other| is_same_setting(name, other))
             }
             (Vary::Server(name), Difference::Server { name: other, .. }) => {
@@ -210,7 +207,7 @@ fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
             let help = "set ASSAY_PASSWORD, or give the arm a `url` of its own";
             Err(Box::new(name.error(error.to_string()).help(help)))
         }
-        _ if name.text().starts_with(SETTING) => {
+        _ if name.text().starts_with(SERVER_KEY) => {
             let message = format!("{} is a setting of a private server", quoted(name.text()));
             let help = format!("write `{}`: it is changed on one server", name.text());
             Err(Box::new(name.error(message).help(help)))

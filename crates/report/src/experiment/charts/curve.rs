@@ -98,7 +98,8 @@ fn fold(values: &[f64]) -> f64 {
     values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// Returns the largest height that is shown, of runs and of intervals that are not very wide.
+/// Returns the upper end of the axis: the largest value of a run, raised to the ends of the
+/// intervals unless these are very wide.
 fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
     let mut all: Vec<f64> = Vec::new();
     let mut ends: Vec<f64> = Vec::new();

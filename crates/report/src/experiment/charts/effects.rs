@@ -1,7 +1,7 @@
 //! The figures of a comparison: the effects with their intervals, and the pairs behind them. A few
 //! metrics that were not declared are shown below those that were.
 
-use analyze::compare::{ArmComparison, Compared, Comparison, JudgedLimit, MetricChange};
+use analyze::compare::{ArmComparison, ArmId, Compared, Comparison, JudgedLimit, MetricChange};
 use workload::question::{Bet, Quantity, RegressionLimit, Scale, TimeStatistic};
 
 use super::super::sentence;
@@ -42,7 +42,7 @@ pub(super) struct Subject<'a> {
 pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
     let all: Vec<Effect<'_>> = effects(subject).collect();
     let mut figures = vec![figure_of_effects(subject, &all)];
-    // The pairs at a point of a sweep are few.
+    // A point of a sweep has too few pairs for a figure.
     let is_shown = |effect: &&Effect<'_>| {
         let has_pairs = !effect.compared.values.pairs().is_empty();
         effect.point.is_none() && has_pairs && !effect.is_exploratory()
@@ -66,18 +66,18 @@ struct Effect<'a> {
 fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
     let all = move |is_exploratory: bool| {
         let of_comparison = move |(point, comparison): &'a (Option<&'a str>, &'a Comparison)| {
-            let of_arm = move |(place, arm): (usize, &'a ArmComparison)| {
+            let of_arm = move |arm: &'a ArmComparison| {
                 let of_kind = arm.changes.iter().filter(move |change| {
                     let is_beside = point.is_none() && is_beside(change, arm);
                     change.is_exploratory == is_exploratory && (!is_exploratory || is_beside)
                 });
                 of_kind.filter_map(move |change| {
                     let compared = change.compared.as_ref().ok()?;
-                    let limits = limits(subject.limits, place, change);
+                    let limits = limits(subject.limits, arm.arm, change);
                     Some(Effect { point: *point, arm, change, compared, limits })
                 })
             };
-            comparison.arms.iter().enumerate().flat_map(of_arm)
+            comparison.arms.iter().flat_map(of_arm)
         };
         subject.comparisons.iter().flat_map(of_comparison)
     };
@@ -97,12 +97,12 @@ fn is_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
 
 fn limits<'a>(
     all: &'a [JudgedLimit],
-    place: usize,
+    arm: ArmId,
     change: &MetricChange,
 ) -> Vec<&'a RegressionLimit> {
     let is_own = |limit: &&JudgedLimit| {
         let judged = limit.change.as_ref().map(|judged| &judged.metric);
-        limit.place == place && judged == Some(&change.metric)
+        limit.arm == arm && judged == Some(&change.metric)
     };
     all.iter().filter(is_own).map(|limit| &limit.limit).collect()
 }
@@ -111,7 +111,7 @@ impl Effect<'_> {
     /// Returns the metric, and on a second line the arm and the point, if there are several. A
     /// metric that is compared by difference has its unit, as the axis has changes in percent.
     fn label(&self, arms: &[ArmView]) -> String {
-        let of = (arms.len() > 2).then(|| format!("of {}", arms[self.arm.arm].name));
+        let of = (arms.len() > 2).then(|| format!("of {}", arms[self.arm.arm.index()].name));
         let at = self.point.map(|point| format!("at {point}"));
         let more: Vec<String> = of.into_iter().chain(at).collect();
         let unit = match self.change.metric.quantity.scale() {
@@ -323,7 +323,7 @@ fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
 
 fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let Effect { arm, change, compared, .. } = effect;
-    let name = &arms[arm.arm].name;
+    let name = &arms[arm.arm.index()].name;
     let scale = change.metric.quantity.scale();
     let differences = compared.values.pairs().iter().map(|pair| match scale {
         Scale::Ratio => pair.arm / pair.baseline - 1.0,
@@ -350,7 +350,11 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let level = sentence::level(change.alpha);
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
-        title: format!("Pairs: {} of {name} against {}", change.metric, arms[arm.baseline].name),
+        title: format!(
+            "Pairs: {} of {name} against {}",
+            change.metric,
+            arms[arm.baseline.index()].name
+        ),
         caption: caption_of_pairs(&differences, compared, scale),
         x: Axis::linear("pair, in the order of time", Unit::Number, [0.5, last])
             .within([0.5, last])
