@@ -106,6 +106,10 @@ impl Driver for AnyDriver {
         within!(self, driver => driver.session_ids())
     }
 
+    fn session_name(&self) -> Option<&str> {
+        within!(self, driver => driver.session_name())
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<AnyConnection, Error> {
         Ok(match self {
             AnyDriver::Null(driver) => AnyConnection::Null(driver.connect(rt).await?),

@@ -61,8 +61,15 @@ pub trait Driver: Clone + Send + 'static {
     }
 
     /// Returns the ids that the servers give to this driver's sessions; `None` if the database has
-    /// no sessions that other clients could see.
+    /// no sessions that other clients could see. [`Connection::settings`] finds out if a pooler
+    /// gave them.
     fn session_ids(&self) -> Option<SessionIds> {
+        None
+    }
+
+    /// Returns the name by which the servers show this driver's sessions to other clients:
+    /// PostgreSQL's `application_name`, the user of MySQL and MariaDB.
+    fn session_name(&self) -> Option<&str> {
         None
     }
 

@@ -2,6 +2,7 @@
 //! clients.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use base::{Nanos, WallTime};
@@ -20,15 +21,22 @@ pub struct SessionId(pub u64);
 
 /// Ids of the sessions of a driver that are open or ended recently. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct SessionIds(Arc<Mutex<Ids>>);
+pub struct SessionIds(Arc<SharedIds>);
+
+#[derive(Debug, Default)]
+struct SharedIds {
+    ids: Mutex<Ids>,
+    are_of_pooler: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct Ids {
-    /// Open sessions by id: a pooler, or several servers, may give the same id to more than one.
+    /// Number of open sessions with each id: a pooler, or several servers, may give the same id to
+    /// more than one.
     open: HashMap<SessionId, u32>,
     /// Sessions that ended recently, oldest first.
     ended: VecDeque<(WallTime, SessionId)>,
-    /// Their numbers by id.
+    /// Number of recently ended sessions with each id.
     ended_by_id: HashMap<SessionId, u32>,
 }
 
@@ -76,8 +84,18 @@ impl SessionIds {
         KnownSession { id, ids: self.clone() }
     }
 
+    /// Records that the server has other ids: a pooler or proxy in between gave these.
+    pub fn note_pooler(&self) {
+        self.0.are_of_pooler.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if a session was found to have another id at the server.
+    pub fn are_of_pooler(&self) -> bool {
+        self.0.are_of_pooler.load(Ordering::Relaxed)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Ids> {
-        self.0.lock().expect("nothing panics under the lock")
+        self.0.ids.lock().expect("nothing panics under the lock")
     }
 }
 

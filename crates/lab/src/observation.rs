@@ -9,7 +9,7 @@ use engine::Drivers;
 use observe::environment::network;
 use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, OwnSessions, RemoteHost, RemoteWatch,
-    Sample, Scope, ServerLocation, Watch,
+    Sample, Scope, ServerLocation, TargetSessions, Watch,
 };
 use record::environment::observe::{LOAD_MISSING, MISSING};
 use workload::{NamedTarget, Observe, Plan};
@@ -172,11 +172,17 @@ pub(crate) fn of_database(
     }))
 }
 
-/// Returns the sessions of a run; `None` if the programs of its jobs may open further ones, whose
-/// ids are unknown. Several targets may be the same server.
+/// Returns the sessions of a run at the server of its main target, which other targets of its kind
+/// may use too. Their names alone decide if the programs of jobs may open further sessions, whose
+/// ids are unknown.
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
-    let of_all = || drivers.iter().filter_map(|(_, driver)| driver.session_ids());
-    drivers.programs.is_none().then(|| OwnSessions::of(of_all()))
+    let main = drivers.main.as_ref()?;
+    let sessions = |driver: &AnyDriver| {
+        let (name, ids) = (driver.session_name()?.to_owned(), driver.session_ids()?);
+        Some(TargetSessions { name, ids: drivers.programs.is_none().then_some(ids) })
+    };
+    let alike = drivers.named.iter().flatten().filter(|it| it.dialect() == main.dialect());
+    Some(OwnSessions::of(sessions(main)?, alike.filter_map(sessions)))
 }
 
 /// Notes that the other targets are not observed.

@@ -26,7 +26,7 @@ mod sockets;
 mod watch;
 
 pub use busiest::Busiest;
-pub use database::{DatabaseWatch, ObservedSessions, OwnSessions};
+pub use database::{DatabaseWatch, ObservedSessions, OwnSessions, TargetSessions};
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
 pub use sample::{Missing, Sample, Sampler};

@@ -22,8 +22,8 @@ const POLLS: u32 = 100;
 /// waits twice, and both waits together must fit into the caller's time limit.
 const SETTLING_POLLS: usize = 25;
 
-/// Query that returns 1 if the server session with our thread id, which is appended, runs this
-/// query.
+/// Query that looks for itself in the list of sessions. A condition with the thread id that the
+/// server gave us is appended; the count is 1 if our session at the server has this id.
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
 
@@ -64,7 +64,11 @@ struct StatusReading {
 
 impl MysqlConnection {
     pub(super) async fn read_account(&mut self) -> Result<Vec<Count>, String> {
-        self.is_direct().await?;
+        if !self.is_direct().await? {
+            return Err(
+                "the server's sessions are not ours: a proxy or pooler is in between".to_owned()
+            );
+        }
         let ended = self.await_others().await?;
         let StatusReading { status, questions, texts } = self.read_settled().await?;
         let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
@@ -141,16 +145,17 @@ impl MysqlConnection {
         Ok(StatusReading { status, questions, texts: self.own_traffic().texts() })
     }
 
-    /// Checks that there is no proxy between this client and the server.
-    async fn is_direct(&mut self) -> Result<(), String> {
+    /// Returns true if there is no proxy between this client and the server.
+    async fn is_direct(&mut self) -> Result<bool, String> {
         let own = self.known.id().0;
         let reply = self.query_or_reason(&format!("{SESSION} and id = {own}")).await?;
-        match reply.single() {
-            Some("1") => Ok(()),
-            _ => {
-                Err("the server's sessions are not ours: a proxy or pooler is in between"
-                    .to_owned())
-            }
+        Ok(reply.single() == Some("1"))
+    }
+
+    /// Records in the session ids if this session has another id at the server.
+    pub(super) async fn note_pooler(&mut self) {
+        if self.is_direct().await == Ok(false) {
+            self.session_ids().note_pooler();
         }
     }
 

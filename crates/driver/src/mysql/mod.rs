@@ -112,6 +112,10 @@ impl Driver for Mysql {
         Some(self.shared.config.service.session_ids.clone())
     }
 
+    fn session_name(&self) -> Option<&str> {
+        Some(&self.shared.config.service.user)
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
         let service = &self.shared.config.service;
         let node = service.addresses.take_turn();

@@ -18,7 +18,7 @@ use super::faults;
 use super::file::AllowedFiles;
 use super::login::Shared;
 use crate::account::OwnTraffic;
-use crate::session_ids::{KnownSession, SessionId};
+use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, Reply, Step, Work};
 
 /// Statement that commits the open transaction and turns autocommit on again.
@@ -222,6 +222,10 @@ impl MysqlConnection {
     /// Returns the counters of the traffic of all sessions, other than requests.
     pub(super) fn own_traffic(&self) -> &OwnTraffic {
         &self.shared.config.service.own_traffic
+    }
+
+    pub(super) fn session_ids(&self) -> &SessionIds {
+        &self.shared.config.service.session_ids
     }
 
     pub(super) fn config(&self) -> &Arc<ServiceConfig> {

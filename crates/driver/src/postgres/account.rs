@@ -21,6 +21,9 @@ const POLL: Nanos = Nanos::from_millis(10);
 /// Maximum number of such checks: two seconds.
 const POLLS: u32 = 200;
 
+/// Query for this session's process id at the server.
+const BACKEND: &str = "select pg_backend_pid()";
+
 /// Query for this session's process id at the server, and for the number of our other sessions.
 const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity \
     where application_name = current_setting('application_name') \
@@ -96,6 +99,15 @@ impl PostgresConnection {
             counts.push(Count::of(Counter::LogWritten, "bytes", written));
         }
         counts
+    }
+
+    /// Records in the session ids if this session has another id at the server.
+    pub(super) async fn note_pooler(&mut self) {
+        let Ok(reply) = self.query_or_reason(BACKEND).await else { return };
+        let id = reply.single().and_then(|id| id.parse().ok()).map(SessionId);
+        if id.is_some() && id != self.session_id() {
+            self.session_ids().note_pooler();
+        }
     }
 
     /// Waits until this is our only session.

@@ -116,6 +116,10 @@ impl Driver for Postgres {
         Some(self.shared.service.session_ids.clone())
     }
 
+    fn session_name(&self) -> Option<&str> {
+        Some(&self.shared.service.options.application_name)
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
         let node = self.shared.service.addresses.take_turn();
         let session = async {

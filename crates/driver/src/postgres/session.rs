@@ -18,7 +18,7 @@ use super::faults;
 use super::login::Shared;
 use crate::account::OwnTraffic;
 use crate::service::Service;
-use crate::session_ids::{KnownSession, SessionId};
+use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, PreparedId, Reply, Step, Work};
 
 /// A prepared statement.
@@ -53,6 +53,10 @@ impl PostgresConnection {
     /// Returns the counters of the traffic of all sessions, other than requests.
     pub(super) fn own_traffic(&self) -> &OwnTraffic {
         &self.shared.service.own_traffic
+    }
+
+    pub(super) fn session_ids(&self) -> &SessionIds {
+        &self.shared.service.session_ids
     }
 
     pub(super) fn service(&self) -> &Arc<Service> {

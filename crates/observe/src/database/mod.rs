@@ -32,8 +32,8 @@ use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
 use session::{BoundedWait, End, QueryFailure, SampledSession};
-pub use session_filter::OwnSessions;
 use session_filter::SessionFilter;
+pub use session_filter::{OwnSessions, TargetSessions};
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
 use tally::Tally;
@@ -127,6 +127,23 @@ impl DialectSampler {
             DialectSampler::Postgres(sampler) => Some(sampler.session_id()),
             DialectSampler::Mysql(sampler) => Some(sampler.session_id()),
             DialectSampler::Sqlite(_) => None,
+        }
+    }
+
+    /// Returns the name of the observer's session at the server; empty without sessions.
+    fn session_name(&self) -> &str {
+        match self {
+            DialectSampler::Postgres(sampler) => sampler.session_name(),
+            DialectSampler::Mysql(sampler) => sampler.session_name(),
+            DialectSampler::Sqlite(_) => "",
+        }
+    }
+
+    /// Prepares for the recognition of these sessions.
+    fn expect(&mut self, own: &OwnSessions) {
+        match self {
+            DialectSampler::Postgres(sampler) => sampler.expect(own),
+            DialectSampler::Mysql(_) | DialectSampler::Sqlite(_) => {}
         }
     }
 
@@ -291,17 +308,24 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         session: &mut SampledSession<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
-        // A proxy gives its clients ids of its own.
-        let is_direct = session.id() == sampler.session_id();
+        // A proxy gives its clients ids of its own, and perhaps other names.
+        let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
+        let own = match &self.own {
+            Some(own) => own.shown_as(name, is_direct),
+            None => OwnSessions::named(name),
+        };
+        sampler.expect(&own);
+        if own.are_identified() {
+            self.tally.identify_ours();
+        }
         loop {
             let next = self.next_look();
             self.bounds.pause_until(next).await;
             let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
-            let filter = match (&mut self.pairs, &self.own) {
-                (Some(pairs), _) => SessionFilter::Sockets(pairs),
-                (None, Some(own)) if is_direct => SessionFilter::Id(own),
-                (None, Some(_) | None) => SessionFilter::Name,
+            let filter = match &mut self.pairs {
+                Some(pairs) => SessionFilter::Sockets(pairs),
+                None => SessionFilter::Own(&own),
             };
             let glance = sampler.glance(session, filter, tally, sample);
             if let Err(failure) = glance.await {

@@ -269,6 +269,11 @@ impl Mysql {
         SessionId(self.own)
     }
 
+    /// Returns the name of the observer's session at the server: its user.
+    pub(super) fn session_name(&self) -> &str {
+        &self.user
+    }
+
     /// Returns true if the server is MariaDB, whose transactions include the tables of locks.
     pub(super) fn is_mariadb(&self) -> bool {
         self.locks.is_none()
@@ -404,10 +409,8 @@ impl Mysql {
             let port = port(text(row, host));
             let owner = known.sockets().map(|sockets| sockets.owner(port));
             let waiting = known.sockets().and_then(|sockets| sockets.waiting(port));
-            let has_our_name = user == self.user;
             let is_ours = match known {
-                Known::Names => has_our_name,
-                Known::Ids(own) => has_our_name && own.contains(number),
+                Known::Own(own) => own.contains(user, number),
                 Known::Sockets(sockets) => sockets.owner(port) != Owner::Others,
             };
             let look = if is_ours { &mut ours } else { &mut theirs };
@@ -571,7 +574,7 @@ mod tests {
     use driver::SessionIds;
 
     use super::*;
-    use crate::database::{ObservedSessions, OwnSessions};
+    use crate::database::{ObservedSessions, OwnSessions, TargetSessions};
     use crate::sockets::SocketSnapshot;
 
     #[test]
@@ -603,6 +606,10 @@ mod tests {
         }
     }
 
+    fn by_name() -> OwnSessions {
+        OwnSessions::named("ann")
+    }
+
     /// Returns an answer: values are separated by `|`, `-` is null.
     fn table(columns: &str, rows: &[&str]) -> Table {
         let value = |text: &str| (text != "-").then(|| text.to_owned());
@@ -617,7 +624,7 @@ mod tests {
         let transactions = table("id|resting|waiting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let sampler = sampler();
-        sampler.seen(&list, &sampler.read_transactions(&transactions), Known::Names)
+        sampler.seen(&list, &sampler.read_transactions(&transactions), Known::Own(&by_name()))
     }
 
     #[test]
@@ -686,7 +693,7 @@ mod tests {
             (look.idle, look.idle_in_transaction, look.turns.spare)
         };
         assert_eq!(of(Known::Sockets(&SocketSnapshot::default())), (1, 1, 1));
-        assert_eq!(of(Known::Names), (2, 1, 0), "a load generator of ours");
+        assert_eq!(of(Known::Own(&by_name())), (2, 1, 0), "a load generator of ours");
     }
 
     #[test]
@@ -751,22 +758,25 @@ mod tests {
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
         let ids = SessionIds::default();
         let _open = [2, 4].map(|id| ids.add(SessionId(id)));
-        let own = OwnSessions::of([ids]);
-        let active_and_idle = |known: Known<'_>| {
-            sampler().seen(&list, &BTreeMap::new(), known).map(|it| (it.active, it.idle))
+        let ann = TargetSessions { name: "ann".to_owned(), ids: Some(ids) };
+        let bob = TargetSessions { name: "bob".to_owned(), ids: None };
+        let active_and_idle = |own: &OwnSessions| {
+            let seen = sampler().seen(&list, &BTreeMap::new(), Known::Own(own));
+            seen.map(|it| (it.active, it.idle))
         };
-        assert_eq!(active_and_idle(Known::Ids(&own)), [(1, 1), (2, 0)]);
-        assert_eq!(active_and_idle(Known::Names), [(2, 1), (1, 0)]);
+        assert_eq!(active_and_idle(&OwnSessions::of(ann.clone(), [])), [(1, 1), (2, 0)]);
+        assert_eq!(active_and_idle(&by_name()), [(2, 1), (1, 0)]);
+        assert_eq!(active_and_idle(&OwnSessions::of(ann, [bob])), [(2, 1), (1, 0)]);
     }
 
     #[test]
     fn malformed_session_list_is_ignored() {
         assert_eq!(
-            sampler().seen(&Table::default(), &BTreeMap::new(), Known::Names),
+            sampler().seen(&Table::default(), &BTreeMap::new(), Known::Own(&by_name())),
             [(); 2].map(|()| SessionObservation::default())
         );
         let short = table("Id|User|Host|Command|Time|State|Info", &["2", "x|y"]);
-        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), Known::Names);
+        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), Known::Own(&by_name()));
         assert_eq!((look.idle, theirs.idle), (0, 0));
     }
 

@@ -15,7 +15,7 @@ use record::metric::{CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
 use super::session::{End, Query, QueryFailure, SampledSession};
-use super::session_filter::{Known, SessionFilter};
+use super::session_filter::{Known, OwnSessions, SessionFilter};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
@@ -23,18 +23,19 @@ use super::text::{
 use crate::sample::Sample;
 use crate::sockets::{Owner, Waiting};
 
-/// Version of the server, process of the session and privileges of the user.
+/// Version of the server, process and name of the session, and privileges of the user.
 const WHO: &str = "select version(), current_setting('server_version_num'), pg_backend_pid(), \
     current_user, current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
-    where extname = 'pg_stat_statements')";
+    where extname = 'pg_stat_statements'), current_setting('application_name')";
 
 /// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
-/// work. `hidden` are those that this user may not see. The process ids are not grouped by, because
+/// work. `NAMES` stands for the names of our sessions: an answer with each name of others would cost
+/// more. `hidden` are those that this user may not see. The process ids are not grouped by, because
 /// an answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
-    application_name is distinct from current_setting('application_name') as others, \
+    case when application_name in (NAMES) then application_name end as name, \
     case when state = 'active' and wait_event_type is not null \
         or backend_type in ('autovacuum worker', 'walsender') \
         or state = 'active' and query ~* \
@@ -49,6 +50,12 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
+/// Returns [`ACTIVITY`] for sessions with these names.
+fn activity_of(names: &[&str]) -> String {
+    let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
+    ACTIVITY.replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
+}
+
 /// Returns [`ACTIVITY`] for an observed program: with the client's port of each session instead of
 /// its process id, and with the class of its idle time: longer than a switch between processes
 /// takes, or so long that it is unused.
@@ -58,7 +65,7 @@ fn activity_of_a_program() -> String {
             then 'spare' \
         when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
             then 'long' end as rests";
-    ACTIVITY
+    activity_of(&[""])
         .replace("string_agg(pid::text, ' ') as pids", columns)
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
 }
@@ -143,6 +150,8 @@ const STATEMENTS_EVERY: u64 = 10;
 pub(super) struct Postgres {
     /// Process id of this session.
     own: u64,
+    /// Name of this session.
+    name: String,
     version: u64,
     /// Remedy for missing privileges.
     remedy: String,
@@ -150,6 +159,7 @@ pub(super) struct Postgres {
     sees_all: bool,
     /// Queries for this version.
     locks: String,
+    activity: String,
     activity_of_a_program: String,
     io: String,
     statements: Option<String>,
@@ -183,25 +193,35 @@ impl Postgres {
             sample.missing("background", why);
         }
         let statements = statements(version, text(row, 6));
-        let (locks, activity_of_a_program) = (locks(version), activity_of_a_program());
-        let io = io(version);
-        let readings = 0;
+        let name = text(row, 7).to_owned();
         Ok(Postgres {
             own,
             version,
             remedy,
             sees_all,
-            locks,
-            activity_of_a_program,
-            io,
+            locks: locks(version),
+            activity: activity_of(&[&name]),
+            activity_of_a_program: activity_of_a_program(),
+            name,
+            io: io(version),
             statements,
-            readings,
+            readings: 0,
         })
     }
 
     /// Returns the id of the observer's session at the server.
     pub(super) fn session_id(&self) -> SessionId {
         SessionId(self.own)
+    }
+
+    /// Returns the name of the observer's session at the server.
+    pub(super) fn session_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Prepares the query for sessions with these names.
+    pub(super) fn expect(&mut self, own: &OwnSessions) {
+        self.activity = activity_of(&own.names());
     }
 
     /// Samples the activity of the sessions.
@@ -215,7 +235,7 @@ impl Postgres {
         let remedy = &self.remedy;
         let sql = match filter {
             SessionFilter::Sockets(_) => &self.activity_of_a_program,
-            SessionFilter::Name | SessionFilter::Id(_) => ACTIVITY,
+            SessionFilter::Own(_) => &self.activity,
         };
         let question = Query { what: "sessions", sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
@@ -318,7 +338,7 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
         "state",
         "wait_event_type",
         "wait_event",
-        "others",
+        "name",
         "query",
         "hidden",
         "sessions",
@@ -327,7 +347,7 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
     let pids = columns(activity, ["pids"]).map(|[place]| place);
     let of_program = known.sockets().zip(columns(activity, ["port", "rests"]));
     for row in &activity.rows {
-        let [kind, state, wait_type, event, others, query, hidden] =
+        let [kind, state, wait_type, event, name, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
         let sessions = count(row, places[7]);
         match kind {
@@ -343,15 +363,14 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
                     None => (None, None, false),
                 };
                 let clients = Clients { state, wait, query, owner, turn, is_spare };
-                let named_ours = if others == "t" { 0 } else { sessions };
                 let ours = match (owner, known) {
                     (Some(Owner::Others), _) => 0,
                     (Some(Owner::Program | Owner::Unknown), _) => sessions,
-                    (None, Known::Ids(own)) => {
+                    (None, Known::Own(own)) => {
                         let pids = pids.map_or("", |place| text(row, place));
-                        own.count(pids).min(named_ours)
+                        own.count(name, pids, sessions)
                     }
-                    (None, Known::Names | Known::Sockets(_)) => named_ours,
+                    (None, Known::Sockets(_)) => sessions,
                 };
                 clients.see(&mut seen.look, ours);
                 clients.see(&mut seen.theirs, sessions - ours);
@@ -514,7 +533,7 @@ mod tests {
     use record::statistic::pg_stat_io_log;
 
     use super::*;
-    use crate::database::OwnSessions;
+    use crate::database::TargetSessions;
     use crate::sockets::SocketSnapshot;
 
     #[test]
@@ -537,7 +556,7 @@ mod tests {
 
     /// Returns an answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
     fn activity(rows: &[&str]) -> Table {
-        let columns = "backend_type|state|wait_event_type|wait_event|others|query|hidden|sessions";
+        let columns = "backend_type|state|wait_event_type|wait_event|name|query|hidden|sessions";
         let value = |text: &str| (text != "-").then(|| text.to_owned());
         Table {
             columns: columns.split('|').map(str::to_owned).collect(),
@@ -547,7 +566,7 @@ mod tests {
     }
 
     fn seen_without_sockets(activity: &Table) -> SampledSessions {
-        seen(activity, Known::Names)
+        seen(activity, Known::Own(&OwnSessions::named("assay")))
     }
 
     #[test]
@@ -570,14 +589,20 @@ mod tests {
     #[test]
     fn session_that_a_pool_holds_in_reserve_is_not_counted_as_idle() {
         let mut table = activity(&[
-            "client backend|idle|Client|ClientRead|f|-|f|1|40001|spare",
-            "client backend|idle|Client|ClientRead|f|-|f|1|40002|long",
-            "client backend|active|-|-|f|-|f|1|40003|-",
+            "client backend|idle|Client|ClientRead|assay|-|f|1|40001|spare",
+            "client backend|idle|Client|ClientRead|assay|-|f|1|40002|long",
+            "client backend|active|-|-|assay|-|f|1|40003|-",
         ]);
         table.columns.extend(["port".to_owned(), "rests".to_owned()]);
         let SampledSessions { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
         assert_eq!((look.active, look.idle), (1, 1));
         assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
+    }
+
+    #[test]
+    fn names_of_sessions_are_quoted() {
+        let sql = activity_of(&["assay", "ann's"]);
+        assert!(sql.contains("application_name in ('assay', 'ann''s') then"), "{sql}");
     }
 
     #[test]
@@ -590,20 +615,20 @@ mod tests {
     #[test]
     fn sessions_are_counted_by_activity() {
         let SampledSessions { look, theirs, hidden } = seen_without_sockets(&activity(&[
-            "client backend|active|-|-|f|-|f|2",
-            "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
-            "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
-            "client backend|active|-|-|t|vacuum t|f|1",
-            "client backend|active|Timeout|PgSleep|t|-|f|5",
-            "client backend|active|IO|WalSync|f|commit|f|2",
-            "client backend|idle|Client|ClientRead|f|-|f|7",
-            "client backend|idle|Client|ClientRead|t|-|f|70",
-            "client backend|idle in transaction (aborted)|Client|ClientRead|f|-|f|3",
-            "client backend|disabled|-|-|f|-|f|5",
-            "parallel worker|active|-|-|f|-|f|2",
-            "checkpointer|-|Activity|CheckpointerMain|t|-|f|1",
-            "autovacuum worker|active|-|-|t|autovacuum: VACUUM ANALYZE public.t|f|1",
-            "-|-|-|-|t|-|t|9",
+            "client backend|active|-|-|assay|-|f|2",
+            "client backend|active|Lock|tuple|assay|update hot set n = 5|f|30",
+            "client backend|active|Lock|tuple|assay|update hot set n = 6|f|1",
+            "client backend|active|-|-|-|vacuum t|f|1",
+            "client backend|active|Timeout|PgSleep|-|-|f|5",
+            "client backend|active|IO|WalSync|assay|commit|f|2",
+            "client backend|idle|Client|ClientRead|assay|-|f|7",
+            "client backend|idle|Client|ClientRead|-|-|f|70",
+            "client backend|idle in transaction (aborted)|Client|ClientRead|assay|-|f|3",
+            "client backend|disabled|-|-|assay|-|f|5",
+            "parallel worker|active|-|-|assay|-|f|2",
+            "checkpointer|-|Activity|CheckpointerMain|-|-|f|1",
+            "autovacuum worker|active|-|-|-|autovacuum: VACUUM ANALYZE public.t|f|1",
+            "-|-|-|-|-|-|t|9",
         ]));
         assert_eq!((look.active, look.idle, look.idle_in_transaction), (35, 7, 3));
         assert_eq!((theirs.active, theirs.idle, look.parallel_workers, hidden), (6, 70, 2, 9));
@@ -618,28 +643,28 @@ mod tests {
     #[test]
     fn session_of_another_client_with_our_name_is_recognised_by_its_process() {
         let mut table = activity(&[
-            "client backend|active|-|-|f|-|f|3|11 12 13",
-            "client backend|idle|Client|ClientRead|f|-|f|2|14 11",
-            "client backend|active|-|-|t|-|f|1|12",
+            "client backend|active|-|-|assay|-|f|3|11 12 13",
+            "client backend|idle|Client|ClientRead|assay|-|f|2|14 11",
+            "client backend|active|-|-|-|-|f|1|12",
         ]);
         table.columns.push("pids".to_owned());
         let ids = SessionIds::default();
         let _open = [11, 12].map(|pid| ids.add(SessionId(pid)));
-        let own = OwnSessions::of([ids]);
-        let active_and_idle = |known: Known<'_>| {
-            let SampledSessions { look, theirs, .. } = seen(&table, known);
+        let own = OwnSessions::of(TargetSessions { name: "assay".to_owned(), ids: Some(ids) }, []);
+        let active_and_idle = |own: &OwnSessions| {
+            let SampledSessions { look, theirs, .. } = seen(&table, Known::Own(own));
             [look, theirs].map(|it| (it.active, it.idle))
         };
-        assert_eq!(active_and_idle(Known::Ids(&own)), [(2, 1), (2, 1)]);
-        assert_eq!(active_and_idle(Known::Names), [(3, 2), (1, 0)]);
+        assert_eq!(active_and_idle(&own), [(2, 1), (2, 1)]);
+        assert_eq!(active_and_idle(&OwnSessions::named("assay")), [(3, 2), (1, 0)]);
     }
 
     #[test]
     fn checkpoint_and_backup_are_background_work() {
         let SampledSessions { look, .. } = seen_without_sockets(&activity(&[
-            "checkpointer|-|Timeout|CheckpointWriteDelay|t|-|f|1",
-            "walsender|active|-|-|t|BASE_BACKUP ( LABEL 'x' )|f|1",
-            "walsender|active|-|-|t|START_REPLICATION 0/1|f|1",
+            "checkpointer|-|Timeout|CheckpointWriteDelay|-|-|f|1",
+            "walsender|active|-|-|-|BASE_BACKUP ( LABEL 'x' )|f|1",
+            "walsender|active|-|-|-|START_REPLICATION 0/1|f|1",
         ]));
         assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["base backup", "checkpoint"]);
     }

@@ -25,14 +25,15 @@ struct Counted {
     unit: &'static str,
     sum: u64,
     /// True if it has been reported.
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// Sessions that are observed.
 #[derive(Clone, Debug)]
 pub enum ObservedSessions {
     /// Sessions of this load generator. Waits of others are not counted as its time. They are
-    /// recognised by their ids if these are known and are the server's own, else by name.
+    /// recognised by their ids if these are the server's own, otherwise by name; `None` if only the
+    /// name of the observer's own session is known.
     Ours(Option<OwnSessions>),
     /// Sessions of the program that a scope names, recognised by its sockets; the sessions of all
     /// clients, if none can be recognised.
@@ -45,8 +46,8 @@ pub enum ObservedSessions {
 #[derive(Debug)]
 pub(super) struct Tally {
     whose: ObservedSessions,
-    /// True once a session was recognised as ours: a proxy in between may change the names of
-    /// sessions, and then the sessions of all clients are counted.
+    /// True once a session was recognised as ours, or if their ids are known. Otherwise a proxy in
+    /// between may have changed the names of sessions, and those of all clients are counted.
     knows_ours: bool,
     sums: BTreeMap<(ComponentKind, String), Counted>,
 }
@@ -153,6 +154,11 @@ impl Tally {
         Tally { whose, knows_ours: false, sums: BTreeMap::new() }
     }
 
+    /// Records that our sessions are recognised without doubt, even if a sample has none.
+    pub(super) fn identify_ours(&mut self) {
+        self.knows_ours = true;
+    }
+
     /// Adds the observations of one sample: of our sessions and of other sessions.
     pub(super) fn add_looks(
         &mut self,
@@ -200,7 +206,7 @@ impl Tally {
         }
         let of_kind = self.sums.keys().filter(|(of, _)| of == kind).count();
         let key = if of_kind < MOST { key } else { (kind.clone(), OTHER.to_owned()) };
-        let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_told: false });
+        let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_reported: false });
         counted.sum += by;
     }
 
@@ -255,8 +261,8 @@ impl Tally {
     pub(super) fn begun(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((kind, metric), counted) in &mut self.sums {
-            if !counted.is_told {
-                counted.is_told = true;
+            if !counted.is_reported {
+                counted.is_reported = true;
                 sample.push(kind, metric, counted.unit, 0.0);
             }
         }
@@ -326,8 +332,13 @@ mod tests {
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
         // None was ever recognised as ours: their names have been changed.
         let mut renamed = Tally::of(ObservedSessions::Ours(None));
-        renamed.add_looks(SessionObservation::default(), theirs);
+        renamed.add_looks(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
+        // None is there, and all would have been recognised.
+        let mut absent = Tally::of(ObservedSessions::Ours(None));
+        absent.identify_ours();
+        absent.add_looks(SessionObservation::default(), theirs);
+        assert_eq!(seen(&absent), [0, 0, 1, 0, 0]);
     }
 
     #[test]

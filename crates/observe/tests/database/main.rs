@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use base::{Clock, Endpoint, Monotonic, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Table};
-use observe::{DatabaseWatch, ObservedSessions, OwnSessions, Sample};
+use observe::{DatabaseWatch, ObservedSessions, OwnSessions, Sample, TargetSessions};
 use rt::{Options, Rt, run_real};
 
 /// Period of the observer's reports.
@@ -30,13 +30,19 @@ struct Readings {
 }
 
 impl Readings {
-    /// Starts to observe.
+    /// Starts to observe a run with one target.
     fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Readings) {
+        Readings::begin_with(driver, None)
+    }
+
+    /// Starts to observe a run with a main target, and perhaps another one.
+    fn begin_with<D: Driver>(driver: &D, other: Option<&D>) -> (DatabaseWatch, Readings) {
+        let own = sessions(driver).map(|main| OwnSessions::of(main, other.and_then(sessions)));
         let (sender, receiver) = sync_channel(SAMPLES);
         let watch = DatabaseWatch::begin(
             Monotonic.now(),
             driver.clone(),
-            ObservedSessions::Ours(driver.session_ids().map(|ids| OwnSessions::of([ids]))),
+            ObservedSessions::Ours(own),
             EVERY,
             move |at, said| {
                 let _ = sender.send((at, said));
@@ -86,6 +92,12 @@ impl Readings {
             }
         }
     }
+}
+
+/// Returns the sessions of a driver; `None` without sessions.
+fn sessions<D: Driver>(driver: &D) -> Option<TargetSessions> {
+    let name = driver.session_name()?.to_owned();
+    Some(TargetSessions { name, ids: driver.session_ids() })
 }
 
 /// Runs a task in real time.

@@ -1,9 +1,10 @@
 //! Sessions of other clients that log in as the load generator does.
 
+use base::{Endpoint, Target};
 use driver::{Connection, Driver, SessionId};
 use testbed::{Options, Server, Via};
 
-use crate::{Readings, in_real_time, mariadb, postgres};
+use crate::{Readings, for_user, in_real_time, mariadb, postgres};
 
 /// The texts of a session that takes a processor until it is ended.
 struct Endless {
@@ -30,6 +31,14 @@ fn private(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
 
+/// The sessions of a test: one of `driver` idles, and one of `busy` runs a query.
+struct Sessions<'d, D> {
+    driver: &'d D,
+    busy: &'d D,
+    /// True if `busy` is the driver of a second target of the run, false if it is another client.
+    is_second_target: bool,
+}
+
 /// Returns the observer's reports while a session of `driver` idles and one of `other` runs a
 /// query, from when `is_seen`.
 fn beside<D: Driver>(
@@ -38,6 +47,18 @@ fn beside<D: Driver>(
     endless: &Endless,
     is_seen: impl Fn(&Readings) -> bool,
 ) -> Readings {
+    let sessions = Sessions { driver, busy: other, is_second_target: false };
+    observed(server, &sessions, endless, is_seen)
+}
+
+/// Returns the observer's reports of these sessions, from when `is_seen`.
+fn observed<D: Driver>(
+    server: &Server,
+    sessions: &Sessions<'_, D>,
+    endless: &Endless,
+    is_seen: impl Fn(&Readings) -> bool,
+) -> Readings {
+    let Sessions { driver, busy: other, is_second_target } = *sessions;
     in_real_time(async |rt| {
         let idle = driver.connect(&rt).await.expect("a connection");
         let mut busy = other.connect(&rt).await.expect("a connection");
@@ -49,7 +70,12 @@ fn beside<D: Driver>(
             busy.abandon();
         });
         rt::yield_now().await;
-        let (watch, mut readings) = Readings::begin(driver);
+        // A run reads the settings of each target before it begins.
+        let mut reached = other.connect(&rt).await.expect("a connection");
+        reached.settings().await;
+        reached.close().await;
+        let second = is_second_target.then_some(other);
+        let (watch, mut readings) = Readings::begin_with(driver, second);
         readings.wait(&rt, is_seen).await;
         watch.end();
         readings.take();
@@ -90,6 +116,65 @@ fn postgres_client_with_our_name_is_another_client() {
 fn mariadb_client_with_our_user_is_another_client() {
     let server = private(&Options::mariadb());
     other_clients_are_recognised(&server, || mariadb(&server.url()), &ON_MARIADB);
+}
+
+/// Checks that a query of a second target on the same server is the run's own.
+fn second_target_is_ours<D: Driver>(server: &Server, [main, second]: [&D; 2], endless: &Endless) {
+    let sessions = Sessions { driver: main, busy: second, is_second_target: true };
+    let readings =
+        observed(server, &sessions, endless, |readings| readings.last("sessions", "active") >= 3.0);
+    assert_eq!(readings.last("sessions", "others"), 0.0);
+}
+
+/// Returns the URL of the server itself, without its pooler.
+fn without_pooler(server: &Server) -> Target {
+    let mut target = server.url();
+    if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
+        addresses.iter_mut().for_each(|address| address.port = Some(server.own_port()));
+    }
+    target
+}
+
+#[test]
+fn second_target_behind_a_pooler_of_the_same_server_is_ours() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
+    let server = private(&options);
+    let (main, second) = (postgres(&without_pooler(&server)), postgres(&server.url()));
+    second_target_is_ours(&server, [&main, &second], &ON_POSTGRES);
+}
+
+#[test]
+fn second_target_with_another_user_of_the_same_server_is_ours() {
+    let server = private(&Options::mariadb());
+    let main = mariadb(&server.url());
+    let text = "create user clerk identified by 'clerk'; grant all on assay.* to clerk";
+    server.sql(text).expect("a user");
+    let second = mariadb(&for_user(&server.url(), "clerk"));
+    second_target_is_ours(&server, [&main, &second], &ON_MARIADB);
+}
+
+/// The run has no session at the observed server, for example because its jobs use another one.
+#[test]
+fn sessions_of_others_are_not_ours_if_the_run_has_none() {
+    let server = private(&Options::postgres());
+    let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
+    in_real_time(async |rt| {
+        let mut busy = other.connect(&rt).await.expect("a connection");
+        let task = rt.spawn(async move {
+            busy.query_text(ON_POSTGRES.query).await.expect_err("the session is ended");
+            busy.abandon();
+        });
+        rt::yield_now().await;
+        let (watch, mut readings) = Readings::begin(&driver);
+        readings.wait(&rt, |readings| readings.last("sessions", "others") >= 3.0).await;
+        watch.end();
+        readings.take();
+        let all = "select pg_terminate_backend(pid) from pg_stat_activity \
+                   where backend_type = 'client backend' and pid <> pg_backend_pid()";
+        server.sql(all).expect("its end");
+        task.await;
+        assert_eq!(readings.last("sessions", "active"), 0.0);
+    });
 }
 
 /// Behind a pooler the ids of sessions are not the server's, and only the name is left.
