@@ -203,6 +203,13 @@ impl Channel {
         })
     }
 
+    /// Returns true if the other end has sent something, or closed the connection, as far as is
+    /// known without waiting.
+    pub async fn has_input(&mut self) -> bool {
+        let is_unread = !self.unread().is_empty();
+        poll_fn(|context| Poll::Ready(is_unread || self.poll_receive(context).is_ready())).await
+    }
+
     /// Returns the host that the name resolved to for this connection; `None` on a Unix domain
     /// socket, and if the connection is lost.
     #[cold]

@@ -123,6 +123,11 @@ impl Connection for MysqlConnection {
     }
 
     async fn close(mut self) {
+        // To an idle session the server sends only the news of its end: it was killed, or idle for
+        // too long. Such a session executes and counts no command any more.
+        if self.line.replies.is_idle() && self.line.channel.has_input().await {
+            return;
+        }
         self.own_traffic().sent_termination();
         Command::Quit.append(self.line.channel.out());
         self.line.channel.flush().await;

@@ -5,7 +5,11 @@ use std::path::Path;
 
 use base::{Class, Endpoint, Nanos, Secret, Target, Values};
 use confine::{Files, Reach};
-use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, Mysql, Step, Work};
+use driver::{
+    Batches, Connection, Count, Counter, Driver, Duplicates, Error, Insert, Method, Mysql,
+    SessionId, Step, Work,
+};
+use rt::Rt;
 use testbed::{Kind, Options, Relay, Server, shared};
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, Handshake, Negotiated, OkKind,
@@ -681,4 +685,35 @@ fn a_loaded_text_that_does_not_fit_is_refused() {
         let error = loaded(column, text).expect_err(column);
         assert_eq!(error.code().as_str(), code, "{column}: {error}");
     }
+}
+
+/// The server counts no command of a session that it has killed, and neither does Assay.
+#[test]
+fn killed_session_sends_no_command_at_its_end() {
+    let server = Server::start(&Options::mariadb()).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let before = account(&driver, &rt).await;
+        let idle = driver.connect(&rt).await.expect("a connection");
+        let SessionId(id) = idle.session_id().expect("an id");
+        ask(&driver, &rt, &format!("kill {id}")).await.expect("its end");
+        let left = format!("select count(*) from information_schema.processlist where id = {id}");
+        while ask(&driver, &rt, &left).await.expect("an answer").single() != Some("0") {}
+        idle.close().await;
+        let after = account(&driver, &rt).await;
+        let growth = |counter| value(&after, counter) - value(&before, counter);
+        assert_eq!(growth(Counter::StatementsOfAssay), growth(Counter::Statements));
+    });
+}
+
+/// Reads the server's statistics over a session of its own.
+async fn account(driver: &Mysql, rt: &Rt) -> Vec<Count> {
+    let mut connection = driver.connect(rt).await.expect("a connection");
+    let counts = connection.account().await.expect("an account");
+    connection.close().await;
+    counts
+}
+
+fn value(counts: &[Count], counter: Counter) -> f64 {
+    counts.iter().find(|count| count.counter == counter).expect("a count").value
 }
