@@ -80,6 +80,18 @@ pub enum Outcome {
     Unsent,
 }
 
+impl Outcome {
+    /// Returns true if the target answered the request that was sent, perhaps with an error.
+    #[inline]
+    pub fn is_answer(&self) -> bool {
+        match self {
+            Outcome::Completed => true,
+            Outcome::Failed(failure) => failure.is_answer(),
+            Outcome::Rejected | Outcome::Unsent => false,
+        }
+    }
+}
+
 /// An error of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -89,6 +101,20 @@ pub struct Failure {
     pub code: Code,
     /// True if the job accepts this code.
     pub accepted: bool,
+}
+
+impl Failure {
+    /// Returns true if the error is an answer of the target to a request that was sent.
+    fn is_answer(&self) -> bool {
+        match self.class {
+            Class::Statement
+            | Class::Constraint
+            | Class::Conflict
+            | Class::Server
+            | Class::WrongResult => true,
+            Class::Timeout | Class::Disconnect | Class::TooManyConnections => false,
+        }
+    }
 }
 
 /// Largest number of rows that is counted: the largest integer that a record can hold. A server may

@@ -231,7 +231,7 @@ impl<D: Driver> Client<D> {
     #[inline]
     fn settle(&self, request: Request, outcome: Outcome, progress: &RequestProgress) -> Stamp {
         let (sent, done) = (progress.dispatch(), progress.done);
-        if let Outcome::Completed = outcome {
+        if sent.is_some() && outcome.is_answer() {
             self.lane.link(&self.job_state).note_answer(self.node, done);
         }
         let request = match self.lane.context.rules.recorded {

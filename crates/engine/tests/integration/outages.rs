@@ -1,10 +1,10 @@
 //! Servers that stop answering.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use base::{Clock, Dialect, Nanos, Seed, Stamp};
+use base::{Class, Clock, Code, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
     Failed, Finished, LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, Stop,
@@ -126,6 +126,84 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         assert!((4.9..5.1).contains(&began[0]), "{began:?}");
         assert!((14.9..16.1).contains(&ended[0]), "{ended:?}");
     }
+}
+
+/// A server that answers each request with an error. From an instant on it accepts no client, and
+/// it ends one session then.
+#[derive(Clone)]
+struct Barred {
+    inner: Simulated,
+    from: Stamp,
+    has_ended_session: Arc<AtomicBool>,
+}
+
+struct BarredConnection {
+    inner: <Simulated as Driver>::Connection,
+    rt: Rt,
+    server: Barred,
+}
+
+impl Driver for Barred {
+    type Connection = BarredConnection;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<BarredConnection, Error> {
+        if rt.now() >= self.from {
+            return Err(Error::new(Class::Statement, Code::new("28000"), "no login"));
+        }
+        let inner = self.inner.connect(rt).await?;
+        Ok(BarredConnection { inner, rt: rt.clone(), server: self.clone() })
+    }
+}
+
+impl Connection for BarredConnection {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.inner.run(work).await?;
+        let Barred { from, has_ended_session, .. } = &self.server;
+        if self.rt.now() >= *from && !has_ended_session.swap(true, Ordering::Relaxed) {
+            return Err(Error::disconnect("terminating connection"));
+        }
+        Err(Error::new(Class::Constraint, Code::new("23505"), "duplicate key"))
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+/// Its other sessions still get answers, even if these are errors.
+#[test]
+fn server_that_refuses_a_client_and_answers_others_with_errors_is_not_lost() {
+    let plan = plan(Pacing::Closed { clients: 2, think: None }, 0.0, 10.0, 2);
+    let inner = Simulated::new(constant(1_000, None), plan.seed);
+    let server = Barred { inner, from: Stamp(5_000_000_000), has_ended_session: Arc::default() };
+    let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+    let began = totals.events.iter().filter(|event| event.kind == EventKind::OutageBegan);
+    assert_eq!(began.count(), 1, "{:?}", totals.events);
+    assert_eq!(finished.measured.expect("it was measured").lost, []);
 }
 
 /// Runs a file against a server that accepts clients and answers none of their requests.
