@@ -16,6 +16,7 @@ mod instance;
 mod launch;
 mod mariadb;
 mod mysql;
+mod mysql_family;
 mod options;
 mod pooler;
 mod postgres;

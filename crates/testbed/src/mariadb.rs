@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use rustix::process::Signal;
-
 use crate::folder::give_to;
 use crate::instance::{DATABASE, Instance, USER};
-use crate::launch::StopSignal;
-use crate::options::{Auth, Tls};
+use crate::mysql_family::{self, DISCARD, grants, required_certificate};
+use crate::options::Auth;
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::{Options, Problem, Rights};
+use crate::{Options, Problem};
 
 /// The package of the server.
 const SERVER: Source = Source::Package("mariadb-server");
@@ -23,22 +21,8 @@ const SUITE: Suite = Suite {
     versions: None,
 };
 
-/// Accounts that run the server if this process is root, in order of preference.
-pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
-
-/// Orderly shutdown: sessions are ended and data is flushed.
-pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
-
-/// Shutdown that discards the data; the server has nothing outside of its folder.
-pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: "KILL" };
-
 /// The plug-in for [`Auth::Ed25519`], which comes with the server.
 const ED25519: &str = "auth_ed25519";
-
-/// Returns the path of the socket.
-pub(crate) fn socket(instance: &Instance) -> PathBuf {
-    instance.path.join("mysqld.sock")
-}
 
 /// Initializes an empty server.
 ///
@@ -78,11 +62,7 @@ fn files(instance: &Instance) -> PathBuf {
 pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
     let mut command = instance.account.command(&SUITE.find_server()?, DISCARD.name);
     command.arg("--no-defaults").arg(format!("--datadir={}", data(instance).display()));
-    command.arg(format!("--socket={}", socket(instance).display()));
-    command.arg(format!("--port={}", instance.port));
-    command.args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);
     command.arg(format!("--tmpdir={}", instance.path.display()));
-    command.arg(format!("--pid-file={}", instance.path.join("mysqld.pid").display()));
     command.arg(format!("--secure-file-priv={}", files(instance).display()));
     // Without links, tables cannot be outside of the data folder either (`data directory`, which
     // does not need the privilege `FILE`).
@@ -90,37 +70,17 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));
     }
-    if let Some(tls) = &instance.certificates {
-        command.arg(format!("--ssl-cert={}", tls.server.display()));
-        command.arg(format!("--ssl-key={}", tls.server_key.display()));
-        command.arg(format!("--ssl-ca={}", tls.authority.display()));
-    }
-    for (name, value) in &options.settings {
-        command.arg(format!("--{name}={value}"));
-    }
-    if let Some(library) = &options.preload {
-        command.env("LD_PRELOAD", library);
-    }
+    mysql_family::add_options(&mut command, instance, options);
     Ok(command)
-}
-
-/// Returns true if the log since the start shows that the server accepts sessions.
-pub(crate) fn is_ready(log: &str) -> bool {
-    log.contains("ready for connections")
 }
 
 /// Returns the command of the client program, logged in as the administrator.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
     let mut command = plain(&SUITE.find(client)?);
-    command.args(["--no-defaults", "--batch", "--skip-column-names"]);
-    command.arg(format!("--socket={}", socket(instance).display()));
-    command.arg(format!("--user={}", instance.owner)).arg(database);
+    mysql_family::add_client_options(&mut command, instance, &instance.owner, database);
     Ok(command)
 }
-
-/// A database that every server has.
-pub(crate) const FIRST_DATABASE: &str = "mysql";
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
@@ -131,10 +91,7 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
             "mysql_native_password"
         }
     };
-    let require = match options.tls {
-        Tls::Off | Tls::Server => "",
-        Tls::Mutual => " REQUIRE X509",
-    };
+    let require = required_certificate(options);
     format!(
         "SET SESSION sql_log_off = 1, slow_query_log = 0, sql_log_bin = 0;\n\
          CREATE DATABASE {DATABASE};\n\
@@ -148,19 +105,3 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
 /// "GRANT"). None of them gives access to files or changes settings.
 const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE, \
                         REPLICATION MASTER ADMIN, SLAVE MONITOR";
-
-/// Returns the statements that grant the user's rights.
-///
-/// An ordinary user gets the privileges `ordinary` on the server, and all on databases whose names
-/// begin with the testbed's: with all privileges on any database, the user could become an
-/// administrator through `mysql`.
-pub(crate) fn grants(rights: Rights, ordinary: &str) -> String {
-    match rights {
-        Rights::All => format!("GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"),
-        Rights::Ordinary => format!(
-            "GRANT {ordinary} ON *.* TO {USER}@'%';\n\
-             GRANT SELECT ON performance_schema.* TO {USER}@'%';\n\
-             GRANT ALL PRIVILEGES ON `{DATABASE}%`.* TO {USER}@'%';\n"
-        ),
-    }
-}

@@ -1,14 +1,9 @@
 //! The parts of a private server that are specific to MySQL.
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use rustix::process::Signal;
-
 use crate::instance::{DATABASE, Instance, USER};
-use crate::launch::StopSignal;
-use crate::mariadb::grants;
-use crate::options::Tls;
+use crate::mysql_family::{self, DISCARD, grants, required_certificate};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
 use crate::{Options, Problem};
@@ -26,23 +21,9 @@ const SUITE: Suite = Suite {
     versions: None,
 };
 
-/// Accounts that run the server if this process is root, in order of preference.
-pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
-
-/// Orderly shutdown: sessions are ended and data is flushed.
-pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
-
-/// Shutdown that discards the data; the server has nothing outside of its folder.
-pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: "KILL" };
-
 /// The administrator. The account has no password, but only the server's own account and root can
 /// enter the folder with the socket, and over TCP the server has no such user.
 const ADMINISTRATOR: &str = "root";
-
-/// Returns the path of the socket.
-pub(crate) fn socket(instance: &Instance) -> PathBuf {
-    instance.path.join("mysqld.sock")
-}
 
 /// Initializes an empty server, with certificates and keys of its own as the package does.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
@@ -64,22 +45,9 @@ fn program(instance: &Instance) -> Result<Command, Problem> {
 /// Returns the command that starts the server.
 pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
     let mut command = program(instance)?;
-    command.arg(format!("--socket={}", socket(instance).display()));
-    command.arg(format!("--port={}", instance.port)).arg("--bind-address=127.0.0.1");
     // The X protocol would use its own port and socket, at fixed places.
-    command.args(["--skip-name-resolve", "--mysqlx=OFF"]);
-    command.arg(format!("--pid-file={}", instance.path.join("mysqld.pid").display()));
-    if let Some(tls) = &instance.certificates {
-        command.arg(format!("--ssl-cert={}", tls.server.display()));
-        command.arg(format!("--ssl-key={}", tls.server_key.display()));
-        command.arg(format!("--ssl-ca={}", tls.authority.display()));
-    }
-    for (name, value) in &options.settings {
-        command.arg(format!("--{name}={value}"));
-    }
-    if let Some(library) = &options.preload {
-        command.env("LD_PRELOAD", library);
-    }
+    command.arg("--mysqlx=OFF");
+    mysql_family::add_options(&mut command, instance, options);
     Ok(command)
 }
 
@@ -87,22 +55,14 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mysql", source: SOURCE };
     let mut command = plain(&SUITE.find(client)?);
-    command.args(["--no-defaults", "--batch", "--skip-column-names"]);
-    command.arg(format!("--socket={}", socket(instance).display()));
-    command.arg(format!("--user={ADMINISTRATOR}")).arg(database);
+    mysql_family::add_client_options(&mut command, instance, ADMINISTRATOR, database);
     Ok(command)
 }
-
-/// A database that every server has.
-pub(crate) const FIRST_DATABASE: &str = "mysql";
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
-    let require = match options.tls {
-        Tls::Off | Tls::Server => "",
-        Tls::Mutual => " REQUIRE X509",
-    };
+    let require = required_certificate(options);
     format!(
         "SET SESSION sql_log_off = 1, sql_log_bin = 0;\n\
          CREATE DATABASE {DATABASE};\n\

@@ -13,7 +13,7 @@ use crate::options::Tls;
 use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
-use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
+use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, mysql_family, postgres};
 
 /// Name of the server's log file.
 const LOG: &str = "server.log";
@@ -52,8 +52,7 @@ impl Server {
         options.check()?;
         let accounts = match options.kind {
             Kind::Postgres => &postgres::ACCOUNTS,
-            Kind::Mariadb => &mariadb::ACCOUNTS,
-            Kind::Mysql => &mysql::ACCOUNTS,
+            Kind::Mariadb | Kind::Mysql => &mysql_family::ACCOUNTS,
         };
         let account = Account::for_server(accounts)?;
         let folder = Folder::new(&account)?;
@@ -146,8 +145,7 @@ impl Server {
         }
         match self.options.kind {
             Kind::Postgres => postgres::socket(&self.instance),
-            Kind::Mariadb => mariadb::socket(&self.instance),
-            Kind::Mysql => mysql::socket(&self.instance),
+            Kind::Mariadb | Kind::Mysql => mysql_family::socket(&self.instance),
         }
     }
 
@@ -225,8 +223,7 @@ impl Server {
     pub fn stop(&mut self) {
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::STOP),
-            Kind::Mariadb => self.end(&mariadb::STOP),
-            Kind::Mysql => self.end(&mysql::STOP),
+            Kind::Mariadb | Kind::Mysql => self.end(&mysql_family::STOP),
         }
     }
 
@@ -278,8 +275,10 @@ impl Server {
         let Server { options, instance, folder, .. } = self;
         let (name, ending, command) = match options.kind {
             Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(instance, options)?),
-            Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(instance, options)?),
-            Kind::Mysql => ("mysqld", mysql::DISCARD, mysql::server(instance, options)?),
+            Kind::Mariadb => {
+                ("mariadbd", mysql_family::DISCARD, mariadb::server(instance, options)?)
+            }
+            Kind::Mysql => ("mysqld", mysql_family::DISCARD, mysql::server(instance, options)?),
         };
         let command = match &options.cpus {
             Some(cpus) => cpus.bind(&command),
@@ -288,7 +287,7 @@ impl Server {
         let launch = Launch { name, ending, log: instance.path.join(LOG) };
         let process = launch.run(command, folder, |pid, said| match options.kind {
             Kind::Postgres => postgres::is_ready(instance, pid),
-            Kind::Mariadb | Kind::Mysql => mariadb::is_ready(said),
+            Kind::Mariadb | Kind::Mysql => mysql_family::is_ready(said),
         })?;
         self.process = Some(process);
         Ok(())
@@ -304,11 +303,11 @@ impl Server {
             }
             Kind::Mariadb => {
                 let text = mariadb::welcome(&self.options, password);
-                self.ask(mariadb::FIRST_DATABASE, &text)
+                self.ask(mysql_family::FIRST_DATABASE, &text)
             }
             Kind::Mysql => {
                 let text = mysql::welcome(&self.options, password);
-                self.ask(mysql::FIRST_DATABASE, &text)
+                self.ask(mysql_family::FIRST_DATABASE, &text)
             }
         }
         .map(drop)
@@ -322,8 +321,7 @@ impl Drop for Server {
         }
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::DISCARD),
-            Kind::Mariadb => self.end(&mariadb::DISCARD),
-            Kind::Mysql => self.end(&mysql::DISCARD),
+            Kind::Mariadb | Kind::Mysql => self.end(&mysql_family::DISCARD),
         }
     }
 }
