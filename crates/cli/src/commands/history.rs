@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use analyze::compare::ArmId;
 use analyze::history::{
     HistoryMetric, HistoryRun, MetricHistory, MetricName, SHORTEST_SEGMENT, history as history_of,
 };
@@ -179,7 +180,7 @@ fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> V
     before.reverse();
     let next = (after..records.len()).filter(valid).take(SHORTEST_SEGMENT);
     let after: Vec<&ComparedRun> = next.map(first).collect();
-    let found = differing_facts(1, &before, &after).into_iter();
+    let found = differing_facts(ArmId(1), &before, &after).into_iter();
     let fact = |one: lab::experiment::UndeclaredDifference| FactChange {
         kind: one.kind.name(),
         name: one.name,

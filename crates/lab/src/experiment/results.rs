@@ -177,7 +177,7 @@ impl ExperimentResults {
         compared: &ArmComparison,
         name: ArmId,
     ) -> Option<MachineChange> {
-        // The canaries are compared with the canaries of the first arm: the baseline takes its place.
+        // Canaries are compared with those of the first arm: the baseline takes its place.
         let swapped = |arm: ArmId| match arm {
             ArmId::BASELINE => compared.baseline,
             arm if arm == compared.baseline => ArmId::BASELINE,

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use analyze::Status;
-use analyze::compare::{BetOutcome, Conclusion, SampleSize};
+use analyze::compare::{ArmId, BetOutcome, Conclusion, SampleSize};
 use archive::{Archive, ExperimentContent};
 use base::{Seed, Target};
 use engine::{Options, Stop};
@@ -146,7 +146,8 @@ fn slower_server_is_found_and_its_bet_held() {
     assert_eq!(comparison.arms[0].size, SampleSize::Pairs(8));
     assert_eq!(results.runs.len(), 16);
     assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
-    assert_eq!(results.undeclared(0, 1, &["option.service".to_owned()]), []);
+    let keys = ["option.service".to_owned()];
+    assert_eq!(results.undeclared(ArmId::BASELINE, ArmId(1), &keys), []);
     let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
     assert!(!own.exists());
 }

@@ -31,9 +31,9 @@ const WHO: &str = "select version(), current_setting('server_version_num'), pg_b
     where extname = 'pg_stat_statements'), current_setting('application_name')";
 
 /// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
-/// work. `NAMES` stands for the names of our sessions: an answer with each name of others would cost
-/// more. `hidden` are those that this user may not see. The process ids are not grouped by, because
-/// an answer with a row per session would cost more.
+/// work. `NAMES` stands for the names of our sessions. `hidden` are those that this user may not
+/// see. Neither the names of others nor the process ids are grouped by, because an answer with a
+/// row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     case when application_name in (NAMES) then application_name end as name, \
     case when state = 'active' and wait_event_type is not null \

@@ -42,6 +42,7 @@ pub(super) fn limiter(limiter: &ArmLimiter) -> Value {
 #[cfg(test)]
 mod tests {
     use analyze::Component;
+    use analyze::compare::ArmId;
 
     use super::super::arm_facts::{ArmFacts, PlanTexts};
     use super::super::fixtures::experiment;
@@ -52,7 +53,9 @@ mod tests {
     fn document_has_the_facts_the_plan_and_the_limiters() {
         let mut view = experiment();
         let known = [("fsync".to_owned(), "off".to_owned())];
-        let runs: [(usize, &[(String, String)]); 3] = [(0, &known), (0, &[]), (1, &known)];
+        let (plain, tls) = (ArmId::BASELINE, ArmId(1));
+        let runs: [(ArmId, &[(String, String)]); 3] =
+            [(plain, &known), (plain, &[]), (tls, &known)];
         view.facts = ArmFacts::of(view.arms.len(), runs);
         view.plan = PlanTexts {
             experiment: "[question]\n".to_owned(),

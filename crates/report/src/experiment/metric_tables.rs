@@ -55,7 +55,7 @@ impl MetricForm {
 
 /// Returns the metrics of an arm.
 pub(super) fn metrics(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> Table {
-    let names = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let names = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
     let titles = match form {
         MetricForm::Page => names,
         MetricForm::FullText | MetricForm::ShortText => titles_of_values(names),
@@ -196,7 +196,7 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
     if pairs.is_empty() {
         return None;
     }
-    let names = [arm.baseline, arm.arm].map(|of| arms[of].name.clone());
+    let names = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
     let titles = match form {
         MetricForm::Page => names.clone(),
         MetricForm::FullText | MetricForm::ShortText => titles_of_values(names.clone()),

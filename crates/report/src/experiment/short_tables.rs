@@ -242,7 +242,7 @@ mod tests {
         let compared = |arm| ArmComparison { arm, changes: changes.clone(), ..first.clone() };
         let mut view = experiment();
         view.arms.resize(arms, view.arms[1].clone());
-        let compared = (1..arms).map(compared).collect();
+        let compared = (1..arms).map(ArmId).map(compared).collect();
         ExperimentView { comparison: Some(Comparison { arms: compared }), ..view }
     }
 
