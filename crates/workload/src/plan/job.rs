@@ -207,6 +207,11 @@ impl Job {
         self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
     }
 
+    /// Returns true if it ends before the schedule does: after its requests, or at its `stop`.
+    pub fn ends_by_itself(&self) -> bool {
+        self.has_fixed_request_count() || self.stop.is_some()
+    }
+
     /// Returns the program that a request runs, if it runs one.
     pub fn command(&self) -> Option<&Statement> {
         self.requests.statements.first().filter(|_| self.target == JobTarget::Programs)

@@ -96,6 +96,16 @@ impl Statement {
         text.split_whitespace().next().filter(|_| ends)
     }
 
+    /// Returns the words of its fixed parts, in literals too.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let texts = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text),
+            Piece::Value(_) | Piece::Splice(_) | Piece::Quoted(_) => None,
+        });
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        texts.flat_map(move |text| text.split(move |c| !is_word(c)))
+    }
+
     /// Returns the text to prepare, with placeholders for the values.
     ///
     /// For a dynamic statement this is only its label, with `…` for spliced texts; its whole text

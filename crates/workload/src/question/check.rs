@@ -8,6 +8,7 @@ use super::arm::{self, ArmDraft, bare};
 use super::capacity_section;
 use super::difference::{self, Difference};
 use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
+use super::effect_of_statements;
 use super::experiment::{Arm, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
@@ -142,6 +143,7 @@ impl<'f> Checker<'f> {
             self.reject_same(&arms, &one_by_one(&arms), "");
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
+            self.warn_of_lasting_statements(&draft, &arms);
         }
         let saturate = saturate.filter(|_| is_sound && search.is_none());
         let saturate = saturate.and_then(|saturate| self.saturate(&planner, &saturate, &arms));
@@ -156,6 +158,9 @@ impl<'f> Checker<'f> {
         let runs = runs_of_arms(&arms, sweep.as_ref(), saturated);
         judge::metrics(&judged, &runs, &mut self.sink);
         judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
+        if let Some(list) = fields.one("delta") {
+            judge::deltas(list, own_plan, &mut self.sink);
+        }
         if draft.bets.is_empty() && self.sink.errors() == before {
             judge::default_metrics(&runs, &mut self.sink);
         }
@@ -368,11 +373,15 @@ impl<'f> Checker<'f> {
             _ => None,
         });
         let before = statements(StatementKey::Before, &before, at);
+        let idle_before = effect_of_statements::are_of_session(&before).then_some(at);
         let (after, at) = of_arm(|one| match one {
             Difference::After(text) => Some(text),
             _ => None,
         });
         let after = statements(StatementKey::After, &after, at);
+        if let Some(at) = idle_before {
+            self.sink.error_once(without_effect(&arm.name, at));
+        }
         difference::adjust(&arm.differences, &mut plan);
         let ArmDraft { name, span, differences, .. } = arm;
         let arm = Arm { name, point: None, differences, plan, restore, before, after };
@@ -523,6 +532,36 @@ impl<'f> Checker<'f> {
         }
     }
 
+    /// Warns of an arm whose statements before a run change the server of other arms for good.
+    fn warn_of_lasting_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+        if draft.restore != Restore::None {
+            return;
+        }
+        for checked in arms {
+            let Checked { arm, span, .. } = checked;
+            let shares = |other: &Checked| {
+                other.arm.before.is_empty() && server_of(other) == server_of(checked)
+            };
+            let is_simulated =
+                arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim);
+            if !is_simulated
+                && arm.after.is_empty()
+                && effect_of_statements::have_lasting_effect(&arm.before)
+                && arms.iter().any(shares)
+            {
+                self.sink.warning(|| {
+                    let message = format!(
+                        "[arm {}] has `before` without `after`: what it changes stays for the \
+                         later runs of the other arms",
+                        bare(&arm.name)
+                    );
+                    let help = "undo it with `after`, or bring the data back with `restore`";
+                    Diagnostic::warning(*span, message).help(help)
+                });
+            }
+        }
+    }
+
     /// Reports jobs that would insert the same keys in every run.
     fn reject_repeated_inserts(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
         if draft.restore != Restore::None {
@@ -623,9 +662,23 @@ fn needs_other_data(first: &Checked, other: &Checked) -> bool {
         let plan = checked.arm.plan.as_printed();
         (plan.setup, plan.loads, plan.teardown)
     };
-    let place = |target: &Target| Target { options: Vec::new(), ..target.clone() };
-    let server = |checked: &Checked| checked.arm.plan.target.as_ref().map(place);
-    server(other) == server(first) && data(other) != data(first)
+    server_of(other) == server_of(first) && data(other) != data(first)
+}
+
+/// Returns the target of an arm without its options: arms with an equal one share a server.
+fn server_of(checked: &Checked) -> Option<Target> {
+    let target = checked.arm.plan.target.as_ref();
+    target.map(|target| Target { options: Vec::new(), ..target.clone() })
+}
+
+/// Returns the error about an arm whose statements before a run change only their own session.
+fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
+    let message =
+        format!("`before` of [arm {}] has no effect: the jobs have other sessions", bare(arm));
+    wording::error(at, message).help(
+        "change the setting for every session, such as with `alter database … set …` or `set \
+         global …`, by an option of the URL, or by `server.NAME` of a `testbed:` server",
+    )
 }
 
 fn texts(statements: &[FixedStatement]) -> Vec<String> {

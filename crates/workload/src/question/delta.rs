@@ -62,15 +62,28 @@ pub(crate) fn deltas(list: Excerpt<'_>) -> Result<Deltas, Diagnostic> {
         return Err(list.error("no size is given").help(HELP));
     }
     for item in list.list() {
-        let is_plain = item.text().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-        if is_plain {
-            deltas.all = Some(size(item)?);
-        } else {
-            let (name, value) = metric::split(item);
-            deltas.of.push((metric::metric(name)?, size(value)?));
+        match part(item)? {
+            (None, size) => deltas.all = Some(size),
+            (Some(metric), size) => deltas.of.push((metric, size)),
         }
     }
     Ok(deltas)
+}
+
+/// Returns the metrics of a list of sizes with the places of their sizes; `None` is the metric of a
+/// size for all metrics. Sizes that cannot be read are left out.
+pub(super) fn metrics(list: Excerpt<'_>) -> impl Iterator<Item = (Option<RunMetric>, Excerpt<'_>)> {
+    list.list().filter_map(|item| Some((part(item).ok()?.0, item)))
+}
+
+/// Parses a size with its metric, if it has one.
+fn part(item: Excerpt<'_>) -> Result<(Option<RunMetric>, f64), Diagnostic> {
+    let is_plain = item.text().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    if is_plain {
+        return Ok((None, size(item)?));
+    }
+    let (name, value) = metric::split(item);
+    Ok((Some(metric::metric(name)?), size(value)?))
 }
 
 /// Parses a size without a sign.

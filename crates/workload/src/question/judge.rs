@@ -3,10 +3,11 @@
 use base::{Diagnostic, Span};
 
 use super::arm::bare;
+use super::delta;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
 use crate::expr::{Expr, Family, Node};
-use crate::plan::{Job, JobOrPart, Plan, Requests};
+use crate::plan::{Job, JobOrPart, Plan, Requests, Statement};
 use crate::read::Excerpt;
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
@@ -79,6 +80,26 @@ pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: 
                 .error(format!("{metric} is not measured: tables are loaded once for all arms"))
                 .help("write `restore = reload`, with which each run loads them again")
         });
+    }
+}
+
+/// Reports sizes of `delta` for jobs and tables that the workload does not have, and a second size
+/// for one metric: neither would have an effect.
+pub(super) fn deltas(list: Excerpt<'_>, plan: &Plan, sink: &mut Sink) {
+    let mut known: Vec<Option<RunMetric>> = Vec::new();
+    for (metric, place) in delta::metrics(list) {
+        let named = metric.as_ref().filter(|metric| metric.of.is_some());
+        if let Some(Err(error)) = named.map(|metric| judged_job(metric, place, plan)) {
+            sink.error(|| *error);
+        }
+        if known.contains(&metric) {
+            sink.error(|| {
+                let of = metric.as_ref().map_or("all metrics".to_owned(), RunMetric::to_string);
+                let message = format!("`delta` has two sizes for {of}");
+                place.error(message).help("remove one of the two")
+            });
+        }
+        known.push(metric);
     }
 }
 
@@ -181,25 +202,39 @@ fn without(what: &str) -> &'static str {
     }
 }
 
-/// Returns true if a job may change data: it is a program, or a statement begins with a word that
-/// does not stand for reading.
+/// Returns true if a job may change data: it is a program, a statement begins with a word that does
+/// not stand for reading, or a part of it changes data.
 pub(super) fn writes(plan: &Plan) -> bool {
-    let reads = |word: &str| {
-        ["select", "with", "table", "values", "show", "explain"]
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
+    const READING: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
+    let reads = |statement: &Statement| {
+        statement.first_word().is_some_and(|word| is_among(word, &READING))
+            && !has_part(statement, &["insert", "update", "delete", "merge"])
     };
     let all = plan.jobs_and_parts().flat_map(|either| &either.requests().statements);
-    all.into_iter().any(|statement| !statement.first_word().is_some_and(reads))
+    all.into_iter().any(|statement| !reads(statement))
+}
+
+fn is_among(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Returns true if one of these words is in a statement that may consist of others, such as `with
+/// gone as (delete from …) select …`.
+fn has_part(statement: &Statement, known: &[&str]) -> bool {
+    let first = statement.first_word();
+    let is_composed = first.is_some_and(|word| is_among(word, &["with", "explain"]));
+    is_composed && statement.words().any(|word| is_among(word, known))
 }
 
 /// Returns true if requests insert keys from `sequence()` or `permute()`, which begin again in
 /// every run.
 pub(super) fn inserts_numbered_keys(requests: &Requests) -> bool {
-    let is_insert = |word: &str| {
-        ["insert", "replace", "merge", "copy"].iter().any(|known| word.eq_ignore_ascii_case(known))
+    const INSERTING: [&str; 4] = ["insert", "replace", "merge", "copy"];
+    let is_insert = |one: &&Statement| {
+        let begins_so = one.first_word().is_some_and(|word| is_among(word, &INSERTING));
+        begins_so || has_part(one, &["insert", "merge"])
     };
-    let inserts = requests.statements.iter().filter(|one| one.first_word().is_some_and(is_insert));
+    let inserts = requests.statements.iter().filter(is_insert);
     inserts.flat_map(|one| one.bound().chain(one.spliced())).any(|expr| is_numbered(expr, requests))
 }
 

@@ -15,6 +15,7 @@ mod check;
 mod delta;
 mod difference;
 mod draft;
+mod effect_of_statements;
 mod experiment;
 mod fields;
 mod fixed;

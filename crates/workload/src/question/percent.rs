@@ -13,11 +13,14 @@ const LARGEST: f64 = 10_000.0;
 /// Parses a change such as `-5%` or `+0.5%`, and returns it as a fraction.
 pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = item.text();
-    let (sign, unsigned) = match text.as_bytes().first() {
-        Some(b'+') => (Some(1.0), &text[1..]),
-        Some(b'-') => (Some(-1.0), &text[1..]),
-        _ => (None, text),
+    // Answers are printed with a minus sign, and may be copied.
+    let first = text.chars().next();
+    let sign = match first {
+        Some('+') => Some(1.0),
+        Some('-' | '−') => Some(-1.0),
+        _ => None,
     };
+    let unsigned = &text[first.filter(|_| sign.is_some()).map_or(0, char::len_utf8)..];
     let example = "a change is in percent, with its sign: `-5%`, `+40%`";
     let size = share(item, unsigned).map_err(|error| error.help(example))?;
     let refuse =
@@ -91,9 +94,14 @@ mod tests {
 
     #[test]
     fn change_is_the_nearest_double() {
-        for (text, change) in
-            [("-5%", -0.05), ("+0.1 %", 0.001), (" +40% ", 0.4), ("0%", 0.0), ("-0%", 0.0)]
-        {
+        for (text, change) in [
+            ("-5%", -0.05),
+            ("−5 %", -0.05),
+            ("+0.1 %", 0.001),
+            (" +40% ", 0.4),
+            ("0%", 0.0),
+            ("-0%", 0.0),
+        ] {
             let parsed = parse(text).unwrap();
             assert_eq!(parsed, change, "{text}");
             assert!(parsed.is_sign_positive() || parsed < 0.0, "{text}");

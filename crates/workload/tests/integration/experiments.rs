@@ -204,6 +204,9 @@ fn workload_that_may_change_data_is_recognised() {
     assert!(!writes("query = select 1\nquery = WITH a as (select 1) select * from a"));
     assert!(writes("query = select 1\nquery = update t set a = 1"));
     assert!(writes("query = ${raw(pick('select', 'delete'))} 1"));
+    assert!(writes("query = with gone as (delete from t returning id) select id from gone"));
+    assert!(writes("query = explain analyze update t set a = 1"));
+    assert!(!writes("query = select 'delete' from updates"));
 }
 
 #[test]
@@ -245,6 +248,60 @@ error: unknown metric `troughput`
         "`throughput` names no job, and there are several",
         "write for example `throughput(read)`",
     );
+}
+
+#[test]
+fn size_that_matters_for_no_metric_is_refused() {
+    check_question(
+        "delta = response.p99(raed) 10%",
+        "the workload has no job `raed`",
+        "did you mean `read`?",
+    );
+    let message = "the workload has no table `other`";
+    check_question("delta = size(other) 10%", message, "its tables are t");
+    let help = "remove one of the two";
+    check_question("delta = 2%, 3%", "`delta` has two sizes for all metrics", help);
+    let message = "`delta` has two sizes for response.p99_9";
+    check_question("delta = response.p99_9 3%, 2%, response.p99.9 5%", message, help);
+    let delta = "delta = 2%, response.p99 10%, response.p99(read) 7%, size(t) 3%";
+    experiment(&format!("{QUESTION}{delta}\n[arm a]\n[arm b]\nconcurrency(read) = 8\n"));
+}
+
+#[test]
+fn statement_that_changes_only_its_own_session_is_refused() {
+    let message = "`before` of [arm b] has no effect: the jobs have other sessions";
+    let help = "change the setting for every session, such as with `alter database … set …` or \
+                `set global …`, by an option of the URL, or by `server.NAME` of a `testbed:` \
+                server";
+    check_arm("before = set work_mem = '64MB'", message, help);
+    check_arm("before = set a = 1\nbefore = SET SESSION b = ${rows}", message, help);
+    experiment(&format!(
+        "{QUESTION}[arm a]\n[arm b]\nbefore = set lock_timeout = '5s'\nbefore = analyze t\n"
+    ));
+}
+
+#[test]
+fn statement_whose_effect_reaches_the_other_arms_is_warned_of() {
+    let warnings = |question: &str, arms: &str| {
+        let (experiment, found) = read(&format!("{QUESTION}{question}{arms}"));
+        assert!(experiment.is_some(), "{arms}");
+        found.into_iter().map(|one| one.message).collect::<Vec<String>>()
+    };
+    let message = "[arm b] has `before` without `after`: what it changes stays for the later runs \
+                   of the other arms";
+    let index = "[arm a]\n[arm b]\nbefore = create index i on t (id)\n";
+    assert_eq!(warnings("", index), [message]);
+    assert_eq!(warnings("", &index.replace("create index i", "set global i = 1, i")), [message]);
+    assert_eq!(warnings("restore = reload\n", index), [""; 0]);
+    for arms in [
+        format!("{index}after = drop index i\n"),
+        index.replace("create index i on t (id)", "analyze t"),
+        index.replace("[arm a]", "[arm a]\nbefore = drop index i"),
+    ] {
+        assert_eq!(warnings("", &arms), [""; 0], "{arms}");
+    }
+    let elsewhere = index.replace("[arm b]", "[arm b]\nurl = postgres://other/shop");
+    assert_eq!(warnings("differences = several\n", &elsewhere), [""; 0]);
 }
 
 #[test]
@@ -525,6 +582,11 @@ error: [add] inserts the keys of `sequence()` or `permute()` again in every run
     );
     experiment(&text.replace("[arm a]", "restore = delete from t\n[arm a]"));
     experiment(&text.replace("[arm a]", "restore = reload\n[arm a]"));
+    let part = INSERT.replace("insert into t", "with a as (insert into t");
+    let part = part.replace("(${key})", "(${key}) returning id) select id from a");
+    let files = BTreeMap::from([("insert.ini".to_owned(), part.into_bytes())]);
+    let (_, found) = experiment_in(text, &Overrides::default(), &files);
+    assert!(found[0].message.starts_with("[add] inserts the keys of `sequence()`"), "{found:?}");
 }
 
 #[test]
