@@ -206,6 +206,7 @@ impl RunFigures {
     /// # Errors
     /// The reason why the run does not have it.
     pub fn get(&self, metric: &RunMetric) -> Result<f64, Missing> {
+        let metric = &self.resolve(metric);
         if let Some((_, value)) = self.metrics.iter().find(|(known, _)| known == metric) {
             return Ok(*value);
         }
@@ -213,26 +214,31 @@ impl RunFigures {
             let is_named = metric.of.is_none() || metric.of == known.of;
             known.quantity == metric.quantity && is_named
         };
-        let mut values = self.metrics.iter().filter(|(known, _)| is_it(known));
+        let is_measured = self.metrics.iter().any(|(known, _)| is_it(known));
         let mut missing = self.missing.iter().filter(|(known, _)| is_it(known));
-        match (values.next(), values.next(), missing.next()) {
-            (Some((_, value)), None, None) => Ok(*value),
-            (None, _, Some((_, reason))) => Err(*reason),
-            (None, _, None) => Err(Missing::NotMeasured),
-            (Some(_), _, _) => Err(Missing::Ambiguous),
-        }
+        Err(match missing.next() {
+            _ if is_measured => Missing::Ambiguous,
+            Some((_, reason)) => *reason,
+            None => Missing::NotMeasured,
+        })
     }
 
     /// Returns a metric with the name of the only job or table that has it; without a name if the
-    /// whole run has it, or none or several do.
+    /// whole run has it, or none or several do. A mix is one job: its parts must be named.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
-        let known = || {
-            let measured = self.metrics.iter().map(|(known, _)| known);
-            let all = measured.chain(self.missing.iter().map(|(known, _)| known));
-            all.filter(|known| known.quantity == metric.quantity)
-        };
-        match (metric.of.is_none(), known().next(), known().nth(1)) {
-            (true, Some(only), None) => only.clone(),
+        let measured = self.metrics.iter().map(|(known, _)| known);
+        let all = measured.chain(self.missing.iter().map(|(known, _)| known));
+        let known: Vec<&RunMetric> =
+            all.filter(|known| known.quantity == metric.quantity).collect();
+        let is_job =
+            |known: &&&RunMetric| known.of.as_ref().is_some_and(|of| self.jobs.contains(of));
+        let mut of_jobs = known.iter().filter(is_job);
+        let is_whole = known.iter().any(|known| known.of.is_none());
+        if metric.of.is_some() || is_whole {
+            return metric.clone();
+        }
+        match (of_jobs.next(), of_jobs.next(), known.as_slice()) {
+            (Some(only), None, _) | (None, None, [only]) => RunMetric::clone(only),
             _ => metric.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! Judgement of regressions against a baseline, for continuous integration.
 
-use workload::question::RegressionLimit;
+use workload::question::{RegressionLimit, RunMetric};
 
 use super::arm_id::ArmId;
 use super::change::ChangeInterval;
@@ -32,12 +32,18 @@ pub struct JudgedLimit {
     pub outcome: Result<RegressionOutcome, NotCompared>,
 }
 
-/// Judges limits for each arm of a comparison.
-pub fn judge_limits(limits: &[RegressionLimit], comparison: &Comparison) -> Vec<JudgedLimit> {
+/// Judges limits for each arm of a comparison. `resolve` returns a metric with the name of the job
+/// or table that it belongs to in the runs of a baseline.
+pub fn judge_limits(
+    limits: &[RegressionLimit],
+    comparison: &Comparison,
+    resolve: impl Fn(ArmId, &RunMetric) -> RunMetric,
+) -> Vec<JudgedLimit> {
+    let resolve = &resolve;
     let judged = comparison.arms.iter().flat_map(|compared| {
         let arm = compared.arm;
         limits.iter().map(move |limit| {
-            let change = change_of(limit, compared);
+            let change = change_of(&resolve(compared.baseline, &limit.metric), compared);
             let compared = change.map(|change| change.compared.as_ref());
             let compared = compared.unwrap_or(Err(&NotCompared::Missing(Missing::NotMeasured)));
             let judge = |compared: &Compared| judge_regression(limit.change, compared.interval);
@@ -48,14 +54,9 @@ pub fn judge_limits(limits: &[RegressionLimit], comparison: &Comparison) -> Vec<
     judged.collect()
 }
 
-/// Returns the change of the metric of a limit. A limit without a name applies to the only job or
-/// table.
-fn change_of<'c>(limit: &RegressionLimit, arm: &'c ArmComparison) -> Option<&'c MetricChange> {
-    let is_it = |change: &&MetricChange| {
-        let is_named = limit.metric.of.is_none() || limit.metric.of == change.metric.of;
-        !change.is_exploratory && change.metric.quantity == limit.metric.quantity && is_named
-    };
-    arm.changes.iter().find(is_it)
+/// Returns the change of a declared metric.
+fn change_of<'c>(metric: &RunMetric, arm: &'c ArmComparison) -> Option<&'c MetricChange> {
+    arm.changes.iter().find(|change| !change.is_exploratory && change.metric == *metric)
 }
 
 /// Judges a limit: a change for the worse, negative if less is worse, never 0.
@@ -85,6 +86,33 @@ impl RegressionOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::{ArmSample, LookPlan, RunFigures, Sample, Terms, compare_samples};
+    use workload::question::Deltas;
+
+    /// The whole database has grown by a half, and the table not at all.
+    #[test]
+    fn limit_without_a_name_is_judged_by_the_whole_database_beside_one_of_a_table() {
+        let run = |whole: f64, of_table: f64| {
+            let mut figures = RunFigures::bare(&[]);
+            for (metric, value) in [("size(t)", of_table), ("size", whole)] {
+                figures.add(RunMetric::parse(metric).unwrap(), Ok(value));
+            }
+            figures
+        };
+        let before = [run(1_000.0, 100.0), run(1_001.0, 100.1)];
+        let after = [run(1_500.0, 100.0), run(1_501.0, 100.1)];
+        let limits = RegressionLimit::parse_list("size(t) > +5%, size > +5%").unwrap();
+        let metrics: Vec<RunMetric> = limits.iter().map(|limit| limit.metric.clone()).collect();
+        let deltas = Deltas::default();
+        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
+        let runs = Sample::Groups([&before, &after].map(|runs| runs.iter().collect()));
+        let looks = LookPlan::Fixed(LookPlan::FEWEST);
+        let sample = ArmSample { baseline: 0, arm: 1, looks, runs };
+        let comparison = compare_samples(terms, &[sample]);
+        let judged = judge_limits(&limits, &comparison, |_, metric| before[0].resolve(metric));
+        let outcomes: Vec<_> = judged.iter().map(|one| one.outcome).collect();
+        assert_eq!(outcomes, [Ok(RegressionOutcome::Within), Ok(RegressionOutcome::Exceeded)]);
+    }
 
     #[test]
     fn regression_must_be_significant_and_beyond_its_size() {

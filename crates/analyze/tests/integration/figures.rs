@@ -61,6 +61,22 @@ fn metric_without_a_name_needs_a_single_job() {
     assert_eq!(get(&figures, "size(orders)"), Err(Missing::NotMeasured));
 }
 
+#[test]
+fn metric_without_a_name_is_that_of_a_mix_and_not_of_its_parts() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nconcurrency = 4\n\
+               [a]\nquery = select 1\n[b]\nquery = select 2\n";
+    let figures = figures(&steady(mix));
+    for metric in ["throughput", "response.p99", "failed"] {
+        let name = format!("{metric}(all)");
+        let value = get(&figures, &name);
+        assert!(value.is_ok(), "{name}: {value:?}");
+        assert_eq!(get(&figures, metric), value, "{metric}");
+        let resolved = figures.resolve(&RunMetric::parse(metric).unwrap());
+        assert_eq!(resolved.to_string(), name);
+    }
+    assert_eq!(get(&figures, "throughput(all/a)"), Ok(1_000.0));
+}
+
 /// The load generator uses 40 ms of processor time per second for 2,000 requests, half of it in the
 /// kernel; the database 300 ms in programs and 100 ms in the kernel.
 #[test]

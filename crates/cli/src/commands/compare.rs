@@ -230,7 +230,7 @@ fn check_limit(metric: &RunMetric, figures: &RunFigures) -> Result<(), Complaint
             let complaint = Complaint::new(format!("--fail-on: the runs have no `{metric}`"));
             Err(complaint.help("name a metric that they have; `assay compare` lists all of them"))
         }
-        (None, [first, _, ..]) => {
+        (None, [first, _, ..]) if !same.contains(&&figures.resolve(metric)) => {
             let sentence = format!("--fail-on: several jobs or tables have `{metric}`");
             Err(Complaint::new(sentence).help(format!("name one: `{quantity}({first})`")))
         }
@@ -286,7 +286,9 @@ fn view(
         let mut comparison = compare_samples(terms, &samples);
         view.machine = machine_views(groups, design, &comparison);
         refuse_undeclared(&mut comparison, groups, accepted);
-        view.limits = judge_limits(limits, &comparison);
+        view.limits = judge_limits(limits, &comparison, |baseline, metric| {
+            groups.all[baseline].runs[0].run.figures.resolve(metric)
+        });
         view.repetitions = repetitions(groups, design, &judged.deltas);
         view.comparison = Some(comparison);
     }
