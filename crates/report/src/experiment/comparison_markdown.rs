@@ -1,10 +1,13 @@
 //! The report of a comparison as Markdown, for pull requests.
 
+use analyze::compare::{JudgedLimit, RegressionOutcome};
+
 use super::comparison::ComparisonView;
 use super::comparison_text::{DRIFT, answer, limit};
 use super::markdown::{all_escaped, table, title};
+use super::view::ArmView;
 use super::{lines, objection};
-use crate::markdown::{Document, escaped};
+use crate::markdown::{Document, Rank, escaped};
 
 /// Formats a comparison for a pull request: the sentences first, then validity, limits and
 /// differences, and the metrics in a collapsed table. It has at most 40 lines.
@@ -26,8 +29,8 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
     out.line(format!("**{}**", view.verdict().verdict()));
     validity(&mut out, view);
     out.gap();
-    let limits: Vec<String> = view.limits.iter().map(|one| limit(view, one)).collect();
-    out.list(&all_escaped(&limits), 5);
+    let limits = view.limits.iter().map(|one| (rank(one), escaped(&limit(view, one))));
+    out.ranked_list(&limits.collect::<Vec<(Rank, String)>>(), 5);
     let differs = |one| format!("differs: {}", lines::difference(&view.groups, one));
     let differences: Vec<String> = view.differences.iter().map(differs).collect();
     out.list(&all_escaped(&differences), 4);
@@ -35,13 +38,20 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
     out.with_table(&title(comparison), &table(&view.groups, comparison))
 }
 
+fn rank(limit: &JudgedLimit) -> Rank {
+    match limit.outcome {
+        Ok(RegressionOutcome::Exceeded) | Err(_) => Rank::Decisive,
+        Ok(RegressionOutcome::Undecided) => Rank::Doubtful,
+        Ok(RegressionOutcome::Within) => Rank::Ordinary,
+    }
+}
+
 fn validity(out: &mut Document, view: &ComparisonView) {
-    let groups: Vec<String> = view
-        .groups
-        .iter()
-        .map(|group| format!("{}: {}", group.name, lines::counts(group)))
-        .collect();
-    out.list(&all_escaped(&groups), 4);
+    let group = |group: &ArmView| {
+        let text = format!("{}: {}", group.name, lines::counts(group));
+        (Rank::from(group.validity.status()), escaped(&text))
+    };
+    out.ranked_list(&view.groups.iter().map(group).collect::<Vec<(Rank, String)>>(), 4);
     let objections = view.objections.iter().map(|one| {
         let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
         format!("{}: {reason}", one.objection.kind().name())
@@ -49,6 +59,6 @@ fn validity(out: &mut Document, view: &ComparisonView) {
     out.list(&all_escaped(&objections.collect::<Vec<String>>()), 3);
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
     let effects = lines::effects(&view.groups).into_iter();
-    let found: Vec<String> = effects.chain(undeclared).chain(view.machine_lines()).collect();
+    let found: Vec<String> = undeclared.chain(view.machine_lines()).chain(effects).collect();
     out.list(&all_escaped(&found), 3);
 }

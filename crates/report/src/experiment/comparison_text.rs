@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::answer_text::AnswerText;
 use super::comparison::ComparisonView;
 use super::view::DifferenceView;
-use super::{lines, objection, sentence, text};
+use super::{lines, longest_times, objection, sentence, text};
 use crate::text::Style;
-use analyze::compare::{ArmId, JudgedLimit, RegressionOutcome};
+use analyze::compare::{ArmId, Conclusion, JudgedLimit, RegressionOutcome};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
 /// limiters, metrics and pairs.
@@ -50,9 +50,9 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
         return refused.map(sentence).collect();
     }
     let repetitions = view.repetitions.iter().flat_map(|(record, repetition)| {
-        let lines = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
         let sentence = format!("{record}: {}", repetition.sentence());
-        std::iter::once(sentence).chain(lines.map(|line| format!("  {line}")))
+        let lines = repetition.lines().into_iter().map(|line| format!("  {line}"));
+        std::iter::once(sentence).chain(lines)
     });
     let changes = view.arms().flat_map(|arm| {
         let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
@@ -62,8 +62,15 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
         })
     });
     let single = view.is_without_conclusion().then(|| SINGLE.to_owned());
-    repetitions.chain(changes).chain(single).collect()
+    let are_single = view.groups.iter().all(|group| group.validity.runs == 1);
+    let unquoted = (are_single && view.groups.len() > 2).then(|| UNQUOTED.to_owned());
+    let longest = longest_times::sentences(view.declared());
+    repetitions.chain(changes).chain(longest).chain(single).chain(unquoted).collect()
 }
+
+/// Remedy for many groups of one run each.
+const UNQUOTED: &str = "Each record is a group of its own: to compare groups of runs, quote their \
+                        patterns, as in `assay compare 'main-*.assay' 'pr-*.assay'`";
 
 /// Remedy for a group of one run.
 const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
@@ -120,7 +127,13 @@ fn differences(out: &mut AnswerText, view: &ComparisonView) {
 /// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.
 pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
     let name = &view.groups[one.arm.index()].name;
+    let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
     let outcome = match one.outcome {
+        Ok(RegressionOutcome::Undecided)
+            if compared.is_some_and(|it| it.conclusion == Conclusion::NoScatter) =>
+        {
+            format!("undecided in {name}: {}", sentence::NO_SCATTER)
+        }
         Ok(RegressionOutcome::Exceeded) => format!("exceeded in {name}"),
         Ok(RegressionOutcome::Within) => format!("not exceeded in {name}"),
         Ok(RegressionOutcome::Undecided) => {

@@ -310,6 +310,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
             "outcome": it.outcome.name(),
         })),
         "loads": view.loads.as_ref().map(|it| [&it.first, &it.second]),
+        "work": view.work,
     })
 }
 

@@ -6,6 +6,7 @@ use analyze::CheckKind;
 use analyze::compare::{ArmComparison, ArmId, ArmSlo, MachineChange, MetricChange};
 use workload::question::{Scale, URL_KEY};
 
+use super::longest_times;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
@@ -58,9 +59,12 @@ impl ExperimentView {
         self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &self.names()))
     }
 
-    /// Returns the warnings about meaningless successes, with their remedies.
+    /// Returns the warnings about meaningless successes and quantiles of few requests, with their
+    /// remedies.
     pub(super) fn warnings(&self) -> Vec<String> {
-        self.remarks.warnings(&self.names())
+        let mut warnings = self.remarks.warnings(&self.names());
+        warnings.extend(longest_times::sentences(self.declared()));
+        warnings
     }
 
     /// Returns the most frequent errors with the first text of each.

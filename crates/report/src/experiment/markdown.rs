@@ -1,6 +1,7 @@
 //! The report of an experiment as Markdown, for pull requests.
 
-use analyze::compare::{ArmComparison, Comparison, MetricChange};
+use analyze::Status;
+use analyze::compare::{ArmComparison, ArmSlo, BetOutcome, Comparison, MetricChange};
 
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
@@ -8,14 +9,22 @@ use super::short_tables::trials;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{lines, sweep_markdown};
-use crate::markdown::{Document, Table, code, escaped};
+use crate::markdown::{Document, Rank, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
 
-/// Formats the answer of an experiment for a pull request: the sentence first, then validity, bets
-/// and SLOs, and the metrics in a collapsed table. It has at most 40 lines.
+/// Formats the answer of an experiment for a pull request: the sentence first, or the verdict if
+/// it is INVALID, then validity, bets and SLOs, and the metrics in a collapsed table. It has at
+/// most 40 lines.
 pub fn experiment_markdown(view: &ExperimentView) -> String {
     let mut out = Document::default();
+    let verdict = format!("**{}**: {}", view.verdict().verdict(), escaped(&view.reason()));
+    let is_invalid = view.verdict() == Status::Invalid;
+    if is_invalid {
+        // Its sentences are no answer.
+        out.line(verdict.as_str());
+        out.gap();
+    }
     match lines::answers(view).as_slice() {
         [only] => out.line(escaped(only)),
         answers => out.list(&all_escaped(answers), 5),
@@ -26,7 +35,9 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
         out.list(&all_escaped(&repetition.lines()), 3);
         out.gap();
     }
-    out.line(format!("**{}**: {}", view.verdict().verdict(), escaped(&view.reason())));
+    if !is_invalid {
+        out.line(verdict);
+    }
     if let Some(command) = view.resume(view.file()) {
         out.list(&[format!("resume: {}", code(&command))], 1);
     }
@@ -59,13 +70,13 @@ pub(super) fn title(comparison: Option<&Comparison>) -> String {
 
 fn validity(out: &mut Document, view: &ExperimentView) {
     let arm = |arm: &ArmView| {
-        format!("{} ({}): {}", arm.name, lines::differences(arm), lines::counts(arm))
+        let text = format!("{} ({}): {}", arm.name, lines::differences(arm), lines::counts(arm));
+        (Rank::from(arm.validity.status()), escaped(&text))
     };
-    let arms: Vec<String> = match &view.capacity {
-        Some(search) => vec![search.asked(), search.counts()],
-        None => view.arms.iter().map(arm).collect(),
-    };
-    out.list(&all_escaped(&arms), 3);
+    match &view.capacity {
+        Some(search) => out.list(&all_escaped(&[search.asked(), search.counts()]), 3),
+        None => out.ranked_list(&view.arms.iter().map(arm).collect::<Vec<(Rank, String)>>(), 3),
+    }
     let remedies = view.remedies().into_iter();
     let remedies = remedies.map(|(check, remedy)| format!("`{}`: {remedy}", check.name()));
     out.list(&all_escaped(&remedies.collect::<Vec<String>>()), 3);
@@ -96,11 +107,16 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
     let name = |arm: &ArmComparison| view.arms[arm.arm.index()].name.clone();
-    let bet = |arm| lines::bets(arm).map(move |bet| format!("bet on {}: {bet}", name(arm)));
-    let bets: Vec<String> = arms.iter().flat_map(bet).collect();
-    out.list(&all_escaped(&bets), 4);
-    let slos = lines::slos(view).into_iter().map(|slo| format!("SLO of {slo}"));
-    out.list(&all_escaped(&slos.collect::<Vec<String>>()), 3);
+    let bet = |arm: &ArmComparison| {
+        let outcomes = arm.changes.iter().flat_map(|change| &change.bets);
+        let ranks: Vec<Rank> = outcomes.map(|(_, outcome)| rank_of_bet(*outcome)).collect();
+        let texts = lines::bets(arm).map(|bet| format!("bet on {}: {bet}", name(arm)));
+        ranks.into_iter().zip(texts.map(|text| escaped(&text)).collect::<Vec<_>>())
+    };
+    out.ranked_list(&arms.iter().flat_map(bet).collect::<Vec<(Rank, String)>>(), 4);
+    let ranks = view.arms.iter().flat_map(|arm| &arm.slos).map(rank_of_slo);
+    let slos = lines::slos(view).into_iter().map(|slo| escaped(&format!("SLO of {slo}")));
+    out.ranked_list(&ranks.zip(slos).collect::<Vec<(Rank, String)>>(), 3);
     out.list(&all_escaped(&lines::limiters_once(view)), 2);
     let differ = lines::has_different_limiters(view).then(|| lines::DIFFERENT_LIMITERS.to_owned());
     out.list(&all_escaped(differ.as_slice()), 1);
@@ -108,6 +124,18 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
     let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note of {note}"));
     out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
+}
+
+fn rank_of_slo(slo: &ArmSlo) -> Rank {
+    if slo.missed > 0 { Rank::Decisive } else { Rank::Ordinary }
+}
+
+fn rank_of_bet(outcome: Option<BetOutcome>) -> Rank {
+    match outcome {
+        Some(BetOutcome::Failed) => Rank::Decisive,
+        Some(BetOutcome::Undecided { .. }) | None => Rank::Doubtful,
+        Some(BetOutcome::Held) => Rank::Ordinary,
+    }
 }
 
 /// Returns the numbers of a search that its sentence does not have, on two lines.
@@ -148,10 +176,35 @@ pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Component;
+    use analyze::{CheckKind, Component};
 
-    use super::super::fixtures::with_limiters;
+    use super::super::fixtures::{experiment, with_limiters};
     use super::*;
+
+    #[test]
+    fn lists_that_are_cut_keep_what_failed() {
+        let slo = |number: u32| ArmSlo {
+            job: format!("job{number}"),
+            text: "p99 < 5ms".to_owned(),
+            runs: 8,
+            missed: u32::from(number == 5),
+        };
+        let mut view = experiment();
+        view.arms[1].slos = (1..=6).map(slo).collect();
+        let arm = |number: u32| ArmView { name: format!("arm{number}"), ..view.arms[0].clone() };
+        let mut all: Vec<ArmView> = view.arms.clone();
+        all.extend((2..=5).map(arm));
+        all[5].validity.invalid = vec![(0, vec![CheckKind::Errors])];
+        view.arms = all;
+        let markdown = experiment_markdown(&view);
+        assert!(markdown.contains("- SLO of tls: job5 p99 < 5ms: missed in 1"), "{markdown}");
+        assert!(markdown.contains("- arm5 "), "{markdown}");
+        view.arms[1].slos.truncate(3);
+        assert!(markdown.starts_with("**INVALID**: "), "{markdown}");
+        let whole = experiment_markdown(&view);
+        let places = [1, 2, 3].map(|number| whole.find(&format!("job{number}")).unwrap());
+        assert!(places.is_sorted(), "{whole}");
+    }
 
     #[test]
     fn arms_with_different_limiters_are_warned_of() {

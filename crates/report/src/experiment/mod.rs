@@ -28,6 +28,7 @@ mod full_text;
 mod html;
 mod json;
 mod lines;
+mod longest_times;
 mod markdown;
 mod metric_tables;
 mod objection;

@@ -47,7 +47,8 @@ impl RepetitionView {
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
         let capacity = searches.and_then(|(first, second)| repeated(first, second));
         let best = best_points(first, second);
-        RepetitionView { record: first.record.clone(), alpha, metrics, best, capacity, loads }
+        let (record, work) = (first.record.clone(), None);
+        RepetitionView { record, alpha, metrics, best, capacity, loads, work }
     }
 }
 
@@ -124,6 +125,21 @@ mod tests {
         let of_metric = view.metrics[0].outcome();
         assert_eq!((view.outcome(), of_metric), (outcome, outcome), "{view:?}");
         assert_eq!(view.lines().last().map(String::as_str), Some(line));
+    }
+
+    #[test]
+    fn changes_of_different_workloads_do_not_contradict_each_other() {
+        let compared =
+            |change| ExperimentView { comparison: Some(comparison(change)), ..experiment() };
+        let first = compared(-0.1);
+        let view = |change| RepetitionView::of(&first, &compared(change), |_| 0.01);
+        let lines = ["think = 1ms", "think = 5ms"].map(str::to_owned);
+        assert_eq!(view(0.1).outcome(), RepetitionOutcome::Contradicts);
+        let other = view(0.1).with_other_work(lines.clone());
+        assert_eq!(other.outcome(), RepetitionOutcome::Undecided);
+        let words = "workload: first `think = 1ms`, now `think = 5ms`: changes of another workload";
+        assert_eq!(other.lines()[0], words);
+        assert_eq!(view(-0.1).with_other_work(lines).outcome(), RepetitionOutcome::Holds);
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct RepetitionView {
     pub capacity: Option<RepeatedCapacity>,
     /// The loads of both experiments, if both searched for one and found it.
     pub loads: Option<RepeatedLoads>,
+    /// The first line in which the workloads of both experiments differ, of the first one and of
+    /// the repetition. Changes of different workloads cannot contradict each other.
+    pub work: Option<[String; 2]>,
 }
 
 /// The loads at which the arms of two experiments were compared.
@@ -91,6 +94,20 @@ impl RepetitionView {
         outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
     }
 
+    /// Returns the repetition of an experiment with another workload, given a line in which the two
+    /// differ: no outcome is a contradiction.
+    #[must_use]
+    pub fn with_other_work(mut self, lines: [String; 2]) -> RepetitionView {
+        let of_metrics = self.metrics.iter_mut().filter_map(|it| it.repetition.as_mut());
+        let of_best = self.best.iter_mut().map(|it| &mut it.outcome);
+        let of_search = self.capacity.iter_mut().map(|it| &mut it.outcome);
+        for outcome in of_metrics.map(|it| &mut it.outcome).chain(of_best).chain(of_search) {
+            *outcome = (*outcome).min(RepetitionOutcome::Undecided);
+        }
+        self.work = Some(lines);
+        self
+    }
+
     /// Returns a line for each metric, each best point, or for the search.
     pub(super) fn lines(&self) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
@@ -100,7 +117,10 @@ impl RepetitionView {
         });
         let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
-        of_metrics.chain(of_best).chain(of_search).chain(of_loads).collect()
+        let of_work = self.work.iter().map(|[first, second]| {
+            format!("workload: first `{first}`, now `{second}`: changes of another workload")
+        });
+        of_work.chain(of_metrics).chain(of_best).chain(of_search).chain(of_loads).collect()
     }
 
     /// Returns the sentence about the first answer.

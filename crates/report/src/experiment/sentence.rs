@@ -15,7 +15,10 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
     let (metric, alpha) = (&change.metric, change.alpha);
     let compared = match &change.compared {
         Ok(compared) => compared,
-        Err(reason) => return format!("{metric} is not compared: {}", not_compared(*reason)),
+        Err(reason) => {
+            let reason = not_compared(*reason);
+            return format!("{metric} is not compared: {reason} ({arm} against {baseline})");
+        }
     };
     let scale = metric.quantity.scale();
     let size = compared.values.size();
@@ -73,13 +76,9 @@ pub(super) fn runs(size: SampleSize) -> String {
 
 /// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
 pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
-    let has_no_scatter = change.compared.as_ref().is_ok_and(|compared| {
-        matches!(compared.conclusion, Conclusion::NoScatter | Conclusion::SingleRun)
-    });
+    let has_scatter = change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some());
     let outcome = match outcome {
-        Some(BetOutcome::Undecided { .. }) if has_no_scatter => {
-            "undecided: there is no scatter to judge the change by".to_owned()
-        }
+        Some(BetOutcome::Undecided { .. }) if !has_scatter => format!("undecided: {NO_SCATTER}"),
         Some(BetOutcome::Undecided { more_pairs }) => {
             format!("undecided: {}", more(more_pairs, "decide the bet"))
         }
@@ -91,6 +90,9 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
     };
     format!("{bet}: {outcome}")
 }
+
+/// Reason why runs without scatter decide nothing.
+pub(super) const NO_SCATTER: &str = "the runs do not scatter, so there is no interval";
 
 /// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
 fn more(pairs: Option<u32>, aim: &str) -> String {
@@ -122,11 +124,19 @@ pub(super) fn not_compared(reason: NotCompared) -> String {
     }
 }
 
-/// Returns the confidence of an interval: `95 %`, `98.3 %`.
+/// Returns the confidence of an interval: `95 %`, `98.3 %`; with more digits where they would round
+/// to 100 %.
 pub(super) fn level(alpha: f64) -> String {
-    let percent = ((1.0 - alpha) * 1_000.0).round() / 10.0;
-    format!("{percent} %")
+    let rounded = |digits: i32| {
+        let scale = 10_f64.powi(digits);
+        ((1.0 - alpha) * 100.0 * scale).round() / scale
+    };
+    let percent = (1..MOST_DIGITS).map(rounded).find(|percent| *percent < 100.0);
+    format!("{} %", percent.unwrap_or_else(|| rounded(MOST_DIGITS)))
 }
+
+/// Maximum number of decimals of a confidence.
+const MOST_DIGITS: i32 = 6;
 
 /// Returns an interval with signs: `−1.2 … +0.4 %`.
 pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
@@ -350,6 +360,32 @@ mod tests {
         assert_eq!(short_range(large, Scale::Ratio).as_deref(), Some("×123 … ×126"));
         assert_eq!(short_range(interval, Scale::Difference).as_deref(), Some("−0.40 … +2.90"));
         assert_eq!(short_range(ChangeInterval { low: 1.0, high: 8.9 }, Scale::Ratio), None);
-        assert_eq!((level(0.05), level(0.05 / 3.0)), ("95 %".to_owned(), "98.3 %".to_owned()));
+    }
+
+    #[test]
+    fn no_interval_has_a_confidence_of_100_percent() {
+        let levels = [0.05, 0.05 / 3.0, 0.05 / 6.0, 0.05 / 180.0, 0.05 / 6_000.0].map(level);
+        assert_eq!(levels, ["95 %", "98.3 %", "99.2 %", "99.97 %", "99.999 %"]);
+    }
+
+    #[test]
+    fn metric_that_is_not_compared_names_the_arm() {
+        let mut change = super::super::fixtures::comparison(-0.1).arms.remove(0).changes.remove(0);
+        change.refuse(NotCompared::Missing(Missing::ExceedsCapacity));
+        let words = "throughput(read) is not compared: the load exceeds the capacity (tls against \
+                     plain)";
+        assert_eq!(answer("tls", "plain", &change), words);
+    }
+
+    #[test]
+    fn bet_without_scatter_says_so() {
+        let mut change = super::super::fixtures::comparison(-0.1).arms.remove(0).changes.remove(0);
+        let on = Bet::parse("throughput -5% .. -25%").unwrap();
+        let undecided = Some(BetOutcome::Undecided { more_pairs: None });
+        let words = "throughput -5% .. -25%: undecided: ";
+        let many = format!("{words}no realistic number of pairs would decide the bet");
+        assert_eq!(bet(&on, undecided, &change), many);
+        change.compared.as_mut().unwrap().interval = None;
+        assert_eq!(bet(&on, undecided, &change), format!("{words}{NO_SCATTER}"));
     }
 }

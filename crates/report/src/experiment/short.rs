@@ -199,8 +199,8 @@ fn doubts(view: &ExperimentView) -> Vec<String> {
     let durability = view.differences.iter().filter(is_durability);
     let durability =
         durability.map(|one| format!("differs: {}", lines::difference(&view.arms, one)));
-    let effects = lines::effects(&view.arms).into_iter();
-    effects.chain(undeclared).chain(durability).chain(lines::machine(view)).collect()
+    let effects = lines::effects(&view.arms);
+    undeclared.chain(durability).chain(lines::machine(view)).chain(effects).collect()
 }
 
 fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {

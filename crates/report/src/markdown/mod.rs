@@ -5,6 +5,7 @@
 
 mod page;
 
+use analyze::Status;
 use base::printable;
 
 pub use page::markdown;
@@ -19,6 +20,9 @@ const MOST_CHARACTERS: usize = 400;
 
 /// Lines of a collapsed table besides its rows.
 const FRAME: usize = 6;
+
+/// Lines behind the last list: what was asked, how to repeat it, and the empty lines before both.
+const END: usize = 4;
 
 /// A document under construction.
 #[derive(Debug, Default)]
@@ -44,6 +48,27 @@ impl Table {
     }
 }
 
+/// The importance of an item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// It decides the exit code, or fails.
+    Decisive,
+    /// It is open, or casts doubt on the answer.
+    Doubtful,
+    /// It is as hoped for.
+    Ordinary,
+}
+
+impl From<Status> for Rank {
+    fn from(status: Status) -> Rank {
+        match status {
+            Status::Invalid => Rank::Decisive,
+            Status::Suspect => Rank::Doubtful,
+            Status::Pass | Status::NotPossible => Rank::Ordinary,
+        }
+    }
+}
+
 impl Document {
     /// Adds a line, which must not be empty.
     pub(crate) fn line(&mut self, text: impl Into<String>) {
@@ -58,12 +83,28 @@ impl Document {
     }
 
     /// Adds a list of at most `most` lines; the last one counts the items that are left out.
+    /// Nothing is added if there is no room for a line.
     pub(crate) fn list(&mut self, items: &[String], most: usize) {
+        let most = most.min((MOST_LINES - END).saturating_sub(self.lines.len()));
+        if most == 0 {
+            return;
+        }
         let shown = if items.len() > most { most - 1 } else { items.len() };
         self.lines.extend(items[..shown].iter().map(|item| format!("- {item}")));
         if shown < items.len() {
             self.lines.push(format!("- … and {} more", items.len() - shown));
         }
+    }
+
+    /// Adds a list as [`list`](Self::list) does. If items must be left out, the most important ones
+    /// stay, and come first.
+    pub(crate) fn ranked_list(&mut self, items: &[(Rank, String)], most: usize) {
+        let mut items = items.to_vec();
+        if items.len() > most {
+            items.sort_by_key(|(rank, _)| *rank);
+        }
+        let texts: Vec<String> = items.into_iter().map(|(_, text)| text).collect();
+        self.list(&texts, most);
     }
 
     /// Ends the document with a collapsed table, of as many rows as there is room for.
@@ -224,6 +265,20 @@ mod tests {
         assert_eq!(code("``"), "``` `` ```");
         assert_eq!(code("<b>"), "`<b>`");
         assert_eq!(code("a\nb"), "`a b`");
+    }
+
+    #[test]
+    fn lists_leave_room_for_the_end_of_the_document() {
+        let mut document = Document::default();
+        (0..10).for_each(|_| document.list(&vec!["item".to_owned(); 7], 7));
+        for line in ["Question: ?", "Repeat: `assay`"] {
+            document.gap();
+            document.line(line);
+        }
+        let table = Table { columns: Vec::new(), rows: vec![Vec::new()] };
+        let text = document.with_table("Rows", &table);
+        assert_eq!(text.lines().count(), MOST_LINES);
+        assert!(text.contains("- item\n- … and 7 more\n\nQuestion: ?\n\nRepeat"), "{text}");
     }
 
     #[test]
