@@ -7,8 +7,10 @@ use base::{Diagnostic, SourceText, Span};
 use confine::{Files, Reach};
 use lab::TargetProblem;
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
-use workload::question::{Arm, Difference, Experiment, Vary, experiment_in, line_of};
-use workload::{Overrides, Plan};
+use workload::question::{
+    Arm, CpuOwner, Difference, Experiment, Quantity, Saturated, Vary, experiment_in, line_of,
+};
+use workload::{Job, Overrides, Plan};
 
 use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
@@ -62,6 +64,8 @@ pub(crate) fn read(
         check_arm(&file, arm, args, is_virtual)?;
     }
     check_saturation(&file, is_virtual)?;
+    warn_of_idle_url(args, &file.experiment);
+    warn_of_unobserved_bets(&file, is_virtual);
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
         possible.map_err(|error| {
@@ -149,10 +153,10 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
     else {
         return Ok(());
     };
-    let target = file.workload_of(arm.plan.clone()).target();
-    match unobserved_cpu(question, &target, &arm.plan.observe, is_virtual) {
+    let Saturated::Cpu { owner, .. } = question.until else { return Ok(()) };
+    match unobserved_in(file, arm, owner, is_virtual) {
         None => Ok(()),
-        Some((owner, reason)) => {
+        Some(reason) => {
             let name = owner.name();
             let sentence = format!("cpu({name}) of [saturate] cannot be observed: {reason}");
             let help = match reason {
@@ -163,6 +167,55 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
             };
             let span = line_of(&file.source.text, "saturate", &["until"]);
             Err(file.complaint(span, sentence, Some(help)))
+        }
+    }
+}
+
+/// Returns the reason why the processor time of a component cannot be observed in the runs of an
+/// arm; `None` if it can.
+fn unobserved_in(
+    file: &ExperimentFile,
+    arm: &Arm,
+    owner: CpuOwner,
+    is_virtual: bool,
+) -> Option<UnobservedCpu> {
+    let target = file.workload_of(arm.plan.clone()).target();
+    unobserved_cpu(owner, &target, &arm.plan.observe, is_virtual)
+}
+
+/// Warns of bets on processor time that an arm cannot have: they would not be judged.
+fn warn_of_unobserved_bets(file: &ExperimentFile, is_virtual: bool) {
+    for bet in &file.experiment.bets {
+        let Quantity::Cpu(owner, _) = bet.metric.quantity else { continue };
+        let mut arms = file.experiment.arms.iter();
+        if let Some(reason) = arms.find_map(|arm| unobserved_in(file, arm, owner, is_virtual)) {
+            let sentence = format!("the bet on {} cannot be judged: {reason}", bet.metric);
+            Complaint::warning(sentence).help("bet on a metric that every arm has").print();
+        }
+    }
+}
+
+/// Warns of a URL on the command line that no arm uses.
+fn warn_of_idle_url(args: &FileArgs, experiment: &Experiment) {
+    let uses_it = |arm: &Arm| is_url_typed(arm, args) && arm.uses_main();
+    if args.has_typed_url() && !experiment.arm_points().iter().any(uses_it) {
+        let sentence = "no arm uses the target of the command line: each has a `url` of its own, \
+                        or all of its jobs have a [target NAME] or run programs";
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// Refuses an arm whose runs would last until an interrupt. A search gives its trials a length.
+fn refuse_endless(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
+    let plan = &arm.plan;
+    let ends = plan.duration.is_some() || plan.jobs.iter().all(Job::ends_by_itself);
+    match ends || file.experiment.capacity.is_some() {
+        true => Ok(()),
+        false => {
+            let sentence = "the runs of the experiment would never end: the workload has no \
+                            `duration`";
+            let help = "write for example `duration = 30s` into the workload, or give --duration";
+            Err(Complaint::new(sentence).help(help))
         }
     }
 }
@@ -200,6 +253,7 @@ fn check_arm(
     let workload = file.workload_of(arm.plan.clone());
     let url = args.url.clone().filter(|_| is_url_typed(arm, args));
     refuse_secrets(arm)?;
+    refuse_endless(file, arm)?;
     trust::check_options(&workload, arm, args)?;
     trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;
     if is_virtual && [true, false].iter().any(|before| arm.commands(*before).next().is_some()) {

@@ -149,6 +149,12 @@ impl RecordedExperiment {
         self.outline.arms.get(arm.index()).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
+    /// Returns true if every arm has a target of its own.
+    pub(crate) fn arms_have_urls(&self) -> bool {
+        let has_url = |(key, _): &(String, String)| key == "url";
+        self.outline.arms.iter().all(|arm| arm.differences.iter().any(has_url))
+    }
+
     /// Returns the evidence of an arm's runs for its declared differences.
     pub(crate) fn effect(&self, arm: ArmId) -> ArmEffect {
         let url = |arm: ArmId| self.differences(arm).into_iter().find(|(key, _)| key == URL_KEY);

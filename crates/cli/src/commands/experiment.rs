@@ -408,14 +408,18 @@ fn record(args: &RunArgs) -> PathBuf {
     }
 }
 
+/// Returns the printed plans of all arms, at all points.
+pub(crate) fn plans(file: &ExperimentFile) -> String {
+    let plans = file.experiment.arm_points().iter().map(|arm| arm.plan.to_text());
+    plans.collect::<Vec<String>>().join("\n")
+}
+
 /// Returns the facts of the record. A resumed experiment must have the same.
 fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
-    let plans: Vec<String> =
-        file.experiment.arm_points().iter().map(|arm| arm.plan.to_text()).collect();
     vec![
         (VERSION, env!("CARGO_PKG_VERSION").to_owned()),
         (EXPERIMENT, file.experiment.to_text()),
-        (PLANS, plans.join("\n")),
+        (PLANS, plans(file)),
         (COMMAND, command),
     ]
 }
@@ -548,6 +552,10 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
         }
         Problem::InstrumentFailed => {
             return Complaint::of(error).help("find the cause with `assay doctor`, and begin anew");
+        }
+        Problem::Record(error) if *error.kind() == RecordErrorKind::SingleRun => {
+            let sentence = format!("`{}` is the record of a single run", record.display());
+            return Complaint::new(sentence).help("name the record of an experiment with --resume");
         }
         Problem::Record(error) if *error.kind() != RecordErrorKind::CannotWrite => {
             return Complaint::of(error);

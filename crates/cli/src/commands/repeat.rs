@@ -19,7 +19,7 @@ use crate::experiment_file::ExperimentFile;
 use crate::kept_files::KeptFiles;
 use crate::reading::{self, AnyFile, Reading};
 use crate::record_file::RecordFile;
-use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, PLANS, RecordedExperiment};
 
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;
@@ -37,6 +37,11 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     // An unpacked record takes no room while the machine is measured.
     drop(record);
     refuse_unanswered(&first)?;
+    if args.url.is_some() && recorded.arms_have_urls() {
+        let sentence = "every arm of the experiment has a `url` of its own: --url would have no \
+                        effect";
+        return Err(Complaint::new(sentence).help("leave it out"));
+    }
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
     kept.replace(&mut run.file, &args.record);
@@ -53,6 +58,12 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     }
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
+    let (before, now) = (recorded.fact(PLANS).unwrap_or_default(), experiment::plans(&file));
+    let repetition = match differing_lines(before, &now) {
+        // Another version of the program may have printed the same plan in other lines.
+        Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines.map(str::to_owned)),
+        Some(_) | None => repetition,
+    };
     let outcome = repetition.outcome();
     // An INVALID result neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
@@ -97,6 +108,22 @@ fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Compl
         false => Err(Complaint::new("the files of the record do not make its experiment")
             .help("the record is damaged, or was made by another version of Assay")),
     }
+}
+
+/// Keys of a printed plan that a repetition may change without changing the workload.
+const FREE_KEYS: [&str; 3] = ["url = ", "seed = ", ";"];
+
+/// Returns the first line in which the printed plans of two experiments differ, in both. Parameters
+/// alone are no difference: the lines that use them have their values.
+fn differing_lines<'p>(first: &'p str, second: &'p str) -> Option<[&'p str; 2]> {
+    let mut section = "";
+    first.lines().zip(second.lines()).map(<[&str; 2]>::from).find(|lines| {
+        if lines[0].starts_with('[') {
+            section = lines[0];
+        }
+        let is_free = |key: &&str| lines.iter().all(|line| line.starts_with(*key));
+        lines[0] != lines[1] && section != "[params]" && !FREE_KEYS.iter().any(is_free)
+    })
 }
 
 /// Runs the workload of a single run again, and prints both runs side by side.
@@ -206,6 +233,19 @@ mod tests {
     use base::shell_word;
 
     use super::*;
+
+    #[test]
+    fn plans_differ_in_what_their_runs_do() {
+        let plan = |url: &str, think: &str, query: &str| {
+            let params = format!("[params]\nthink = {think}\n");
+            format!("url = {url}\nseed = 1\n{params}[read]\nquery = {query}\nthink = 1ms\n")
+        };
+        let first = plan("sim:mm1", "1ms", "select 1");
+        assert_eq!(differing_lines(&first, &plan("sqlite:a.db", "5ms", "select 1")), None);
+        let other = plan("sim:mm1", "1ms", "select 2");
+        let lines = ["query = select 1", "query = select 2"];
+        assert_eq!(differing_lines(&first, &other), Some(lines));
+    }
 
     #[test]
     fn command_of_a_record_is_split_as_a_shell_does() {

@@ -128,7 +128,7 @@ impl State {
             jobs: order.plan.jobs_and_parts().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
-            ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
+            ends_by_itself: order.plan.jobs.iter().all(Job::ends_by_itself),
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
             secrets: order.plan.secrets(),
@@ -226,10 +226,6 @@ fn targets(order: &Order) -> String {
     let named = plan.named_targets().map(|named| named.target.in_words());
     let programs = plan.asks(JobTarget::Programs).then(|| "programs".to_owned());
     main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
-}
-
-fn ends_by_itself(job: &Job) -> bool {
-    job.has_fixed_request_count() || job.stop.is_some()
 }
 
 #[cfg(test)]

@@ -97,6 +97,18 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
     assert!(ran.stdout.contains("throughput < -3%: undecided"), "{}", ran.stdout);
 }
 
+/// The shell makes one argument of each file of a pattern without quotes.
+#[test]
+fn records_that_are_named_one_by_one_are_no_groups() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", SLOW, 1, &[]);
+    let ran = place.assay(&["compare", "main-1.assay", "main-2.assay", "pr-1.assay"]).expect(3);
+    assert!(ran.stdout.contains("quote their patterns, as in"), "{}", ran.stdout);
+    let ran = place.assay(&["compare", "main-1.assay", "pr-1.assay"]).expect(3);
+    assert!(!ran.stdout.contains("quote their patterns"), "{}", ran.stdout);
+}
+
 #[test]
 fn arms_of_one_experiment_are_compared_as_in_its_report() {
     let place = place();
@@ -450,6 +462,30 @@ fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
     // A real change of 16 % that may be smaller than the limit is not a failure.
     check("slower-*.assay", "throughput < -16.67%", 0, "throughput < -16.67%: undecided");
     check("same-*.assay", "throughput < -10%", 0, "throughput < -10%: not exceeded");
+}
+
+#[test]
+fn markdown_keeps_the_limit_that_was_exceeded() {
+    let place = place();
+    runs(&place, "main", FAST, 4, &[]);
+    runs(&place, "pr", SLOW, 4, &[]);
+    let kept = (1..=6).map(|more| format!("response.p50 > +{}%", 500 + more));
+    let limits = kept.chain(["throughput < -3%".to_owned()]).collect::<Vec<String>>().join(", ");
+    let line = ["compare", "main-*.assay", "pr-*.assay", "--markdown", "--fail-on", &limits];
+    let ran = place.assay(&line).expect(1);
+    assert!(ran.stdout.contains("- throughput < -3%: exceeded in"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("- … and 3 more\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn limit_on_failures_of_runs_without_any_says_why_it_is_undecided() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", FAST, 2, &[]);
+    let line = ["compare", "main-*.assay", "pr-*.assay", "--fail-on", "failed > +0.1%"];
+    let ran = place.assay(&line).expect(0);
+    let words = "failed > +0.1%: undecided in pr-*.assay: the runs do not scatter";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
 }
 
 #[test]

@@ -264,6 +264,24 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     assert!(!ran.stderr.contains("nonsense"), "{}", ran.stderr);
 }
 
+/// The statement before a run makes a table that it cannot make twice.
+#[test]
+fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
+    let before = "before = create table mark (x)\nafter = drop table mark\n";
+    let place = place(&LITE.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
+    let mut run = place.start(&RUN);
+    run.says("run 1 of");
+    while !is_marked(place.path()) {
+        std::thread::yield_now();
+    }
+    run.signal(Signal::SIGKILL);
+    run.ends();
+    assert!(is_marked(place.path()));
+    let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]);
+    assert_answers(&ran);
+    assert_eq!(tables(&place), 0, "{}", ran.stderr);
+}
+
 #[test]
 fn interrupt_in_a_statement_after_a_run_is_noted() {
     let after = format!("after = create table mark (x)\nafter = {SLOW}\n");
@@ -504,7 +522,8 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
     resume(".", &["`.` is not a file"]);
     let single = ["run", "w.ini", "--url", "sim:mm1", "--virtual", "--out", "single.assay"];
     place.assay(&single).expect(0);
-    resume("single.assay", &["`single.assay` is the record of a single run"]);
+    let words = ["`single.assay` is the record of a single run", "of an experiment with --resume"];
+    resume("single.assay", &words);
 }
 
 /// The runs of repeated rounds do not count, but they were measured on a server, too.

@@ -71,6 +71,47 @@ fn options_of_the_command_line_apply_to_the_workload() {
 }
 
 #[test]
+fn experiment_whose_runs_never_end_is_refused() {
+    let place = place();
+    let endless = READ.replace("duration = 10s\n", "");
+    place.write("read.ini", &endless);
+    let words = ["the workload has no `duration`", "give --duration"];
+    place.assay(&["check", "more.ini"]).refuses(&words);
+    place.assay(&["run", "more.ini", "--virtual", "--out", "r.assay"]).refuses(&words);
+    place.assay(&["check", "more.ini", "--duration", "5s"]).expect(0);
+    place.write("read.ini", format!("{endless}count = 100\n"));
+    place.assay(&["check", "more.ini"]).expect(0);
+}
+
+#[test]
+fn url_that_no_arm_uses_is_warned_of() {
+    let place = place();
+    let check = |expected: &str| {
+        let ran = place.assay(&["check", "more.ini", "--url", "sim:md1"]).expect(0);
+        assert_eq!(ran.stderr.contains("no arm uses the target"), !expected.is_empty());
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    };
+    let arms = "[arm two]\nurl = sim:mm1\n[arm four]\nurl = sim:mmc?servers=2\n";
+    let question = QUESTION.split("[arm").next().unwrap();
+    place.write("more.ini", format!("{question}{arms}"));
+    check("no arm uses the target of the command line: each has a `url` of its own");
+    place.write("more.ini", format!("{question}{}", arms.replace("url = sim:mm1\n", "")));
+    check("");
+}
+
+#[test]
+fn bet_on_processor_time_that_nothing_observes_is_warned_of() {
+    let place = place();
+    let bet = "bet = cpu.database -5% .. +5%\n[arm two]";
+    place.write("more.ini", QUESTION.replace("[arm two]", bet));
+    let ran = place.assay(&["check", "more.ini"]).expect(0);
+    let words = "the bet on cpu.database cannot be judged: a simulated server has no processes";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let url = ["check", "more.ini", "--url", "testbed:postgres"];
+    assert_eq!(place.assay(&url).expect(0).stderr, "");
+}
+
+#[test]
 fn commands_that_do_not_run_experiments_say_so() {
     let place = place();
     let ran = place.assay(&["load", "more.ini"]).expect(2);
@@ -118,6 +159,24 @@ fn experiment_is_answered_in_a_sentence_with_an_interval() {
     let renamed = without_notes(&again.stdout).replace("again.assay", "r.assay");
     assert_eq!(renamed, without_notes(&ran.stdout));
     assert_eq!(again.stderr, "");
+}
+
+#[test]
+fn metric_without_a_name_is_that_of_the_only_mix() {
+    let place = slower();
+    let mix = "[shop]\nmix = look: 3, buy: 1\nconcurrency = 2\n[look]\nquery = select 1\n[buy]\n\
+               query = select 2\n";
+    place.write("read.ini", format!("url = sim:mm1?service=1ms\nduration = 10s\n{mix}"));
+    let line = ["run", "slower.ini", "--virtual", "--quiet", "--full", "--out", "r.assay"];
+    let ran = place.assay(&line).expect(0);
+    assert!(ran.stdout.starts_with("slow lowers throughput(shop) by 1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("throughput -5% .. -25%: held"), "{}", ran.stdout);
+    let limit = ["compare", "r.assay", "--fail-on", "throughput < -3%"];
+    let ran = place.assay(&limit).expect(1);
+    assert!(ran.stdout.contains("throughput < -3%: exceeded in r.assay#slow"), "{}", ran.stdout);
+    let limits = "throughput(shop/look) < -90%, throughput < -3%";
+    let ran = place.assay(&["compare", "r.assay", "--fail-on", limits]).expect(1);
+    assert!(ran.stdout.contains("throughput(shop/look) < -90%: not exceeded"), "{}", ran.stdout);
 }
 
 #[test]

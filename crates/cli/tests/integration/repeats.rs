@@ -163,6 +163,37 @@ fn repetition_elsewhere_contradicts_another_change() {
     assert!(xml.contains("name=\"slow: throughput(read)\"><failure message=\"throughput(read) of"));
 }
 
+/// With long pauses, the speed of the server hardly matters: the change is another one.
+#[test]
+fn repetition_with_another_parameter_contradicts_nothing() {
+    let place = Place::new();
+    let workload = "duration = 10s\n[params]\nthink = 1ms\n[read]\nquery = select 1\n\
+                    concurrency = 4\nthink = ${think}\n";
+    place.write("read.ini", format!("url = {URL}\n{workload}"));
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 8\n[arm fast]\n[arm slow]\n";
+    place.write("slower.ini", format!("{question}{SLOWER}\n"));
+    place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    let line = ["repeat", "r.assay", "--set", "think=40ms", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&[&line[..], &["--full"]].concat()).expect(0);
+    for words in [
+        "\nThe first answer is neither confirmed nor contradicted (r.assay)\n",
+        "workload: first `think = 1ms`, now `think = 40ms`: changes of another workload\n",
+    ] {
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn other_target_is_refused_if_every_arm_has_its_own() {
+    let place = Place::new();
+    place.write("read.ini", "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n");
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm fast]\n";
+    place.write("slower.ini", format!("{question}url = {URL}\n[arm slow]\nurl = sim:md1\n"));
+    place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    let words = "every arm of the experiment has a `url` of its own";
+    place.assay(&["repeat", "r.assay", "--url", "sim:mmc"]).refuses(&[words]);
+}
+
 #[test]
 fn answer_without_a_claim_is_neither_confirmed_nor_contradicted() {
     let place = experiment("sim:mm1?service=1ms&noise=0.05", "option.service = 1.01ms", "");

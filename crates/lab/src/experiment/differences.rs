@@ -423,8 +423,9 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let name = bare(&one.name);
     let names_it = |key: &str| match key.split_once('.') {
         Some(("option", option)) => of_option(option) == name,
-        Some((_, rest)) => plain(rest) == name,
-        None => false,
+        Some(("server", setting)) => plain(setting) == name,
+        // A parameter with the name of a setting does not set it.
+        Some(_) | None => false,
     };
     // It sums up the settings that decide.
     let is_summary = name == "durability";
@@ -658,6 +659,7 @@ mod tests {
             ("option.tls", false),
             ("server.work_mem", false),
             ("server.synchronous_commit", false),
+            ("set.fsync", false),
         ] {
             assert_eq!(found(&fsync, &off, &[key]).is_empty(), is_declared, "{key}");
         }

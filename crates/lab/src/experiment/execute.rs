@@ -69,6 +69,9 @@ impl Execution<'_> {
             Some(_) => self.schedule.trial(0).seed,
             None => self.schedule.round(0, 0)[0].seed,
         };
+        if self.was_killed {
+            self.servers.undo_leftovers();
+        }
         let end = self.servers.prepare(first).and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
             None => match self.saturate()? {

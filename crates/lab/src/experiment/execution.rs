@@ -17,7 +17,7 @@ use super::experiment_servers::{ExperimentServers, is_simulated, with_causes};
 use super::finished_runs::FinishedRuns;
 use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::looks_of;
+use super::recorded::{RUNNING, STATE, looks_of};
 use super::schedule::Schedule;
 use super::search::{self, RecordedSearch};
 use super::warm_up::{figures_of_round, is_same_round};
@@ -52,6 +52,8 @@ pub(super) struct Execution<'a> {
     pub(super) search: Option<RecordedSearch>,
     /// The number of leading rounds that are complete and not to be repeated.
     pub(super) judged: u32,
+    /// True if the process that made the record did not write its end.
+    pub(super) was_killed: bool,
 }
 
 /// The end of a run, with the statements around it.
@@ -82,6 +84,7 @@ impl<'a> Execution<'a> {
             runs: FinishedRuns::default(),
             search: recorded_search(order, &content)?,
             judged: 0,
+            was_killed: order.is_resumed && content.fact(STATE) == Some(RUNNING),
             record,
         };
         execution.resume(&content)?;

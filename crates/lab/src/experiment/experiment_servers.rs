@@ -365,6 +365,19 @@ impl<'a> ExperimentServers<'a> {
         AfterRun { result: statements.and(programs).map(drop), interrupted }
     }
 
+    /// Undoes the steps before a run of a process that was killed in it. Steps that were undone, or
+    /// never made, have nothing to undo and may fail.
+    pub(super) fn undo_leftovers(&self) {
+        let all = self.order.experiment.arm_points();
+        for (index, arm) in all.iter().enumerate() {
+            // An arm has the same steps at all points of a sweep.
+            let is_first = all[..index].iter().all(|other| other.name != arm.name);
+            if is_first && !is_simulated(arm) && !self.is_interrupted() {
+                let _ = self.after(ArmPointId(index));
+            }
+        }
+    }
+
     fn command(&self, id: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         let run = self.commands.run(arm, hook, self.servers.stage(id));

@@ -13,7 +13,7 @@ use base::{Target, TargetKind};
 use observe::ServerLocation;
 use observe::environment::network;
 use workload::Observe;
-use workload::question::{CpuOwner, SaturateQuestion, Saturated};
+use workload::question::{CpuOwner, SaturateQuestion};
 
 use super::error::ExperimentError;
 use super::results::ExperimentResults;
@@ -107,19 +107,15 @@ impl fmt::Display for UnobservedCpu {
     }
 }
 
-/// Returns the component whose processor time a search needs and cannot observe at this target,
-/// with the reason.
+/// Returns the reason why the processor time of a component cannot be observed at this target;
+/// `None` if it can.
 pub fn unobserved_cpu(
-    question: &SaturateQuestion,
+    owner: CpuOwner,
     target: &Target,
     observe: &Observe,
     is_virtual: bool,
-) -> Option<(CpuOwner, UnobservedCpu)> {
-    let owner = match question.until {
-        Saturated::Cpu { owner, .. } => owner,
-        Saturated::Gain { .. } => return None,
-    };
-    let reason = match (owner, target.kind) {
+) -> Option<UnobservedCpu> {
+    Some(match (owner, target.kind) {
         _ if is_virtual => UnobservedCpu::VirtualTime,
         (CpuOwner::Generator, _) => return None,
         (CpuOwner::Database | CpuOwner::Proxy, TargetKind::Sim) => UnobservedCpu::Simulated,
@@ -142,27 +138,17 @@ pub fn unobserved_cpu(
                 false => return None,
             }
         }
-    };
-    Some((owner, reason))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use workload::question::VariedLoad;
-
     use super::*;
 
     fn check(owner: CpuOwner, url: &str, is_virtual: bool, expected: Option<UnobservedCpu>) {
-        let question = SaturateQuestion {
-            vary: VariedLoad::Concurrency { job: "read".to_owned() },
-            values: vec![1.0, 2.0],
-            until: Saturated::Cpu { owner, least: 0.95 },
-        };
         let target = Target::parse(url).unwrap();
-        let found = unobserved_cpu(&question, &target, &Observe::default(), is_virtual);
-        assert_eq!(found, expected.map(|reason| (owner, reason)), "{url}");
-        let question = SaturateQuestion { until: Saturated::Gain { least: 0.02 }, ..question };
-        assert_eq!(unobserved_cpu(&question, &target, &Observe::default(), is_virtual), None);
+        let found = unobserved_cpu(owner, &target, &Observe::default(), is_virtual);
+        assert_eq!(found, expected, "{url}");
     }
 
     #[test]
@@ -188,13 +174,8 @@ mod tests {
 
     #[test]
     fn named_process_is_observed_wherever_the_url_leads() {
-        let question = SaturateQuestion {
-            vary: VariedLoad::Concurrency { job: "read".to_owned() },
-            values: vec![1.0, 2.0],
-            until: Saturated::Cpu { owner: CpuOwner::Database, least: 0.95 },
-        };
         let observe = Observe { processes: vec![12], ..Observe::default() };
         let target = Target::parse("postgres://192.0.2.7/d").unwrap();
-        assert_eq!(unobserved_cpu(&question, &target, &observe, false), None);
+        assert_eq!(unobserved_cpu(CpuOwner::Database, &target, &observe, false), None);
     }
 }
