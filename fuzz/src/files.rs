@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
+use analyze::compare::ArmId;
 use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, SourceText, Target};
 use lab::experiment::{ExperimentError, read_results, read_search, recorded_saturation};
@@ -213,7 +214,8 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
     for is_counterbalanced in [false, true] {
         let design = lab::experiment::design(&outline, is_counterbalanced);
         let results = read_results(path, &outline, &design)?;
-        (1..outline.compared().len()).for_each(|arm| drop(results.undeclared(0, arm, &[])));
+        (1..outline.compared().len())
+            .for_each(|arm| drop(results.undeclared(ArmId::BASELINE, ArmId(arm), &[])));
         if let Some(question) = &outline.saturate {
             recorded_saturation(path, question, &results)?;
         }

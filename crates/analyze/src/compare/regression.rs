@@ -107,7 +107,7 @@ mod tests {
         let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
         let runs = Sample::Groups([&before, &after].map(|runs| runs.iter().collect()));
         let looks = LookPlan::Fixed(LookPlan::FEWEST);
-        let sample = ArmSample { baseline: 0, arm: 1, looks, runs };
+        let sample = ArmSample { baseline: ArmId::BASELINE, arm: ArmId(1), looks, runs };
         let comparison = compare_samples(terms, &[sample]);
         let judged = judge_limits(&limits, &comparison, |_, metric| before[0].resolve(metric));
         let outcomes: Vec<_> = judged.iter().map(|one| one.outcome).collect();

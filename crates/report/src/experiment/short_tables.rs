@@ -76,7 +76,8 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let mut table = table_of_metrics(view, arms);
     let all: Vec<&MetricChange> = changes.iter().map(|(_, change)| *change).collect();
-    let arm_name = |arm: &ArmComparison| (arms.len() > 1).then(|| view.arms[arm.arm.index()].name.as_str());
+    let arm_name =
+        |arm: &ArmComparison| (arms.len() > 1).then(|| view.arms[arm.arm.index()].name.as_str());
     for (arm, change) in shown {
         let name = arm_name(arm).map(Cell::from);
         let [metric, rest @ ..] = cells(change, &all, MetricForm::ShortText);
