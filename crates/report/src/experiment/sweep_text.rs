@@ -64,7 +64,7 @@ fn points(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve, of_arm: &st
     let title = format!("{job} by {}{of_arm} (± half of the 95 % interval)", sweep.vary);
     let _ = writeln!(out, "\n{}", printable(&title));
     let titles = ["", "requests/s", "p50", "p95", "p99"].map(|title| (title, Align::Right));
-    let mut table = Table::new(titles);
+    let mut table = Table::new(titles).with_optional_columns(["p95", "p50"]);
     for point in &curve.points {
         let job = sweep.job_at(point);
         let completed = job.and_then(|job| job.completed_per_s.as_ref().ok());
@@ -253,6 +253,15 @@ mod tests {
         for line in out.into_text().lines() {
             assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
+    }
+
+    #[test]
+    fn points_of_a_narrow_page_lose_quantiles_and_keep_the_highest() {
+        let (sweep, mut out) = (sweep(), AnswerText::new(&Style { color: false, width: 60 }));
+        points(&mut out, &sweep, &sweep.curves[0], "");
+        let out = out.into_text();
+        let is_wide = |line: &str| line.chars().count() > 60;
+        assert!(out.contains("p99") && !out.contains("p95") && !out.lines().any(is_wide), "{out}");
     }
 
     #[test]
