@@ -50,9 +50,9 @@ pub struct OtherPoint {
 pub enum Ranking {
     /// Significantly worse.
     Worse,
-    /// Not significantly worse.
+    /// Not significantly worse, or equal in every common repeat.
     NotWorse,
-    /// Nothing is claimed: fewer than two common repeats, or no scatter.
+    /// Nothing is claimed: fewer than two common repeats, or another value without scatter.
     Unproven,
 }
 
@@ -147,7 +147,9 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, alpha: f64) -> 
     let interval = paired
         .and_then(|paired| paired.interval(alpha))
         .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
+    let is_equal = !differences.is_empty() && differences.iter().all(|it| *it == 0.0);
     let standing = match (interval, rule.better) {
+        (None, _) if is_equal => Ranking::NotWorse,
         (None, _) => Ranking::Unproven,
         (Some(interval), Direction::Higher) if interval.high < 0.0 => Ranking::Worse,
         (Some(interval), Direction::Lower) if interval.low > 0.0 => Ranking::Worse,
@@ -285,6 +287,17 @@ mod tests {
         let runs = [("1", vec![figures(500.0, 1.0); 3]), ("2", vec![figures(900.0, 1.0); 3])];
         let found = judged(&runs, Direction::Higher, "throughput(read)");
         assert_eq!((found.best, found.others[0].standing), (Some(1), Ranking::Unproven));
+    }
+
+    /// Such as a share of failed requests that is 0 at every point.
+    #[test]
+    fn equal_points_are_ties() {
+        for repeats in [1, 3] {
+            let runs = ["1", "2"].map(|value| (value, vec![figures(900.0, 1.0); repeats]));
+            let found = judged(&runs, Direction::Lower, "response.p99");
+            assert_eq!((found.best, found.others[0].standing), (Some(0), Ranking::NotWorse));
+            assert!(found.is_tested());
+        }
     }
 
     #[test]

@@ -136,9 +136,9 @@ pub fn response_model(
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
-/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
-/// of the rates beyond the capacity; T follows from the lowest rate, whose response time is T and
-/// the little queueing that the model has there.
+/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the largest
+/// throughput, if a rate exceeds the capacity; T follows from the lowest rate, whose response time
+/// is T and the little queueing that the model has there.
 ///
 /// # Errors
 /// The reason why the points do not determine it.
@@ -165,6 +165,8 @@ pub fn response_model_of_rates(
     if plateau_per_s == 0.0 {
         return Err(NoResponseModel::NoOverload);
     }
+    // Beyond the capacity, a server may do less than below it.
+    plateau_per_s = measured.iter().map(|(_, it)| it.rate_per_s).fold(plateau_per_s, f64::max);
     let lowest = measured.iter().min_by(|a, b| a.1.rate_per_s.total_cmp(&b.1.rate_per_s));
     let Some((_, lowest)) = lowest.filter(|(_, it)| it.rate_per_s < plateau_per_s) else {
         return Err(NoResponseModel::NoLowRate);
@@ -321,6 +323,11 @@ mod tests {
         close(found.delay_ms, 1.0);
         close(found.points[1].deviation.unwrap(), 0.0);
         assert_eq!(found.points.len(), 2);
+        let collapse =
+            rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0)), ("900", 300.0, None)]);
+        let collapse = collapse.unwrap();
+        close(collapse.plateau_per_s, 400.0);
+        assert_eq!(collapse.points[1].predicted_ms, None);
         let low = rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0))]);
         assert_eq!(low, Err(NoResponseModel::NoOverload));
         assert_eq!(rates(&[("900", 500.0, None)]), Err(NoResponseModel::NoLowRate));

@@ -123,6 +123,16 @@ pub enum NoUsl {
     },
 }
 
+impl Fitted {
+    /// Returns the larger one of this number and a bound, with the ends of its interval.
+    fn at_least(self, least: f64) -> Fitted {
+        let interval = self
+            .interval
+            .map(|Interval { low, high }| Interval { low: low.max(least), high: high.max(least) });
+        Fitted { estimate: self.estimate.max(least), interval }
+    }
+}
+
 impl Usl {
     /// Returns the throughput X(N) at N `clients`, in requests per second.
     pub fn throughput(&self, clients: f64) -> f64 {
@@ -289,30 +299,38 @@ impl Profile<'_> {
             let of = |n: f64| [n + kappa * n * (n - 1.0), 1.0 + kappa * n * (n - 1.0)];
             squares(self.sample.solve(of).map(|fit| fit.squares))
         };
+        let lambda = self.fitted(1.0 / one, Range::Positive, at_lambda);
         Usl {
-            lambda: self.fitted(1.0 / one, Range::Positive, at_lambda),
+            lambda,
             sigma: self.fitted(b / one, Range::Share, at_sigma),
             kappa: self.fitted(c / one, Range::FromZero, at_kappa),
-            peak: self.peak([d, b, c]),
+            peak: self.peak([d, b, c], lambda),
             deviation,
             largest,
             unusable,
         }
     }
 
-    fn peak(&self, [d, b, c]: [f64; 3]) -> Peak {
+    /// Returns the peak among the possible numbers of clients: if the law has it below one, the
+    /// throughput falls from the first client on, and its peak is `lambda`.
+    fn peak(&self, [d, b, c]: [f64; 3], lambda: Fitted) -> Peak {
         let at_clients = |peak: f64| {
             let of = |n: f64| [n, peak * peak + n * (n - 1.0)];
             self.sample.solve(of).map_or(f64::INFINITY, |fit| fit.squares)
         };
-        if c <= 0.0 || d <= 0.0 {
+        if c <= 0.0 {
             let above = |limit: f64| lower_end(FAR, FAR * 1e-12, |n| at_clients(n) <= limit);
             return Peak::None { above: self.limit.map(above) };
         }
         let clients = (d / c).sqrt();
+        if clients < 1.0 {
+            // With σ = 1 it is 0, around which no interval can be searched.
+            let clients = self.fitted(clients.max(1e-3), Range::Positive, at_clients);
+            return Peak::At { clients: clients.at_least(1.0), throughput: lambda };
+        }
         let throughput = 1.0 / (b - c + 2.0 * (c * d).sqrt());
         Peak::At {
-            clients: self.fitted(clients, Range::Positive, at_clients),
+            clients: self.fitted(clients, Range::Positive, at_clients).at_least(1.0),
             throughput: self
                 .fitted(throughput, Range::Positive, |x| squares_at_peak(self.sample, x, clients)),
         }
@@ -481,6 +499,18 @@ mod tests {
         assert!((throughput.estimate / truth - 1.0).abs() < 0.02, "{found:?} {truth}");
         assert!(throughput.interval.unwrap().contains(truth), "{found:?} {truth}");
         assert!(throughput.interval.unwrap().contains(throughput.estimate));
+    }
+
+    /// σ = 0.5 and κ = 0.9: the law has its peak at √(0.5/0.9) = 0.75.
+    #[test]
+    fn throughput_that_falls_from_the_first_client_on_has_its_peak_there() {
+        let parameters = [[1_000.0, 0.5, 0.9], [1_000.0, 1.0, 0.9]];
+        for (parameters, noise) in parameters.into_iter().flat_map(|it| [(it, 0.0), (it, 0.01)]) {
+            let found = fit(&sweep(&CLIENTS, law(parameters), noise, 1)).unwrap();
+            let Peak::At { clients, throughput } = found.peak else { panic!("{found:?}") };
+            assert_eq!((clients.estimate, throughput), (1.0, found.lambda), "{found:?}");
+            assert!(clients.interval.is_none_or(|it| it.low == 1.0 && it.high >= 1.0), "{found:?}");
+        }
     }
 
     #[test]

@@ -58,13 +58,14 @@ impl SweepView {
 
 /// Returns the line that names the varied key.
 pub(super) fn varied(sweep: &SweepView) -> String {
-    let SweepView { vary, values, repeats, .. } = sweep;
-    format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))
+    let runs = count(sweep.repeats.into(), "run");
+    format!("{}: {} ({runs} at each, in random order)", sweep.vary, sweep.values.join(", "))
 }
 
 /// Returns the same for a short answer.
 pub(super) fn varied_in_short(sweep: &SweepView) -> String {
-    format!("{}: {}; {} runs at each", sweep.vary, sweep.values.join(", "), sweep.repeats)
+    let runs = count(sweep.repeats.into(), "run");
+    format!("{}: {}; {runs} at each", sweep.vary, sweep.values.join(", "))
 }
 
 /// Returns the answers of a complete sweep: sentences for each arm, by its name.
@@ -93,7 +94,11 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
         .map_or_else(|_| NONE.to_owned(), |mean| with_interval(mean, metric.quantity));
     let (better, others) = (rule.better.superlative(), sweep.not_worse(curve));
     let rest = match (others.is_empty(), found.is_tested()) {
-        (true, _) => "every other point is significantly worse".to_owned(),
+        (true, _) if found.others.is_empty() => "no other point is usable".to_owned(),
+        (true, _) if found.unusable.is_empty() => {
+            "every other point is significantly worse".to_owned()
+        }
+        (true, _) => "every other usable point is significantly worse".to_owned(),
         (false, true) => format!("not significantly worse: {}", others.join(", ")),
         (false, false) => {
             let others = others.join(", ");
@@ -373,7 +378,33 @@ fn two_digits(percent: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures;
     use super::*;
+
+    /// A point without a usable run was not compared with the best one.
+    #[test]
+    fn points_that_are_not_usable_are_not_called_worse() {
+        let check = |others: &[(usize, Ranking)], unusable: &[usize], expected: &str| {
+            let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 700.0, 4.0)];
+            let mut sweep = fixtures::sweep(&points, 1);
+            let best = sweep.curves[0].best.as_mut().unwrap();
+            let other = |(point, standing): &(usize, Ranking)| OtherPoint {
+                point: *point,
+                change: None,
+                interval: None,
+                standing: *standing,
+            };
+            best.others = others.iter().map(other).collect();
+            best.unusable = unusable.iter().map(|point| (*point, Unusable::Invalid)).collect();
+            let sentences = answers(&sweep, &["workload"]);
+            assert_eq!(sentences.last().map(String::as_str), Some(expected));
+        };
+        use Ranking::{NotWorse, Worse};
+        check(&[(0, Worse), (2, Worse)], &[], "every other point is significantly worse");
+        check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
+        check(&[], &[0, 2], "no other point is usable");
+        check(&[(0, NotWorse)], &[2], "not significantly worse: 1");
+    }
 
     fn mean(mean: f64, interval: Option<[f64; 2]>) -> PointMean {
         let interval = interval.map(|[low, high]| Interval { low, high });
