@@ -1,7 +1,6 @@
 //! The bracket: a value that passes and one that fails, close to each other.
 
-use workload::question::VariedLoad;
-
+use super::boundary::is_informative;
 use super::judge::{DECIDED, is_less};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
@@ -46,7 +45,7 @@ impl Bracket {
     /// an incomplete bracket if a trial is missing or the values end.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
-        let first = settable(&order.vary, order.first);
+        let first = settable(order, order.first);
         let (mut value, mut lowest) = (first, first);
         while self.is_open() {
             check_limits(order, value)?;
@@ -63,14 +62,17 @@ impl Bracket {
             value = match self.floor() {
                 Some(_) if !self.is_open() => break,
                 Some(_) => {
-                    let next = settable(&order.vary, next_above(order, value));
+                    let next = settable(order, value * 2.0);
+                    if next == value && self.undecided == Some(value) && is_near(replay, value) {
+                        break;
+                    }
                     if next == value {
                         return Err(Pause::Irregular(Irregular::NeverFails { highest: value }));
                     }
                     next
                 }
                 None => {
-                    let next = settable(&order.vary, lowest / 2.0);
+                    let next = settable(order, lowest / 2.0);
                     if next != lowest && replay.is_confirmable(next) {
                         next
                     } else if next != lowest && lowest == first {
@@ -109,7 +111,7 @@ impl Bracket {
 
     /// Halves the bracket geometrically until it is narrow, or a value is undecided.
     pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
-        while let Some(middle) = self.middle(&replay.order.vary, NARROW) {
+        while let Some(middle) = self.middle(replay.order, NARROW) {
             let outcome = replay.probe(middle, Phase::Shrink, EXTENDED)?;
             self.add(middle, &outcome);
             if self.undecided == Some(middle) {
@@ -127,14 +129,14 @@ impl Bracket {
         replay: &mut Replay<'_>,
         limit: f64,
     ) -> Result<Vec<Irregular>, TrialRequest> {
-        let (vary, mut limit) = (&replay.order.vary, limit);
+        let (order, mut limit) = (replay.order, limit);
         let mut irregular = Vec::new();
         while self.high.is_none() {
             let floor = self.floor();
-            let Some(middle) = floor.and_then(|floor| between(vary, floor, limit, NARROW)) else {
+            let Some(middle) = floor.and_then(|floor| between(order, floor, limit, NARROW)) else {
                 break;
             };
-            let tried = check_limits(replay.order, middle)
+            let tried = check_limits(order, middle)
                 .and_then(|()| replay.probe(middle, Phase::Shrink, BRIEF));
             match tried {
                 Ok(outcome) => self.add(middle, &outcome),
@@ -154,9 +156,9 @@ impl Bracket {
     }
 
     /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
-    pub(super) fn middle(&self, vary: &VariedLoad, narrow: f64) -> Option<f64> {
+    pub(super) fn middle(&self, order: &CapacityOrder, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
-        between(vary, low, high, narrow)
+        between(order, low, high, narrow)
     }
 
     /// Returns the value around which the rounds begin; `None` for an empty bracket.
@@ -198,15 +200,16 @@ fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a
     replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
 }
 
-/// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.
-fn between(vary: &VariedLoad, low: f64, high: f64, narrow: f64) -> Option<f64> {
-    let middle = settable(vary, (low * high).sqrt());
-    (high / low > narrow && middle > low && middle < high).then_some(middle)
+/// Returns true if a trial at a value is near a bound: the boundary is not far from it.
+fn is_near(replay: &Replay<'_>, value: f64) -> bool {
+    let mut at = replay.valid().filter(|trial| trial.value == value);
+    at.any(|trial| is_informative(replay.order, trial))
 }
 
-fn next_above(order: &CapacityOrder, value: f64) -> f64 {
-    let doubled = value * 2.0;
-    order.highest.map_or(doubled, |highest| doubled.min(highest))
+/// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.
+fn between(order: &CapacityOrder, low: f64, high: f64, narrow: f64) -> Option<f64> {
+    let middle = settable(order, (low * high).sqrt());
+    (high / low > narrow && middle > low && middle < high).then_some(middle)
 }
 
 /// Checks that a value may be tried.

@@ -151,7 +151,7 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     let carried = overloaded.iter().filter_map(|trial| carried_share(trial));
     let by_default = STEP_DOWN.powi(attempt.cast_signed());
     if let Some(share) = carried.min_by(f64::total_cmp) {
-        return (share * BELOW_CARRIED).clamp(LARGEST_RETREAT, by_default);
+        return (share * BELOW_CARRIED).min(by_default).max(LARGEST_RETREAT);
     }
     let positions = 0..order.conditions.len();
     let jumps = |trial: &&Trial| {
@@ -281,7 +281,7 @@ fn unmet(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
 /// Returns the largest settable value that is not above this one.
 fn below(order: &CapacityOrder, value: f64) -> f64 {
     match order.vary.is_whole() {
-        true => value.floor().max(1.0),
-        false => settable(&order.vary, value),
+        true => settable(order, value.floor()),
+        false => settable(order, value),
     }
 }

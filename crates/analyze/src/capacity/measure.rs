@@ -13,7 +13,7 @@ use super::order::CapacityOrder;
 use super::result::TrialRequest;
 use super::trial::{Counted, Measure, OwnLimit, Trial, TrialContext};
 use crate::check::{Domain, Status};
-use crate::confidence::{Batch, dispersion};
+use crate::confidence::{Batch, Bounds, Estimate, dispersion};
 use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence};
 use crate::job::JobSummary;
@@ -137,11 +137,9 @@ fn measure(
         (Metric::Service(Statistic::Quantile(q)), Side::Below) => beyond(Kind::Service, q),
         (Metric::Failed, Side::Below) => failed(job),
         (Metric::Response(Statistic::Mean), _) => {
-            let estimate = job.estimates.mean_ns;
-            let Some(estimate) = estimate else { return Measure::Missing };
-            let error = |bounds: crate::Bounds| (bounds.high - bounds.low) / 2.0 / TWO_SIDED_95;
-            Measure::Value { value: estimate.value, standard_error: estimate.bounds.map(error) }
+            mean(times(Kind::Response), job.estimates.mean_ns)
         }
+        (Metric::Service(Statistic::Mean), _) => mean(times(Kind::Service), None),
         (Metric::Response(statistic), _) => value(times(Kind::Response), statistic),
         (Metric::Service(statistic), _) => value(times(Kind::Service), statistic),
         (Metric::Throughput, _) => exact(job.throughput_per_s),
@@ -153,7 +151,20 @@ fn exact(value: Option<f64>) -> Measure {
     value.map_or(Measure::Missing, |value| Measure::Value { value, standard_error: None })
 }
 
-fn value(times: Option<&hdrhistogram::Histogram<u64>>, statistic: Statistic) -> Measure {
+/// Measures a mean, with its estimate if there is one. Without batches, requests that are close to
+/// each other may be as correlated as those of an unknown count.
+fn mean(times: Option<&Histogram<u64>>, estimate: Option<Estimate>) -> Measure {
+    let Some(times) = times.filter(|times| !times.is_empty()) else { return Measure::Missing };
+    let of_bounds = |bounds: Bounds| (bounds.high - bounds.low) / 2.0 / TWO_SIDED_95;
+    let known = estimate.and_then(|it| it.bounds).map(of_bounds);
+    let unknown = times.stdev() * (UNKNOWN_DISPERSION / times.len() as f64).sqrt();
+    Measure::Value {
+        value: estimate.map_or(times.mean(), |it| it.value),
+        standard_error: Some(known.unwrap_or(unknown)),
+    }
+}
+
+fn value(times: Option<&Histogram<u64>>, statistic: Statistic) -> Measure {
     let times = times.filter(|times| !times.is_empty());
     exact(times.map(|times| match statistic {
         Statistic::Quantile(q) => times.value_at_quantile(q) as f64,
@@ -288,6 +299,25 @@ mod tests {
             let ratio = dispersion_of_bursts(size).unwrap() / size as f64;
             assert!((0.4..2.2).contains(&ratio), "bursts of {size}: {ratio}");
         }
+    }
+
+    /// A mean decides nothing beyond its own error, which the scatter of the times gives if there
+    /// are too few batches for an interval.
+    #[test]
+    fn mean_has_an_error_also_without_batches() {
+        let mut times = Kind::Service.histogram();
+        times.record_n(1_000_000, 500).unwrap();
+        times.record_n(3_000_000, 500).unwrap();
+        // The deviation of the times is 1 ms: 1 ms · √(10/1000).
+        let Measure::Value { value, standard_error: Some(error) } = mean(Some(&times), None) else {
+            panic!("no error")
+        };
+        assert!((value / 2e6 - 1.0).abs() < 0.01 && (error / 1e5 - 1.0).abs() < 0.01, "{error}");
+        let bounds = Some(Bounds { low: 2e6, high: 2.2e6, is_optimistic: false });
+        let estimate = Estimate { value: 2.1e6, bounds, effective_samples: None };
+        let expected = Measure::Value { value: 2.1e6, standard_error: Some(1e5 / TWO_SIDED_95) };
+        assert_eq!(mean(Some(&times), Some(estimate)), expected);
+        assert_eq!(mean(Some(&Kind::Service.histogram()), None), Measure::Missing);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Comparison of a search with the one that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
-use super::search::LOCATED;
+use super::search::{FEW_CLIENTS, LOCATED};
 use crate::compare::RepetitionOutcome;
+use workload::question::VariedLoad;
 
 /// Error of an estimate that chance within a search does not show: the published searches are
 /// within it in 80 % of the cases or more.
 const ERROR: f64 = 0.02;
 
-/// Compares the result of a search with the one that it repeats.
+/// Compares the result of a search with the one that it repeats; both vary this load.
 ///
 /// Even if the estimates agree, a confirmed value contradicts a search whose final trial failed at
 /// this value or a smaller one, or that missed a lower bound.
@@ -19,7 +20,11 @@ const ERROR: f64 = 0.02;
 /// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
 /// agree if all values passed in both searches, or all failed in both; they contradict each other
 /// if one confirmed a value and all values of the other failed.
-pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
+pub fn repeat_capacity(
+    load: &VariedLoad,
+    first: &Capacity,
+    second: &Capacity,
+) -> RepetitionOutcome {
     if refutes(first, second) || refutes(second, first) {
         return RepetitionOutcome::Contradicts;
     }
@@ -28,7 +33,9 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
         let overlap = one.low <= other.high && other.low <= one.high;
         return match overlap {
             false => RepetitionOutcome::Contradicts,
-            true if is_located(first, one) && is_located(second, other) => RepetitionOutcome::Holds,
+            true if is_located(load, first, one) && is_located(load, second, other) => {
+                RepetitionOutcome::Holds
+            }
             true => RepetitionOutcome::Undecided,
         };
     }
@@ -48,10 +55,14 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
 
 /// Returns true if a search says enough for another one to agree with it: the range of the
 /// boundary is narrow, and the confirmed value not far below it.
-fn is_located(capacity: &Capacity, range: Interval) -> bool {
+fn is_located(load: &VariedLoad, capacity: &Capacity, range: Interval) -> bool {
+    let Interval { low, high } = range;
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
-    !is_named && range.high / range.low <= LOCATED * (1.0 + ERROR) / (1.0 - ERROR)
+    let is_narrow = high / low <= LOCATED * (1.0 + ERROR) / (1.0 - ERROR);
+    // Neighbouring numbers of clients may be far apart as a ratio.
+    let are_neighbours = load.is_whole() && high - low <= FEW_CLIENTS;
+    !is_named && (is_narrow || are_neighbours)
 }
 
 /// Returns true if a search shows that a value which another one confirmed does not hold.
@@ -114,6 +125,22 @@ mod tests {
         }
     }
 
+    fn repeated(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
+        repeat_capacity(&VariedLoad::Rate { job: "read".to_owned() }, first, second)
+    }
+
+    /// 2 clients are half of 4, and next to 3.
+    #[test]
+    fn neighbouring_numbers_of_clients_are_a_narrow_range() {
+        let clients = VariedLoad::Concurrency { job: "read".to_owned() };
+        let outcome = |first, second| repeat_capacity(&clients, &first, &second);
+        let two = || found(2.0, 2.0, 3.0);
+        assert_eq!(outcome(two(), two()), RepetitionOutcome::Holds);
+        assert_eq!(outcome(two(), found(5.0, 5.0, 6.0)), RepetitionOutcome::Contradicts);
+        assert_eq!(outcome(two(), found(2.0, 2.0, 5.0)), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&two(), &two()), RepetitionOutcome::Undecided);
+    }
+
     fn without(why: Irregular, sustained: Option<f64>) -> Capacity {
         let irregular = vec![why];
         let found = found(1.0, 1.0, 1.0);
@@ -123,7 +150,7 @@ mod tests {
     #[test]
     fn estimates_agree_if_their_intervals_overlap() {
         let first = found(770.0, 760.0, 780.0);
-        let outcome = |estimate, low, high| repeat_capacity(&first, &found(estimate, low, high));
+        let outcome = |estimate, low, high| repeated(&first, &found(estimate, low, high));
         assert_eq!(outcome(790.0, 779.0, 800.0), RepetitionOutcome::Holds);
         assert_eq!(outcome(900.0, 880.0, 920.0), RepetitionOutcome::Contradicts);
         assert_eq!(outcome(600.0, 590.0, 610.0), RepetitionOutcome::Contradicts);
@@ -132,9 +159,9 @@ mod tests {
     #[test]
     fn intervals_are_never_narrower_than_the_error_of_a_search() {
         let (first, second) = (found(770.0, 769.9, 770.1), found(790.0, 789.9, 790.1));
-        assert_eq!(repeat_capacity(&first, &second), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&first, &second), RepetitionOutcome::Holds);
         let third = found(830.0, 829.9, 830.1);
-        assert_eq!(repeat_capacity(&first, &third), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&first, &third), RepetitionOutcome::Contradicts);
     }
 
     #[test]
@@ -146,15 +173,12 @@ mod tests {
             ..found(fails, fails, fails)
         };
         let first = cliff(70_236.0, 72_408.0);
-        let outcome = |second| repeat_capacity(&first, &second);
+        let outcome = |second| repeated(&first, &second);
         assert_eq!(outcome(cliff(68_660.0, 74_004.0)), RepetitionOutcome::Holds);
         assert_eq!(outcome(cliff(60_000.0, 62_000.0)), RepetitionOutcome::Contradicts);
         // Cliffs that are known to half a percent, 1.5 % and 8 % apart.
-        assert_eq!(
-            repeat_capacity(&cliff(800.0, 804.0), &cliff(816.0, 820.0)),
-            RepetitionOutcome::Holds
-        );
-        let apart = repeat_capacity(&cliff(800.0, 804.0), &cliff(866.0, 870.0));
+        assert_eq!(repeated(&cliff(800.0, 804.0), &cliff(816.0, 820.0)), RepetitionOutcome::Holds);
+        let apart = repeated(&cliff(800.0, 804.0), &cliff(866.0, 870.0));
         assert_eq!(apart, RepetitionOutcome::Contradicts);
         let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
         assert_eq!(outcome(unconfirmed), RepetitionOutcome::Undecided);
@@ -170,16 +194,16 @@ mod tests {
         };
         let second =
             Capacity { sustained: Some(742.0), fails: Some(773.0), ..found(811.0, 791.0, 832.0) };
-        assert_eq!(repeat_capacity(&wide, &second), RepetitionOutcome::Undecided);
-        assert_eq!(repeat_capacity(&second, &wide), RepetitionOutcome::Undecided);
-        assert_eq!(repeat_capacity(&wide, &wide), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&wide, &second), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&second, &wide), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&wide, &wide), RepetitionOutcome::Undecided);
         let apart = Capacity { sustained: Some(900.0), fails: Some(950.0), ..second.clone() };
-        assert_eq!(repeat_capacity(&wide, &apart), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&wide, &apart), RepetitionOutcome::Contradicts);
         // The intervals overlap, and one confirmed half of the other's value.
         let why = vec![Irregular::NotLocated { low: 400.0, high: 832.0 }];
         let low = Capacity { sustained: Some(400.0), irregular: why, ..second.clone() };
-        assert_eq!(repeat_capacity(&second, &low), RepetitionOutcome::Undecided);
-        assert_eq!(repeat_capacity(&second, &second), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&second, &low), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&second, &second), RepetitionOutcome::Holds);
     }
 
     #[test]
@@ -187,7 +211,7 @@ mod tests {
         let first = found(770.0, 760.0, 780.0);
         let failed = |why, sustained| {
             let second = Capacity { irregular: vec![why], sustained, ..first.clone() };
-            (repeat_capacity(&first, &second), repeat_capacity(&second, &second))
+            (repeated(&first, &second), repeated(&second, &second))
         };
         let expected = (RepetitionOutcome::Contradicts, RepetitionOutcome::Holds);
         assert_eq!(failed(Irregular::HoldFailed { value: 760.0 }, None), expected);
@@ -207,20 +231,20 @@ mod tests {
         let spent = Irregular::BudgetSpent { phase: Phase::Shrink };
         let first = Capacity { fails: Some(72_408.0), ..without(spent, Some(70_236.0)) };
         let agrees = found(71_000.0, 70_900.0, 71_100.0);
-        assert_eq!(repeat_capacity(&first, &agrees), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&first, &agrees), RepetitionOutcome::Holds);
         let differs = found(80_000.0, 79_000.0, 81_000.0);
-        assert_eq!(repeat_capacity(&first, &differs), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&first, &differs), RepetitionOutcome::Contradicts);
     }
 
     #[test]
     fn results_without_estimates_agree_if_they_are_of_one_kind() {
         let never = without(Irregular::NeverFails { highest: 9.0 }, Some(9.0));
         let always = without(Irregular::AlwaysFails { lowest: 0.1 }, None);
-        assert_eq!(repeat_capacity(&never, &never), RepetitionOutcome::Holds);
-        assert_eq!(repeat_capacity(&always, &always), RepetitionOutcome::Holds);
-        assert_eq!(repeat_capacity(&never, &always), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&never, &never), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&always, &always), RepetitionOutcome::Holds);
+        assert_eq!(repeated(&never, &always), RepetitionOutcome::Contradicts);
         let regular = found(770.0, 760.0, 780.0);
-        assert_eq!(repeat_capacity(&always, &regular), RepetitionOutcome::Contradicts);
-        assert_eq!(repeat_capacity(&never, &regular), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&always, &regular), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&never, &regular), RepetitionOutcome::Undecided);
     }
 }

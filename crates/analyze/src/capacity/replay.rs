@@ -261,14 +261,18 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Rounds a value to one that can be set: a whole number, or five significant digits.
-pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
-    if vary.is_whole() {
-        return value.round().max(1.0);
-    }
-    let digits = 4 - value.abs().log10().floor() as i32;
-    let scale = 10f64.powi(digits);
-    (value * scale).round() / scale
+/// Rounds a value to one that can be set: a whole number, or five significant digits, and at most
+/// the largest value that may be tried.
+pub(super) fn settable(order: &CapacityOrder, value: f64) -> f64 {
+    let rounded = match order.vary.is_whole() {
+        true => value.round().max(1.0),
+        false => {
+            let digits = 4 - value.abs().log10().floor() as i32;
+            let scale = 10f64.powi(digits);
+            (value * scale).round() / scale
+        }
+    };
+    order.highest.map_or(rounded, |highest| rounded.min(highest))
 }
 
 /// Returns true if a longer trial at the same value is more informative than a trial at the next

@@ -260,7 +260,7 @@ impl<'a> Rounds<'_, 'a> {
     fn narrow(&mut self) -> Result<Option<Found>, Pause> {
         let order = self.replay.order;
         let mut gap = self.gap();
-        while let Some(middle) = gap.middle(&order.vary, CLIFF) {
+        while let Some(middle) = gap.middle(order, CLIFF) {
             let outcome = self.replay.probe(middle, Phase::Shrink, EXTENDED)?;
             gap.add(middle, &outcome);
             let at_middle = self.replay.valid().filter(|trial| trial.value == middle);
@@ -313,6 +313,14 @@ impl<'a> Rounds<'_, 'a> {
         Bracket { low, high, undecided: None }
     }
 
+    /// Returns two neighbouring numbers of clients of which the smaller one passes and the larger
+    /// one fails. No fit can say more, as there is nothing between them.
+    fn neighbours(&self) -> Option<(f64, f64)> {
+        let Bracket { low, high, .. } = self.gap();
+        let is_whole = self.replay.order.vary.is_whole();
+        low.zip(high).filter(|(low, high)| is_whole && high - low <= 1.0)
+    }
+
     /// Returns a boundary between two neighbouring values.
     fn step(&self, low: f64, high: f64, limit: f64) -> Found {
         let valid: Vec<&Trial> = self.replay.valid().collect();
@@ -349,6 +357,11 @@ impl<'a> Rounds<'_, 'a> {
         };
         irregular.extend(judged.find_map(|it| boundary::drift(order, it, &self.trials)));
         irregular.extend(inversion);
+        if let Some((low, high)) = self.neighbours() {
+            // Further rounds would add nothing.
+            irregular.retain(|why| !matches!(why, Irregular::BudgetSpent { .. }));
+            return Some(Found { irregular, ..self.step(low, high, WHOLE_CLIFF) });
+        }
         let Some(found) = found else { return self.by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
         let (x, half) = (found.crossing.x, found.crossing.half_width);
@@ -419,7 +432,7 @@ fn values(order: &CapacityOrder, center: f64, span: f64, round: u32) -> [f64; VA
         }
     };
     shuffle(&mut values, order.seed, round);
-    values.map(|value| settable(&order.vary, value))
+    values.map(|value| settable(order, value))
 }
 
 /// Shuffles the values of a round (Fisher and Yates).

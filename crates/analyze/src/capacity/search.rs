@@ -26,7 +26,7 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 pub(super) const LOCATED: f64 = 1.25;
 
 /// The same as a difference of numbers of clients.
-const FEW_CLIENTS: f64 = 2.0;
+pub(super) const FEW_CLIENTS: f64 = 2.0;
 
 /// Knowledge of the search before the confirmation.
 struct Knowledge {
@@ -977,6 +977,73 @@ mod tests {
         assert!(trials.iter().all(|it| it.value >= 1.0 && it.value.fract() == 0.0));
         assert!((capacity.estimate.unwrap() - 23.4).abs() < 0.7, "{:?}", capacity.estimate);
         assert!((20.0..=23.0).contains(&capacity.sustained.unwrap()), "{:?}", capacity.sustained);
+    }
+
+    /// The retreat of the last attempt is as large as one may be.
+    #[test]
+    fn value_that_is_overloaded_in_every_attempt_is_not_confirmed() {
+        let capacity = found(|request| match request.phase {
+            Phase::Confirm(_) => Trial { errors: 3, ..regular(request) },
+            _ => regular(request),
+        });
+        assert_eq!(capacity.sustained, None);
+        check(&capacity, |it| matches!(it, Irregular::NotConfirmed { .. }));
+        let last = |it: &&super::super::result::JudgedTrial| it.phase == Phase::Confirm(4);
+        assert!(capacity.trials.iter().any(|it| last(&it)), "{capacity:?}");
+    }
+
+    /// At 765/s, 0.91 % of the requests are slow.
+    #[test]
+    fn largest_value_near_the_boundary_is_not_said_to_pass() {
+        for seed in 1..=8 {
+            let order = CapacityOrder { highest: Some(765.0), ..order() };
+            let (capacity, _) = run(&order, |it| noisy(it, it.value, queue(it.value), seed));
+            let passes = |why: &Irregular| matches!(why, Irregular::NeverFails { .. });
+            assert!(!capacity.irregular.iter().any(passes), "{seed}: {capacity:?}");
+            assert!(capacity.sustained > Some(0.9 * QUEUE), "{seed}: {capacity:?}");
+        }
+    }
+
+    /// Returns a search of clients of which `most` meet the condition, and one more is far from it.
+    fn few_clients(most: f64, highest: f64, seed: u64) -> (Capacity, Vec<Trial>) {
+        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
+        let (first, highest, seed_of_order) = (1.0, Some(highest), base::Seed(seed));
+        let order = CapacityOrder { vary, first, highest, seed: seed_of_order, ..order() };
+        run(&order, |request| {
+            let beyond = request.value - most;
+            let share = if beyond > 0.0 { 0.03 * beyond } else { 0.002 };
+            let per_s = 200.0 * request.value.min(most);
+            Trial { offered_per_s: None, ..noisy(request, per_s, share.min(1.0), seed) }
+        })
+    }
+
+    #[test]
+    fn boundary_between_two_numbers_of_clients_is_found() {
+        for (most, seed) in (1..=4).flat_map(|most| (1..=8).map(move |seed| (most, seed))) {
+            let most = f64::from(most);
+            let (capacity, _) = few_clients(most, 512.0, seed);
+            let found = (capacity.sustained, capacity.fails, capacity.irregular.as_slice());
+            assert_eq!(
+                found,
+                (Some(most), Some(most + 1.0), &[][..]),
+                "{most} {seed}: {capacity:?}"
+            );
+        }
+    }
+
+    /// The workload has no connection for more clients, and `highest` may be a limit of the server.
+    #[test]
+    fn no_trial_exceeds_the_largest_value() {
+        let (capacity, trials) = few_clients(3.0, 4.0, 1);
+        assert!(trials.iter().all(|it| it.value <= 4.0), "{trials:?}");
+        assert_eq!((capacity.sustained, capacity.fails), (Some(3.0), Some(4.0)));
+        for highest in [780.0, 765.432_1, 640.0] {
+            let order = CapacityOrder { highest: Some(highest), ..order() };
+            let (capacity, trials) = run(&order, regular);
+            let largest = trials.iter().map(|it| it.value).fold(0.0, f64::max);
+            assert!(largest == highest, "{largest} {highest}");
+            assert!(capacity.sustained.is_some(), "{capacity:?}");
+        }
     }
 
     #[test]

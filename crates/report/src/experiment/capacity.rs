@@ -6,8 +6,8 @@ use analyze::capacity::{
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
-use workload::Metric;
 use workload::question::{Condition, VariedLoad};
+use workload::{Metric, Side};
 
 use crate::number::{self, NONE};
 use crate::page::Align;
@@ -130,8 +130,24 @@ impl CapacityView {
                 number::percent(allowed)
             ))
         };
+        let averaged = |(position, condition): (usize, &Condition)| {
+            let value = |it: &&TrialView| match it.trial.measures.get(position)? {
+                Measure::Value { value, .. } => Some(*value),
+                Measure::Count(_) | Measure::Missing => None,
+            };
+            let values = trials.iter().map(value).collect::<Option<Vec<f64>>>()?;
+            let value = values.iter().sum::<f64>() / values.len() as f64;
+            let holds = match condition.slo.side {
+                Side::Below => value < condition.slo.bound,
+                Side::Above => value > condition.slo.bound,
+            };
+            let measure = Measure::Value { value, standard_error: None };
+            let outcome = if holds { "pass" } else { "not met" };
+            Some(format!("{}: {outcome}", met(condition, measure)))
+        };
+        let conditions = self.order.conditions.iter().enumerate();
         let all: Vec<String> =
-            self.order.conditions.iter().enumerate().filter_map(pooled).collect();
+            conditions.filter_map(|it| pooled(it).or_else(|| averaged(it))).collect();
         let number = number::count(trials.len() as u64, "trial");
         (!all.is_empty() && !trials.is_empty())
             .then(|| format!("{number} together: {}", all.join("; ")))
@@ -321,9 +337,9 @@ impl CapacityView {
             ),
             Irregular::Drifts { change } => drift(*change),
             Irregular::NotConfirmed { lowest } => format!(
-                "Irregular: no value down to {} was confirmed with fresh seeds. Write a larger \
-                 `budget`, or a longer `trial`",
-                value(lowest)
+                "Irregular: no value down to {} was confirmed with fresh seeds. {}",
+                value(lowest),
+                self.remedy_of_confirmation()
             ),
             Irregular::HoldFailed { value } => self.hold_failed(*value),
             Irregular::Unmet { condition } => {
@@ -334,6 +350,22 @@ impl CapacityView {
                  longer `trial`"
                     .to_owned()
             }
+        }
+    }
+
+    /// Returns the next thing to do if no value was confirmed. More trials do not help if some of
+    /// their requests failed.
+    fn remedy_of_confirmation(&self) -> String {
+        let has_errors = |it: &TrialView| {
+            let is_error = matches!(it.outcome, TrialOutcome::Fail(FailReason::Errors { .. }));
+            is_error && matches!(it.trial.phase, Phase::Confirm(_))
+        };
+        match self.trials.iter().any(has_errors) {
+            true => {
+                let job = self.order.vary.job();
+                format!("Requests failed: if that may be, write `slo = failed({job}) < 0.1%`")
+            }
+            false => "Write a larger `budget`, or a longer `trial`".to_owned(),
         }
     }
 
@@ -598,7 +630,7 @@ fn during(phase: &Phase) -> String {
 pub(super) mod tests {
     use analyze::capacity::{Boundary, Counted, Interval, judge_trial};
     use base::{Nanos, Seed};
-    use workload::{Side, Slo, Statistic};
+    use workload::{Slo, Statistic};
 
     use super::super::fixtures::{experiment, text_of};
     use super::super::view::ExperimentView;
@@ -767,6 +799,38 @@ pub(super) mod tests {
         assert_eq!(view.confirmation().as_deref(), Some(words));
         let text = text_of(&with_search(view));
         assert!(text.contains(&format!("\nconfirmed  {words}\n")), "{text}");
+    }
+
+    #[test]
+    fn value_that_failed_requests_keep_from_confirmation_has_a_remedy() {
+        let mut view = search();
+        let why = Irregular::NotConfirmed { lowest: 740.0 };
+        assert!(view.irregular(&why).contains("larger `budget`"), "{}", view.irregular(&why));
+        let mut failed = trial(740.0, Phase::Confirm(1), 0);
+        failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
+        view.trials.push(failed);
+        let words = "Requests failed: if that may be, write `slo = failed(read) < 0.1%`";
+        assert!(view.irregular(&why).ends_with(words), "{}", view.irregular(&why));
+    }
+
+    #[test]
+    fn mean_of_all_trials_together_confirms_a_value() {
+        let slo = Slo {
+            text: "mean(read) < 5ms".to_owned(),
+            metric: Metric::Response(Statistic::Mean),
+            side: Side::Below,
+            bound: 5e6,
+        };
+        let mut view = search();
+        view.order.conditions = vec![Condition { job: "read".to_owned(), slo }];
+        let timed = |mean_ns: f64| {
+            let mut timed = trial(740.0, Phase::Confirm(1), 0);
+            timed.trial.measures = vec![Measure::Value { value: mean_ns, standard_error: None }];
+            timed
+        };
+        view.trials = vec![timed(4e6), timed(4.4e6)];
+        let words = "2 trials together: 4.20 ms for mean(read) < 5ms: pass";
+        assert_eq!(view.confirmation().as_deref(), Some(words));
     }
 
     #[test]

@@ -82,7 +82,8 @@ fn in_words(curve: &ArmCurve) -> String {
 
 /// Compares two searches that have ended.
 fn repeated(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
-    let outcome = repeat_capacity(first.found.as_ref()?, second.found.as_ref()?);
+    let load = &first.order.vary;
+    let outcome = repeat_capacity(load, first.found.as_ref()?, second.found.as_ref()?);
     let [first, second] = [first, second].map(CapacityView::estimate);
     Some(RepeatedCapacity { first, second, outcome })
 }

@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::vary::Vary;
 use crate::check::{NamedSlo, named_slos, never_holds};
 use crate::keys::SectionKind;
-use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo};
+use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{enumeration, quoted};
@@ -29,7 +29,8 @@ pub(super) struct CapacityDraft<'f> {
     highest: Option<(f64, Excerpt<'f>)>,
     trial: Nanos,
     budget: Nanos,
-    hold: Option<Nanos>,
+    /// Length of the hold, and its place.
+    hold: Option<(Nanos, Excerpt<'f>)>,
     /// Position of the header.
     span: Span,
 }
@@ -70,7 +71,7 @@ pub(super) fn read<'f>(
         highest: number("highest", sink),
         trial: trial.unwrap_or(CapacityQuestion::default_trial(budget)),
         budget,
-        hold: length(&fields, "hold", sink),
+        hold: length(&fields, "hold", sink).zip(fields.one("hold")),
         vary,
         span: section.span,
     }
@@ -115,7 +116,16 @@ impl CapacityDraft<'_> {
             sink.error(|| error);
             return None;
         }
-        self.check_jobs(load.job(), plan, sink);
+        self.check_jobs(load, plan, sink);
+        if let Some((hold, place)) = self.hold.filter(|(hold, _)| *hold < self.trial) {
+            sink.error(|| {
+                place
+                    .error(format!("a hold of {hold} is shorter than a trial, {}", self.trial))
+                    .help(
+                        "write a longer `hold` or a shorter `trial`: a short hold fails by chance",
+                    )
+            });
+        }
         let mut conditions = Vec::new();
         for one in &self.slos {
             let judged = one.judged(plan).and_then(|job| {
@@ -144,9 +154,9 @@ impl CapacityDraft<'_> {
         Some(self.question(load, conditions, most))
     }
 
-    /// Reports jobs that start after the end of a trial, and a `count` of the varied job, which may
-    /// end it before a trial does.
-    fn check_jobs(&self, varied: &str, plan: &Plan, sink: &mut Sink) {
+    /// Reports jobs that start after the end of a trial, and keys of the varied job that end it
+    /// before a trial does, or give its rate another meaning.
+    fn check_jobs(&self, load: &VariedLoad, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {
             let (name, start) = (job.name(), job.start);
@@ -157,11 +167,28 @@ impl CapacityDraft<'_> {
                         .help(format!("a trial takes {trial}: write a longer `trial`"))
                 });
             }
-            if name == varied && job.count.is_some() {
+            if name != load.job() {
+                continue;
+            }
+            let ends = [("count", job.count.is_some()), ("stop", job.stop.is_some())];
+            for (key, _) in ends.into_iter().filter(|(_, is_set)| *is_set) {
                 sink.error(|| {
-                    let message = format!("[{name}] has a `count`, which may end before a trial");
-                    Diagnostic::error(self.span, message)
-                        .help("leave out `count`: the search sets the length of each trial")
+                    let message = format!("[{name}] has a `{key}`, which may end before a trial");
+                    let help =
+                        format!("leave out `{key}`: the search sets the length of each trial");
+                    Diagnostic::error(self.span, message).help(help)
+                });
+            }
+            let batch = job.arrivals().map_or(1, |(_, batch)| batch);
+            if batch > 1 {
+                sink.error(|| {
+                    let message = format!(
+                        "[{name}] has {batch} requests per arrival, and a search counts requests: \
+                         its rates would be {batch} times too small"
+                    );
+                    Diagnostic::error(self.span, message).help(format!(
+                        "leave out `batch-size`, or write `[sweep] vary = rate({name})`"
+                    ))
                 });
             }
         }
@@ -184,7 +211,7 @@ impl CapacityDraft<'_> {
             vary,
             trial: self.trial,
             budget: self.budget,
-            hold: self.hold,
+            hold: self.hold.map(|(hold, _)| hold),
         }
     }
 }
@@ -196,6 +223,9 @@ fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Resu
     }
     match (one.slo.side, one.slo.metric) {
         (Side::Below, Metric::Throughput) => return Err(upper_throughput(one, job, load)),
+        (Side::Below, Metric::Response(Statistic::Max) | Metric::Service(Statistic::Max)) => {
+            return Err(maximum(one.place));
+        }
         (Side::Below, Metric::Response(_) | Metric::Service(_) | Metric::Failed) => return Ok(()),
         (Side::Above, Metric::Response(_) | Metric::Service(_) | Metric::Failed) => {
             return Err(lower_bound(one.place));
@@ -224,6 +254,16 @@ fn lower_bound(place: Excerpt<'_>) -> Diagnostic {
     let message = format!("{} is a lower bound, which a larger load meets", quoted(place.text()));
     let upper = place.text().replace('>', "<");
     place.error(message).help(format!("write an upper bound: `slo = {upper}`"))
+}
+
+/// Returns the error of a bound of the largest time: the more requests, the larger it is.
+fn maximum(place: Excerpt<'_>) -> Diagnostic {
+    let message = format!(
+        "{} depends on the length of a trial: more requests have a larger maximum",
+        quoted(place.text())
+    );
+    let quantile = place.text().replacen("max", "p99.9", 1);
+    place.error(message).help(format!("write a quantile: `slo = {quantile}`"))
 }
 
 /// Returns the error of an upper bound of throughput: it limits the load that the search sets, or

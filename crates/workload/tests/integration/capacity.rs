@@ -182,6 +182,16 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
         "[read] has a `count`, which may end before a trial",
         "leave out `count`: the search sets the length of each trial",
     );
+    check(
+        &SEARCH.replace("query = select 1", "query = select 1\nstop = 5s"),
+        "[read] has a `stop`, which may end before a trial",
+        "leave out `stop`: the search sets the length of each trial",
+    );
+    check_lines(
+        "hold = 9s",
+        "a hold of 9s is shorter than a trial, 10s",
+        "write a longer `hold` or a shorter `trial`: a short hold fails by chance",
+    );
     check_lines("first = 0", "`0` is not above 0", "write for example `first = 1k`");
     check_lines("budget = 0s", "`0s` is not above 0", "times have a unit: `30s`, `15m`");
     check_lines("hold = 31d", "`31d` is longer than 720h", "times have a unit: `30s`, `15m`");
@@ -218,6 +228,36 @@ fn load_that_does_not_grow_with_its_value_is_refused() {
         "[read] has arrivals: more workers do not raise its load",
         "write `vary = rate(read)`",
     );
+}
+
+/// The rate of a job counts arrivals, and the answer counts requests.
+#[test]
+fn several_requests_per_arrival_are_refused() {
+    let text = SEARCH.replace("query = select 1", "query = select 1\nbatch-size = 10");
+    check(
+        &text,
+        "[read] has 10 requests per arrival, and a search counts requests: its rates would be 10 \
+         times too small",
+        "leave out `batch-size`, or write `[sweep] vary = rate(read)`",
+    );
+    search(&text.replace("= 10", "= 1"));
+    let beside = format!("{SEARCH}[bursts]\nquery = select 2\nrate = 5\nbatch-size = 10\n");
+    assert_eq!(search(&beside).conditions.len(), 1);
+}
+
+/// The largest time grows with the number of requests.
+#[test]
+fn condition_on_the_largest_time_is_refused() {
+    for (metric, quantile) in [("max", "p99.9"), ("service.max", "service.p99.9")] {
+        check(
+            &SEARCH.replace("p99(read)", &format!("{metric}(read)")),
+            &format!(
+                "`{metric}(read) < 30ms` depends on the length of a trial: more requests have a \
+                 larger maximum"
+            ),
+            &format!("write a quantile: `slo = {quantile}(read) < 30ms`"),
+        );
+    }
 }
 
 #[test]
