@@ -4,6 +4,7 @@
 //! links. A file that cannot be used is named with the reason, and is not an error; neither is a
 //! copy of another record.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
@@ -11,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use analyze::capacity::Irregular;
 use analyze::compare::{ArmId, Unfinished};
-use analyze::history::{HistoryRun, SearchFigures};
-use archive::{Archive, RecordError, RecordErrorKind, RunState};
+use analyze::history::{FoundLoad, HistoryRun, SearchFigures};
+use analyze::saturate::NextSaturationStep;
+use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind, RunState};
 use base::WallTime;
 use lab::comparison::{ComparedRun, SeriesKey};
-use lab::experiment::{RecordedRun, RecordedSearch};
+use lab::experiment::{RecordedRun, RecordedSearch, is_of_another_search};
 use record::EndKind;
 use record::environment::assay::LABEL;
 use record::environment::known;
@@ -155,9 +157,9 @@ impl RecordFolder {
         found.add_without_copies(files);
         found.skipped.sort_by(|one, other| one.file.cmp(&other.file));
         // Records in virtual time begin at the same instant: their names decide.
-        found
-            .records
-            .sort_by(|one, other| (one.started, &one.file).cmp(&(other.started, &other.file)));
+        found.records.sort_by(|one, other| {
+            one.started.cmp(&other.started).then_with(|| by_numbers(&one.file, &other.file))
+        });
         Ok(found)
     }
 
@@ -225,6 +227,40 @@ fn search(folder: &Path, levels: usize, found: &mut Vec<PathBuf>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Compares names by the numbers in them: digits that follow each other are one number, so
+/// `2.assay` is before `10.assay`.
+fn by_numbers(one: &str, other: &str) -> Ordering {
+    let (mut ours, mut theirs) = (one.as_bytes(), other.as_bytes());
+    loop {
+        let [own, their] = [ours, theirs].map(leading_part);
+        let (Some(first), Some(second)) = (own.first(), their.first()) else {
+            // Names such as `1` and `01` have equal numbers.
+            return own.len().cmp(&their.len()).then_with(|| one.cmp(other));
+        };
+        let order = match first.is_ascii_digit() && second.is_ascii_digit() {
+            true => number(own).cmp(&number(their)),
+            false => first.cmp(second),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+        (ours, theirs) = (&ours[own.len()..], &theirs[their.len()..]);
+    }
+}
+
+/// Returns the digits at the beginning of a name, or else its first byte; nothing at its end.
+fn leading_part(name: &[u8]) -> &[u8] {
+    let digits = name.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    &name[..digits.max(1).min(name.len())]
+}
+
+/// Returns digits in a form that is ordered like their number, which may be larger than any integer
+/// type.
+fn number(digits: &[u8]) -> (usize, &[u8]) {
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    (digits.len() - zeros, &digits[zeros..])
 }
 
 /// A reason with its details.
@@ -309,8 +345,7 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
 }
 
 fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
-    let recorded = RecordedExperiment::read(path)
-        .map_err(|_| Skip::new(SkipReason::Damaged, "its question or its runs"))?;
+    let recorded = RecordedExperiment::read(path).map_err(|_| unread_experiment(path))?;
     match recorded.unfinished() {
         None => {}
         Some(Unfinished::Interrupted) => {
@@ -334,6 +369,18 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
+/// Returns the reason why the record of an experiment cannot be read.
+fn unread_experiment(path: &Path) -> Skip {
+    let is_other = ExperimentContent::read(path).is_ok_and(|it| is_of_another_search(&it));
+    match is_other {
+        true => {
+            let details = "its capacity search was made by another version of Assay";
+            Skip::new(SkipReason::Unreadable, details)
+        }
+        false => Skip::new(SkipReason::Damaged, "its question or its runs"),
+    }
+}
+
 /// Returns the records of the arms, of a sweep at each point: points have different loads, and no
 /// common mean.
 fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>, RecordError> {
@@ -351,15 +398,36 @@ fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>,
         let run = ComparedRun::of(&archive, file.to_owned(), first.figures.clone())?;
         let vary = recorded.outline.sweep.as_ref().map(|sweep| sweep.vary.clone());
         let point = vary.zip(arm_point.point.clone());
+        let record = record_of(&archive, file, run);
+        let figures = counting.iter().map(|run| run.figures.clone()).collect();
+        let (key, result) = match found_load(recorded) {
+            Some(found) => {
+                let question = recorded.fact(EXPERIMENT).unwrap_or_default();
+                let key = SeriesKey::of_saturated(record.key, &found.load, question);
+                (key, HistoryRun::Saturated(figures, found))
+            }
+            None => (record.key, HistoryRun::Runs(figures)),
+        };
         records.push(HistoryRecord {
             label: recorded.label().map(str::to_owned),
             arm: Some(arm_of(recorded, first.arm)),
             point: point.map(|(vary, value)| RecordedPoint { vary, value }),
-            result: HistoryRun::Runs(counting.iter().map(|run| run.figures.clone()).collect()),
-            ..record_of(&archive, file, run)
+            key,
+            result,
+            ..record
         });
     }
     Ok(records)
+}
+
+/// Returns the load that the experiment has found for its arms, if it searched for one.
+fn found_load(recorded: &RecordedExperiment) -> Option<FoundLoad> {
+    match (&recorded.outline.saturate, recorded.saturation) {
+        (Some(question), Some(NextSaturationStep::Found(found))) => {
+            Some(FoundLoad { load: question.vary.clone(), value: found.value })
+        }
+        (Some(_), Some(_)) | (None, _) | (_, None) => None,
+    }
 }
 
 fn arm_of(recorded: &RecordedExperiment, arm: ArmId) -> RecordedArm {
@@ -397,4 +465,35 @@ fn of_search(
         }),
         ..record
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_numbers;
+
+    #[test]
+    fn names_are_ordered_by_the_numbers_in_them() {
+        let ordered = [
+            "0.assay",
+            "01.assay",
+            "1.assay",
+            "2.assay",
+            "2.b.assay",
+            "10.assay",
+            "18446744073709551616.assay",
+            "r-9/2.assay",
+            "r.assay",
+            "r1.assay",
+            "r1a.assay",
+            "r10.assay",
+            "s",
+            "sa",
+            "ö2",
+            "ö10",
+        ];
+        let mut sorted = ordered;
+        sorted.reverse();
+        sorted.sort_by(|one, other| by_numbers(one, other));
+        assert_eq!(sorted, ordered);
+    }
 }

@@ -10,17 +10,19 @@ use workload::question::{CpuMode, Quantity, RunMetric, Scale, TimeStatistic, Var
 pub enum HistoryMetric {
     /// A metric of runs, with the name of its job or table.
     Run(RunMetric),
-    /// A result of the capacity searches that vary this load.
+    /// A result of the searches that vary this load.
     Search(SearchResult, VariedLoad),
 }
 
-/// A result of a capacity search: a value of the load that it varies.
+/// A result of a search: a value of the load that it varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchResult {
     /// The largest value that was confirmed.
     Sustained,
     /// The value at which the binding condition reaches its bound.
     Estimate,
+    /// The value that fills the baseline, at which the arms of an experiment are compared.
+    Saturated,
 }
 
 /// A metric as it is asked for: of the job in parentheses, or of all jobs.
@@ -34,12 +36,14 @@ pub struct MetricName {
 
 impl SearchResult {
     /// All results.
-    pub(super) const ALL: [SearchResult; 2] = [SearchResult::Sustained, SearchResult::Estimate];
+    pub(super) const ALL: [SearchResult; 3] =
+        [SearchResult::Sustained, SearchResult::Estimate, SearchResult::Saturated];
 
     fn name(self) -> &'static str {
         match self {
             SearchResult::Sustained => "sustained",
             SearchResult::Estimate => "estimate",
+            SearchResult::Saturated => "saturated",
         }
     }
 }

@@ -12,9 +12,20 @@ pub enum HistoryRun {
     /// Figures of runs with the same plan: of a single run, or of an arm of an experiment, at one
     /// point if it has a sweep.
     Runs(Vec<RunFigures>),
+    /// Figures of runs of an arm at the load that the experiment has found.
+    Saturated(Vec<RunFigures>, FoundLoad),
     /// The result of a capacity search. The figures of its trials are at different loads, and have
     /// no mean.
     Search(SearchFigures),
+}
+
+/// The load at which an experiment compares its arms, found by the experiment itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundLoad {
+    /// The load that was varied.
+    pub load: VariedLoad,
+    /// Its value.
+    pub value: f64,
 }
 
 /// The result of a capacity search in a history.
@@ -58,8 +69,12 @@ impl HistoryRun {
     /// Returns the reason why the record is left out: all of its runs, or its search, are INVALID.
     pub fn left_out(&self) -> Option<LeftOut> {
         match self {
-            HistoryRun::Runs(runs) if valid(runs).next().is_some() => None,
-            HistoryRun::Runs(runs) => {
+            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _)
+                if valid(runs).next().is_some() =>
+            {
+                None
+            }
+            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
                 let mut checks: Vec<CheckKind> = Vec::new();
                 for check in runs.iter().flat_map(|run| run.verdict.with(Status::Invalid)) {
                     if !checks.contains(&check) {
@@ -79,7 +94,7 @@ impl HistoryRun {
     /// them are.
     pub fn status(&self) -> Status {
         match self {
-            HistoryRun::Runs(runs) => {
+            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
                 valid(runs).map(|run| run.verdict.status()).max().unwrap_or(Status::Invalid)
             }
             HistoryRun::Search(search) => search.status,
@@ -90,6 +105,7 @@ impl HistoryRun {
     pub fn metrics(&self) -> Vec<HistoryMetric> {
         match self {
             HistoryRun::Runs(runs) => metrics_of(runs.iter()),
+            HistoryRun::Saturated(runs, found) => with_load(metrics_of(runs.iter()), found),
             HistoryRun::Search(search) => search.metrics(),
         }
     }
@@ -98,6 +114,8 @@ impl HistoryRun {
     pub(super) fn valid_metrics(&self) -> Vec<HistoryMetric> {
         match self {
             HistoryRun::Runs(runs) => metrics_of(valid(runs)),
+            HistoryRun::Saturated(..) if self.left_out().is_some() => Vec::new(),
+            HistoryRun::Saturated(runs, found) => with_load(metrics_of(valid(runs)), found),
             HistoryRun::Search(search) if search.status == Status::Invalid => Vec::new(),
             HistoryRun::Search(search) => search.metrics(),
         }
@@ -107,7 +125,16 @@ impl HistoryRun {
     /// or the search does not have it.
     pub(super) fn value(&self, metric: &HistoryMetric) -> Option<f64> {
         match (self, metric) {
-            (HistoryRun::Runs(runs), HistoryMetric::Run(metric)) => mean_of(runs, metric),
+            (
+                HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _),
+                HistoryMetric::Run(metric),
+            ) => mean_of(runs, metric),
+            (HistoryRun::Saturated(_, found), HistoryMetric::Search(result, load)) => {
+                let is_it = self.left_out().is_none()
+                    && *result == SearchResult::Saturated
+                    && found.load == *load;
+                is_it.then_some(found.value)
+            }
             (HistoryRun::Search(search), HistoryMetric::Search(result, load)) => {
                 let is_it = search.status != Status::Invalid && search.load == *load;
                 search.value(*result).filter(|_| is_it)
@@ -121,7 +148,7 @@ impl HistoryRun {
     /// `None` if a run has none.
     pub fn canary_ns(&self) -> Option<f64> {
         match self {
-            HistoryRun::Runs(runs) => {
+            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
                 mean(&valid(runs).map(RunFigures::canary_ns).collect::<Option<Vec<f64>>>()?)
             }
             HistoryRun::Search(search) => mean(&search.canaries_ns),
@@ -134,6 +161,7 @@ impl SearchFigures {
         match result {
             SearchResult::Sustained => self.sustained,
             SearchResult::Estimate => self.estimate,
+            SearchResult::Saturated => None,
         }
     }
 
@@ -152,6 +180,12 @@ fn metrics_of<'f>(runs: impl Iterator<Item = &'f RunFigures>) -> Vec<HistoryMetr
     measured.map(|(metric, _)| HistoryMetric::Run(metric.clone())).collect()
 }
 
+/// Adds the load of the runs to their metrics, as the first one.
+fn with_load(mut metrics: Vec<HistoryMetric>, found: &FoundLoad) -> Vec<HistoryMetric> {
+    metrics.insert(0, HistoryMetric::Search(SearchResult::Saturated, found.load.clone()));
+    metrics
+}
+
 fn mean_of(runs: &[RunFigures], metric: &RunMetric) -> Option<f64> {
     mean(&valid(runs).map(|run| run.get(metric).ok()).collect::<Option<Vec<f64>>>()?)
 }
@@ -163,6 +197,7 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::RunVerdict;
 
     fn search(status: Status) -> HistoryRun {
         HistoryRun::Search(SearchFigures {
@@ -187,6 +222,28 @@ mod tests {
         let other = HistoryMetric::Search(SearchResult::Sustained, load);
         assert_eq!((run.value(&other), run.left_out()), (None, None));
         assert_eq!((run.canary_ns(), run.status()), (Some(310.0), Status::Suspect));
+    }
+
+    #[test]
+    fn load_that_an_experiment_found_is_a_metric_of_its_runs() {
+        let bare = || RunFigures {
+            metrics: vec![(RunMetric::parse("throughput(read)").unwrap(), 400.0)],
+            ..RunFigures::bare(&["read"])
+        };
+        let load = VariedLoad::Concurrency { job: "read".to_owned() };
+        let found = FoundLoad { load, value: 4.0 };
+        let run = HistoryRun::Saturated(vec![bare(), bare()], found.clone());
+        let names: Vec<String> = run.valid_metrics().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["saturated(read)", "throughput(read)", "throughput(read)"]);
+        let values: Vec<Option<f64>> = run.metrics().iter().map(|it| run.value(it)).collect();
+        assert_eq!(values, [Some(4.0), Some(400.0), Some(400.0)]);
+        let other = VariedLoad::Rate { job: "read".to_owned() };
+        assert_eq!(run.value(&HistoryMetric::Search(SearchResult::Saturated, other)), None);
+        let mut spoiled = bare();
+        spoiled.verdict = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
+        let run = HistoryRun::Saturated(vec![spoiled], found);
+        assert!(run.valid_metrics().is_empty(), "{run:?}");
+        assert_eq!(run.value(&run.metrics()[0]), None);
     }
 
     #[test]

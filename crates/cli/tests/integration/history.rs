@@ -300,6 +300,61 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
+/// Four servers of 100 requests per second each are full with four clients, and eight with eight.
+#[test]
+fn load_that_fills_a_server_is_a_metric_of_one_series() {
+    let place = place();
+    place.write("read.ini", "duration = 20s\nwarmup = 2s\n[read]\nquery = select 1\n");
+    place.write(
+        "full.ini",
+        "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm a]\n[arm b]\n\
+         option.service = 12ms\n[saturate]\nvary = concurrency(read)\nvalues = 1..64 x2\n\
+         until = throughput gains < 10%\n",
+    );
+    experiments(&place, "full.ini", "sim:mmc?service=10ms&servers=4", 1..=1);
+    experiments(&place, "full.ini", "sim:mmc?service=10ms&servers=8", 2..=2);
+    let document = document(&place, &[]);
+    let series = document["series"].as_array().unwrap();
+    let arms: Vec<&Value> = series.iter().map(|one| &one["arm"]["name"]).collect();
+    assert_eq!((arms, points(&document)), (vec![&"a".into(), &"b".into()], vec![("", 2); 2]));
+    let saturated = metric(&document, "saturated");
+    assert_eq!((&saturated["job"], &saturated["unit"]), (&"read".into(), &"clients".into()));
+    let values: Vec<&Value> =
+        saturated["points"].as_array().unwrap().iter().map(|point| &point["value"]).collect();
+    assert_eq!(values, [&Value::from(4.0), &Value::from(8.0)]);
+    let text = place.assay(&["history", "nightly", "--metric", "saturated(read)"]).expect(0).stdout;
+    assert!(text.contains("8 clients") && !text.contains("throughput"), "{text}");
+}
+
+/// Runs in virtual time have no date.
+#[test]
+fn records_without_a_date_are_in_the_order_of_their_numbers() {
+    let place = place();
+    for number in [10, 9, 100] {
+        let record = format!("nightly/{number}.assay");
+        let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
+        place.assay(&line).expect(0);
+    }
+    let document = document(&place, &[]);
+    let records = document["series"][0]["records"].as_array().unwrap();
+    let files: Vec<&Value> = records.iter().map(|record| &record["file"]).collect();
+    assert_eq!(files, ["9.assay", "10.assay", "100.assay"]);
+}
+
+#[test]
+fn search_of_another_version_is_skipped_and_not_called_damaged() {
+    let place = place();
+    place.write("search.ini", SEARCH);
+    experiments(&place, "search.ini", FAST, 1..=1);
+    let connection = rusqlite::Connection::open(place.at("nightly/01.assay")).unwrap();
+    connection.execute("delete from experiment where key = 'search-method'", []).unwrap();
+    drop(connection);
+    let document = document(&place, &[]);
+    let skipped = &document["skipped"][0];
+    let words = "its capacity search was made by another version of Assay";
+    assert_eq!((&skipped["reason"], &skipped["details"]), (&"unreadable".into(), &words.into()));
+}
+
 /// Marks a record of virtual time as one of real time.
 fn mark_as_real(place: &Place, record: &str) {
     let connection = rusqlite::Connection::open(place.at(record)).unwrap();

@@ -15,6 +15,9 @@ const OF_GENERATOR: [&str; 3] = ["time", "threads", "spin"];
 /// Name of the section of a capacity search.
 const CAPACITY: &str = "capacity";
 
+/// Name of the section of a search for saturation.
+const SATURATE: &str = "saturate";
+
 /// Key that a capacity search sets for each trial, besides the load.
 const DURATION: &str = "duration";
 
@@ -53,12 +56,23 @@ impl SeriesKey {
     /// and `question` the printed experiment. Load and length differ from trial to
     /// trial, so the lines of the question take their place.
     pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
-        let of_question = line_name(CAPACITY, "");
+        trial.with_lines_of(CAPACITY, question, &[DURATION.to_owned(), line_of(load)])
+    }
+
+    /// Returns the key of runs at a load that an experiment finds, of which `run` is the key of a
+    /// run, `load` the varied load and `question` the printed experiment. The load differs from
+    /// experiment to experiment, so the lines of its search take its place.
+    pub fn of_saturated(run: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
+        run.with_lines_of(SATURATE, question, &[line_of(load)])
+    }
+
+    /// Replaces lines of the plan by the lines of a section of the printed experiment.
+    fn with_lines_of(self, section: &str, question: &str, replaced: &[String]) -> SeriesKey {
+        let of_question = line_name(section, "");
         let mut work = plan_lines(question);
         work.retain(|(name, _)| name.contains(&of_question));
-        let varied = [DURATION.to_owned(), line_name(load.job(), load.key())];
-        work.extend(trial.work.into_iter().filter(|(name, _)| !varied.contains(name)));
-        SeriesKey { work, ..trial }
+        work.extend(self.work.into_iter().filter(|(name, _)| !replaced.contains(name)));
+        SeriesKey { work, ..self }
     }
 
     /// Returns the first difference of the work: its name, and both values; `None` for a value that
@@ -74,6 +88,11 @@ impl SeriesKey {
         let mut both = names.map(|name| (name, [value(self, name), value(other, name)]));
         both.find(|(_, [first, second])| first != second)
     }
+}
+
+/// Returns the name of the line of a plan that has a load.
+fn line_of(load: &VariedLoad) -> String {
+    line_name(load.job(), load.key())
 }
 
 /// Returns the URLs of the sections `[target NAME]` of a printed plan.
@@ -132,6 +151,22 @@ mod tests {
         let third = of(&[query], "p99 < 30ms");
         let expected = ("slo of [capacity]", [Some("p99 < 20ms"), Some("p99 < 30ms")]);
         assert_eq!(first.difference(&third), Some(expected));
+    }
+
+    #[test]
+    fn search_for_saturation_stands_for_the_load_that_it_finds() {
+        let load = VariedLoad::Concurrency { job: "read".to_owned() };
+        let of = |clients: &str, duration: &str, until: &str| {
+            let run = [("duration", duration), ("concurrency of [read]", clients)];
+            let question = format!("[question]\nask = ?\n\n[saturate]\nuntil = {until}\n");
+            SeriesKey::of_saturated(key(&run), &load, &question)
+        };
+        let first = of("4", "10s", "throughput gains < 2%");
+        assert_eq!(first, of("8", "10s", "throughput gains < 2%"));
+        let other = of("4", "10s", "throughput gains < 5%");
+        assert_eq!(first.difference(&other).map(|(name, _)| name), Some("until of [saturate]"));
+        let longer = of("4", "20s", "throughput gains < 2%");
+        assert_eq!(first.difference(&longer).map(|(name, _)| name), Some("duration"));
     }
 
     #[test]

@@ -58,5 +58,7 @@ pub use recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, RunPlan, read_results, refuse};
 pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
 pub use schedule::{PlannedRun, Schedule};
-pub use search::{RecordedSearch, RecordedTrial, read_search, search_facts, search_order};
+pub use search::{
+    RecordedSearch, RecordedTrial, is_of_another_search, read_search, search_facts, search_order,
+};
 pub use warm_up::{evidence_of_run, found_warm_up, shared_warm_up};

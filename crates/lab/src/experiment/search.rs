@@ -198,9 +198,9 @@ pub(super) fn replayed(
     Ok(search)
 }
 
-/// Returns true for the trials of another version of the search. A search that has not begun has no
-/// facts yet.
-fn is_of_another_search(content: &ExperimentContent) -> bool {
+/// Returns true for the trials of another version of the search, which this program cannot continue
+/// or judge. A search that has not begun has no facts yet.
+pub fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
 }
