@@ -253,6 +253,9 @@ pub(crate) struct RunArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) file: FileArgs,
+    /// Check for a run in virtual time, which needs simulated servers and times that pass.
+    #[arg(long = "virtual")]
+    pub(crate) is_virtual: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -11,7 +11,8 @@ use crate::exit::Exit;
 use crate::reading::{self, AnyFile, Reading};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let text = match reading::read_any(&args.file, Reading::default())? {
+    let reading = Reading { is_virtual: args.is_virtual, record: None };
+    let text = match reading::read_any(&args.file, reading)? {
         AnyFile::Workload(file) => file.plan.to_text(),
         AnyFile::Experiment(file) => file.experiment.to_whole_text(),
     };

@@ -146,8 +146,11 @@ fn clients_that_make_no_virtual_time_pass_are_refused() {
         let run = ["run", "w.ini", "--virtual", "--out", "r.assay", "--url", url];
         place.assay(&run).refuses(&[words, "`think` or a `rate`", "sim:mm1?service=1ms"]);
         assert_eq!(place.names(), ["w.ini"]);
+        // In real time they pass.
         place.assay(&["check", "w.ini", "--url", url]).expect(0);
+        place.assay(&["check", "w.ini", "--virtual", "--url", url]).refuses(&[words]);
     }
     let paced = Place::with(&format!("{closed}think = 10ms\n"));
+    paced.assay(&["check", "w.ini", "--virtual", "--url", "sim:null"]).expect(0);
     paced.virtually("sim:null", &[]).expect(0);
 }
