@@ -56,6 +56,9 @@ pub enum JobObstacle {
     FewIntervals {
         /// Minimum number of intervals.
         fewest: usize,
+        /// Share of the requests that were open at the end of the window, if it is large: the load
+        /// may exceed the capacity.
+        open_share: Option<f64>,
     },
     /// The length of the warm-up was given.
     GivenWarmUp,

@@ -21,6 +21,11 @@ pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 /// which the job asks for more than it gets.
 const BUSY: f64 = 0.5;
 
+/// Number and share of the requests that are open at the end of a short window, beyond which the
+/// load may exceed the capacity.
+const FEWEST_LEFT_OPEN: f64 = 10.0;
+const LEFT_OPEN: f64 = 0.1;
+
 /// Input of the checks: the evidence, and its sums over the window.
 pub(crate) struct CheckInput<'a> {
     pub(crate) evidence: &'a Evidence,
@@ -163,6 +168,17 @@ impl<'a> CheckInput<'a> {
         let intervals: Vec<IntervalCounts> =
             intervals.skip_while(|interval| interval.due == 0.0).collect();
         open_share(&intervals, open.len(), Arrivals::of(job, 0).burst)
+    }
+
+    /// Returns the share of a job's requests that were open at the end of the window; `None` if it
+    /// is too small to doubt that the server keeps up.
+    pub(super) fn left_open(&self, account: AccountId) -> Option<f64> {
+        let Backlog { open, arrivals, .. } = self.backlog(&self.evidence.jobs[account.index()]);
+        let due: f64 = arrivals[arrivals.len().saturating_sub(open.len())..].iter().sum();
+        let left = *open.last()?;
+        let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
+        let is_material = left >= FEWEST_LEFT_OPEN && left > LEFT_OPEN * due;
+        (is_material && !is_lost).then(|| (left / due).min(1.0))
     }
 
     /// Returns true if too many requests of a job were still in line after the run had waited for

@@ -20,6 +20,7 @@ impl CheckInput<'_> {
             return check;
         }
         let overloaded: Vec<String> = self.overloaded().map(str::to_owned).collect();
+        let left_open = scheduled.clone().filter_map(|account| self.left_open(account));
         let open_share = scheduled.filter_map(|account| self.open_share(account));
         let open_share = open_share.max_by(f64::total_cmp).filter(|_| !overloaded.is_empty());
         if let Some(share) = open_share {
@@ -31,8 +32,9 @@ impl CheckInput<'_> {
         let (status, finding) = match steepest {
             _ if !overloaded.is_empty() => (Status::Suspect, Backlog::Grows { jobs: overloaded }),
             None => {
+                let open_share = left_open.max_by(f64::total_cmp);
                 return CheckKind::Backlog
-                    .not_possible(JobObstacle::FewIntervals { fewest: INTERVALS });
+                    .not_possible(JobObstacle::FewIntervals { fewest: INTERVALS, open_share });
             }
             Some(trend) if trend.is_significant() => (Status::Pass, Backlog::Immaterial),
             Some(_) => (Status::Pass, Backlog::Stable),

@@ -175,9 +175,16 @@ fn short_window_without_a_large_shortfall_is_not_judged() {
     for (seconds, per_s) in [(1, PER_S / 2), (2, PER_S * 3 / 4), (4, PER_S * 3 / 4), (4, 0)] {
         let evidence = answered_at(seconds, 0, per_s);
         let check = check("backlog", &evidence);
-        let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5 });
+        // The share of open requests shows that it might be an overload.
+        let open_share = Some(1.0 - per_s as f64 / PER_S as f64);
+        let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5, open_share });
         assert_eq!(check.finding, Finding::NotPossible(few), "{seconds} {per_s}");
         assert!(!summarize(&evidence).jobs[0].exceeds_capacity);
+    }
+    for (seconds, per_s) in [(1, PER_S * 9 / 10), (4, PER_S)] {
+        let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5, open_share: None });
+        let check = check("backlog", &answered_at(seconds, 0, per_s));
+        assert_eq!(check.finding, Finding::NotPossible(few), "{seconds} {per_s}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! The headline: the end of the run, the answer of each job, and the facts that its reader must
 //! know first.
 
-use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary};
+use analyze::finding::JobObstacle;
+use analyze::{Check, Finding, JobSummary, Judgement, LoadSummary, Obstacle, ProgramSummary};
 use base::units::grouped;
 use record::{EndKind, Kind};
 use workload::{Job, JobOrPart, Metric, Pacing, Plan};
@@ -99,11 +100,29 @@ fn remarks(view: &View) -> Vec<Remark> {
             remarks.push(Remark::sentence(Tone::Doubtful, "Warning", text));
         }
     }
+    remarks.extend(view.summary.verdict.checks.iter().find_map(too_short));
     for (job, missed) in missed(view) {
         let text = format!(" by {}: {}", job.name, judged(job, missed));
         remarks.push(Remark::sentence(Tone::Bad, unmet(missed), text));
     }
     remarks
+}
+
+/// Returns the remark that a window is too short to judge an overload, if there may be one: the run
+/// is then VALID although its response times may only show its length.
+fn too_short(check: &Check) -> Option<Remark> {
+    let Finding::NotPossible(Obstacle::Jobs(JobObstacle::FewIntervals {
+        fewest,
+        open_share: Some(open_share),
+    })) = &check.finding
+    else {
+        return None;
+    };
+    let text = format!(
+        ": {} of the requests were open at the end of the window; measure {fewest} s or longer",
+        percent(*open_share)
+    );
+    Some(Remark::sentence(Tone::Doubtful, "Too short to judge overload", text))
 }
 
 /// Formats the throughput of an observed program: by its sockets, and by the counters of the

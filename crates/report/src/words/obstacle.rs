@@ -5,7 +5,7 @@ use analyze::finding::{CalibrationObstacle, CounterObstacle, JobObstacle, Observ
 use base::units::grouped;
 
 use super::counters::comparison;
-use crate::number::plain;
+use crate::number::{percent, plain};
 
 /// Returns the reason in words.
 pub(super) fn reason(obstacle: &Obstacle) -> String {
@@ -49,8 +49,10 @@ fn of_jobs(obstacle: JobObstacle) -> String {
         JobObstacle::NothingSent => "no request was sent",
         JobObstacle::NothingRequested => "nothing was requested",
         JobObstacle::NoService => "no job has a service time at a database",
-        JobObstacle::FewIntervals { fewest } => {
-            return format!("requests arrive in fewer than {fewest} intervals");
+        JobObstacle::FewIntervals { fewest, open_share } => {
+            let open = open_share.map(|share| format!(", and {} stay open", percent(share)));
+            let open = open.unwrap_or_default();
+            return format!("requests arrive in fewer than {fewest} intervals{open}");
         }
         JobObstacle::GivenWarmUp => "the length of the warm-up is given, not detected",
         JobObstacle::IntermittentJobs => "some jobs are intermittent",

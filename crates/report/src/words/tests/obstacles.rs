@@ -110,7 +110,14 @@ fn of_jobs() -> Vec<(Obstacle, &'static str)> {
         (J::NothingSent, "no request was sent"),
         (J::NothingRequested, "nothing was requested"),
         (J::NoService, "no job has a service time at a database"),
-        (J::FewIntervals { fewest: 5 }, "requests arrive in fewer than 5 intervals"),
+        (
+            J::FewIntervals { fewest: 5, open_share: None },
+            "requests arrive in fewer than 5 intervals",
+        ),
+        (
+            J::FewIntervals { fewest: 5, open_share: Some(0.667) },
+            "requests arrive in fewer than 5 intervals, and 66.7 % stay open",
+        ),
         (J::GivenWarmUp, "the length of the warm-up is given, not detected"),
         (J::IntermittentJobs, "some jobs are intermittent"),
         (J::VaryingRate, "a job has a varying rate"),
