@@ -86,8 +86,8 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Ninety minutes: makes situations with a known limiter, and counts the limiters that are
-# identified. The machine should be idle otherwise. The tables are written into the guide. A single
+# An hour: makes situations with a known limiter, and counts the limiters that are identified. The
+# machine should be idle otherwise. The tables are written into the guide. A single
 # one: `target/release/limiter --only hot`. MySQL's own situations are there if `scripts/servers`
 # has fetched it.
 MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
