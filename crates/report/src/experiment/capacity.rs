@@ -47,8 +47,8 @@ impl CapacityView {
         if found.sustained.is_none() && !self.misses() {
             return Status::Invalid;
         }
-        // An overload that the conditions allow, such as accepted errors, is not a reason to doubt.
-        let of_run = |trial: &TrialView| match trial.verdict.status() {
+        // An overload that the conditions allow is not a reason to doubt.
+        let of_run = |trial| match RunVerdict::new(self.objections_to(trial)).status() {
             Status::Invalid => Status::Suspect,
             other => other,
         };
@@ -189,7 +189,19 @@ impl CapacityView {
 
     /// Returns the checks that object to trials at the confirmed value, each as often as it does.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
-        self.confirming().flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| *kind))
+        self.confirming().flat_map(|it| self.objections_to(it).map(|(kind, _)| kind))
+    }
+
+    /// Returns the checks that object to a trial. Failed requests that a condition limits are no
+    /// reason to doubt a value that meets it.
+    fn objections_to<'t>(
+        &self,
+        trial: &'t TrialView,
+    ) -> impl Iterator<Item = (CheckKind, Status)> + use<'t> {
+        let limits_failures = |it: &Condition| matches!(it.slo.metric, Metric::Failed);
+        let are_limited = self.order.conditions.iter().any(limits_failures);
+        let objections = trial.verdict.objections.iter().copied();
+        objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
     }
 
     /// Returns the most frequent limiter of the trials that confirmed the value.
@@ -871,6 +883,20 @@ pub(super) mod tests {
         let text = text_of(&with_search(view));
         let held = "\nheld       for 1h: 0.72 % at or beyond 20ms (1 % allowed)\n";
         assert!(text.contains(held), "{text}");
+    }
+
+    #[test]
+    fn failures_that_a_condition_limits_are_no_objection() {
+        let mut view = search();
+        let errors = [(CheckKind::Errors, Status::Suspect), (CheckKind::SendLag, Status::Suspect)];
+        view.trials.last_mut().unwrap().verdict = RunVerdict::new(errors);
+        let objections = |view: &CapacityView| view.objections().collect::<Vec<_>>();
+        assert_eq!(objections(&view), [CheckKind::Errors, CheckKind::SendLag]);
+        view.order.conditions[0].slo.metric = Metric::Failed;
+        assert_eq!(objections(&view), [CheckKind::SendLag]);
+        assert_eq!(view.verdict(), Status::Suspect);
+        view.trials.last_mut().unwrap().verdict = RunVerdict::new([errors[0]]);
+        assert_eq!(view.verdict(), Status::Pass);
     }
 
     #[test]

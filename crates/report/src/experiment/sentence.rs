@@ -326,7 +326,7 @@ mod tests {
         );
         assert_eq!(
             bet(&bet_on, Some(undecided), &change),
-            "failed(read) +0% .. +10%: undecided: there is no scatter to judge the change by"
+            "failed(read) +0% .. +10%: undecided: the runs do not scatter, so there is no interval"
         );
     }
 
