@@ -42,7 +42,7 @@ pub(crate) struct Arrivals {
 
 /// Requests that came due in an interval, and requests that ended in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct IntervalCounts {
+pub(crate) struct IntervalRequests {
     pub(crate) due: f64,
     pub(crate) ended: f64,
 }
@@ -138,7 +138,7 @@ fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
 /// first arrival of the job, and the last `in_window` of them are in the window. `burst` is the
 /// number of requests that arrive together, at random times.
 pub(crate) fn open_share(
-    intervals: &[IntervalCounts],
+    intervals: &[IntervalRequests],
     in_window: usize,
     burst: u32,
 ) -> Option<f64> {
@@ -146,7 +146,7 @@ pub(crate) fn open_share(
     let all = total(&intervals[first..]);
     let open = all.due - all.ended;
     let by_chance = BEYOND_CHANCE * (all.due * f64::from(burst)).sqrt();
-    let is_short = |interval: &IntervalCounts| {
+    let is_short = |interval: &IntervalRequests| {
         interval.ended > 0.0 && interval.ended_share() < 1.0 - OPEN_ALLOWED
     };
     let falls_short = intervals[first..].iter().all(is_short) && open > by_chance;
@@ -154,17 +154,17 @@ pub(crate) fn open_share(
 }
 
 /// Returns true if about equally many requests end in each interval.
-fn is_steady(intervals: &[IntervalCounts]) -> bool {
+fn is_steady(intervals: &[IntervalRequests]) -> bool {
     let ended = || intervals.iter().map(|interval| interval.ended);
     ended().fold(f64::INFINITY, f64::min) >= STEADY * ended().fold(0.0, f64::max)
 }
 
-fn total(intervals: &[IntervalCounts]) -> IntervalCounts {
-    let add = |sum: IntervalCounts, interval: &IntervalCounts| IntervalCounts {
+fn total(intervals: &[IntervalRequests]) -> IntervalRequests {
+    let add = |sum: IntervalRequests, interval: &IntervalRequests| IntervalRequests {
         due: sum.due + interval.due,
         ended: sum.ended + interval.ended,
     };
-    intervals.iter().fold(IntervalCounts { due: 0.0, ended: 0.0 }, add)
+    intervals.iter().fold(IntervalRequests { due: 0.0, ended: 0.0 }, add)
 }
 
 /// Returns the means of the blocks of a window; `None` if it has too few intervals.
@@ -202,7 +202,7 @@ fn line(means: &[f64]) -> Trend {
 /// Value of t for points that lie exactly on a line, where the standard error is 0.
 const PERFECT: f64 = 1e6;
 
-impl IntervalCounts {
+impl IntervalRequests {
     fn ended_share(self) -> f64 {
         self.ended / self.due.max(1.0)
     }
@@ -323,8 +323,8 @@ mod tests {
 
     /// Returns the shortfall of a job with 1,000 requests in each second; this many of them end.
     fn short(ended: &[u32], in_window: usize) -> Option<f64> {
-        let interval = |ended: &u32| IntervalCounts { due: 1_000.0, ended: f64::from(*ended) };
-        let intervals: Vec<IntervalCounts> = ended.iter().map(interval).collect();
+        let interval = |ended: &u32| IntervalRequests { due: 1_000.0, ended: f64::from(*ended) };
+        let intervals: Vec<IntervalRequests> = ended.iter().map(interval).collect();
         open_share(&intervals, in_window, 1)
     }
 
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn shortfall_of_few_requests_is_chance() {
-        let intervals = |due: f64| [IntervalCounts { due, ended: due / 2.0 }; 2];
+        let intervals = |due: f64| [IntervalRequests { due, ended: due / 2.0 }; 2];
         assert_eq!(open_share(&intervals(201.0), 2, 1), Some(0.5));
         assert_eq!(open_share(&intervals(199.0), 2, 1), None);
         assert_eq!(open_share(&intervals(4_000.0), 2, 21), None);

@@ -54,7 +54,7 @@ impl Distribution {
         let count: u64 = times.iter().map(|it| it.count).sum();
         let total = count as f64;
         let middles = || times.iter().map(|it| (it.bucket.middle() as f64, it.count as f64));
-        let mean = middles().fold(0.0, |mean, (time, count)| mean + time * count / total);
+        let mean = mean_ns(times).unwrap_or_default();
         let square = |time: f64| (time - mean) * (time - mean);
         let squares = middles().fold(0.0, |sum, (time, count)| sum + square(time) * count);
         Distribution {
@@ -71,6 +71,14 @@ impl Distribution {
         let place = Quantile::ALL.iter().position(|quantile| quantile.name == name)?;
         (self.count > 0).then(|| self.quantiles_ns[place])
     }
+}
+
+/// Returns the mean of times, each counted as the middle of its bucket; `None` without times.
+pub(crate) fn mean_ns(times: &[BucketCount]) -> Option<f64> {
+    let total = times.iter().map(|it| it.count).sum::<u64>() as f64;
+    let add =
+        |mean: f64, it: &BucketCount| mean + it.bucket.middle() as f64 * it.count as f64 / total;
+    (!times.is_empty()).then(|| times.iter().fold(0.0, add))
 }
 
 /// Returns the quantiles of [`Quantile::ALL`] of `total` times: each is the upper edge of the

@@ -14,8 +14,7 @@
 use base::AccountId;
 use std::ops::Range;
 
-use hdrhistogram::Histogram;
-use record::{ComponentKind, Counts, ObservedComponent, bucket_counts};
+use record::{BucketCount, ComponentKind, Counts, ObservedComponent};
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
@@ -125,10 +124,11 @@ pub struct JobStep {
 /// compare with otherwise. So a timetable as dense as continuous traffic is not intermittent. Parts
 /// of mixes are not judged on their own.
 ///
-/// # Errors The first error that `read` returns.
+/// # Errors
+/// The first error that `read` returns.
 pub fn disturbances<E>(
     evidence: &Evidence,
-    mut read: impl FnMut(JobStep) -> Result<Histogram<u64>, E>,
+    mut read: impl FnMut(JobStep) -> Result<Vec<BucketCount>, E>,
 ) -> Result<Vec<Disturbance>, E> {
     let accounts = evidence.accounts();
     let candidates = accounts.clone().filter(|account| is_intermittent(&evidence.plan, *account));
@@ -235,7 +235,7 @@ fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
 fn add_responses<E>(
     phases: Vec<&mut Phase>,
     job: &JobEvidence,
-    mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
+    mut read: impl FnMut(usize) -> Result<Vec<BucketCount>, E>,
 ) -> Result<(), E> {
     let mut gathered: Vec<ResponseCollector> =
         phases.iter().map(|_| ResponseCollector::default()).collect();
@@ -246,7 +246,7 @@ fn add_responses<E>(
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
             if parts.peek().is_some() {
-                let times = bucket_counts(&read(step)?);
+                let times = read(step)?;
                 parts.for_each(|(_, gathered)| pass(gathered, &times));
             }
         }

@@ -1,7 +1,7 @@
 //! Judgement of the SLOs of a job.
 
 use record::{Counts, Kind};
-use workload::{Metric, Side, Slo, Statistic};
+use workload::{Metric, Slo, Statistic};
 
 use crate::evidence::JobEvidence;
 
@@ -38,10 +38,7 @@ pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
         Metric::Throughput => measured.throughput_per_s,
         Metric::Failed => failed(measured.counts),
     };
-    let met = value.is_some_and(|value| match slo.side {
-        Side::Below => value < slo.bound,
-        Side::Above => value > slo.bound,
-    });
+    let met = value.is_some_and(|value| slo.is_met_by(value));
     Judgement { text: slo.text.clone(), metric: slo.metric, met, value }
 }
 

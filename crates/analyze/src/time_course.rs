@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::{Class, Nanos};
 use record::BucketCount;
 
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, mean_ns};
 use crate::steps::Steps;
 
 /// Maximum number of columns of a course.
@@ -127,10 +127,6 @@ fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<us
         columns.remove(0);
     }
     columns
-}
-
-fn mean_ns(times: &[BucketCount]) -> Option<f64> {
-    (!times.is_empty()).then(|| Distribution::of_times(times).mean_ns)
 }
 
 fn classes(times: &[BucketCount]) -> Vec<TimeClass> {

@@ -253,7 +253,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) file: FileArgs,
-    /// Check for a run in virtual time, which needs simulated servers and times that pass.
+    /// Check for a run in virtual time: servers are simulated, and requests or pauses take time.
     #[arg(long = "virtual")]
     pub(crate) is_virtual: bool,
 }

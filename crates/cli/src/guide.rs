@@ -108,11 +108,11 @@ impl Explanation {
 /// Returns all explanations.
 pub(crate) fn explanations() -> Vec<Explanation> {
     let mut all = sections(CHECKS);
-    all.extend(rows(Topic::DoctorCheck, chapter(DOCTOR, "The doctor")));
-    all.extend(rows(Topic::Limiter, chapter(LIMITERS, "The components")));
-    all.extend(rows(Topic::Metric, chapter(METRICS, "Metrics")));
+    all.extend(rows(Topic::DoctorCheck, part(DOCTOR, "## The doctor")));
+    all.extend(rows(Topic::Limiter, part(LIMITERS, "## The components")));
+    all.extend(rows(Topic::Metric, part(METRICS, "## Metrics")));
     all.extend(rows(Topic::Objection, part(METRICS, "### What is not compared")));
-    all.extend(rows(Topic::ExitCode, chapter(COMMANDS, "Exit codes")));
+    all.extend(rows(Topic::ExitCode, part(COMMANDS, "## Exit codes")));
     all.extend(terms(GLOSSARY));
     all
 }
@@ -143,22 +143,16 @@ fn sections(page: &str) -> Vec<Explanation> {
     page.split("\n### ").skip(1).filter_map(section).collect()
 }
 
-/// Returns a chapter of a page, by its heading.
-fn chapter<'p>(page: &'p str, heading: &str) -> &'p str {
-    let after = page.split_once(&format!("\n## {heading}\n")).map_or("", |(_, after)| after);
-    after.split("\n## ").next().unwrap_or_default()
-}
-
-/// Returns the part of a page below a heading of any level.
+/// Returns the part of a page from a heading, such as `## Metrics`, to the next heading.
 fn part<'p>(page: &'p str, heading: &str) -> &'p str {
     let after = page.split_once(&format!("\n{heading}\n")).map_or("", |(_, after)| after);
     after.split("\n#").next().unwrap_or_default()
 }
 
-/// Returns the rows of the first table of a chapter. The first cell has the names, and the others
+/// Returns the rows of the first table of a part. The first cell has the names, and the others
 /// are explained by the titles of their columns.
-fn rows(topic: Topic, chapter: &str) -> Vec<Explanation> {
-    let mut lines = chapter.lines().skip_while(|line| !line.starts_with("| "));
+fn rows(topic: Topic, part: &str) -> Vec<Explanation> {
+    let mut lines = part.lines().skip_while(|line| !line.starts_with("| "));
     let titles = lines.next().map(cells).unwrap_or_default();
     let rows = lines.skip(1).take_while(|line| line.starts_with("| ")).map(cells);
     let row = |row: Vec<&str>| {

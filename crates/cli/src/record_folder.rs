@@ -339,7 +339,7 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
         arm: None,
         point: None,
         key: SeriesKey::of(archive, &first),
-        result: HistoryRun::Runs(vec![first.figures.clone()]),
+        result: HistoryRun::Runs(vec![first.figures.clone()], None),
         first,
     }
 }
@@ -400,20 +400,20 @@ fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>,
         let point = vary.zip(arm_point.point.clone());
         let record = record_of(&archive, file, run);
         let figures = counting.iter().map(|run| run.figures.clone()).collect();
-        let (key, result) = match found_load(recorded) {
+        let found = found_load(recorded);
+        let key = match &found {
             Some(found) => {
                 let question = recorded.fact(EXPERIMENT).unwrap_or_default();
-                let key = SeriesKey::of_saturated(record.key, &found.load, question);
-                (key, HistoryRun::Saturated(figures, found))
+                SeriesKey::of_saturated(record.key, &found.load, question)
             }
-            None => (record.key, HistoryRun::Runs(figures)),
+            None => record.key,
         };
         records.push(HistoryRecord {
             label: recorded.label().map(str::to_owned),
             arm: Some(arm_of(recorded, first.arm)),
             point: point.map(|(vary, value)| RecordedPoint { vary, value }),
             key,
-            result,
+            result: HistoryRun::Runs(figures, found),
             ..record
         });
     }

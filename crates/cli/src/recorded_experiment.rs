@@ -151,7 +151,7 @@ impl RecordedExperiment {
 
     /// Returns true if every arm has a target of its own.
     pub(crate) fn arms_have_urls(&self) -> bool {
-        let has_url = |(key, _): &(String, String)| key == "url";
+        let has_url = |(key, _): &(String, String)| key == URL_KEY;
         self.outline.arms.iter().all(|arm| arm.differences.iter().any(has_url))
     }
 

@@ -120,8 +120,9 @@ fn read_evidence(
         }
     }
     evidence.account = account(archive, &settings, of_server, &jobs)?;
+    let mut read = RangeTimes::new(Kind::Response);
     evidence.disturbances = analyze::disturbances(&evidence, |JobStep { job, step }| {
-        responses[job.index()].of(evidence.steps.intervals(step..step + 1))
+        responses[job.index()].times(evidence.steps.intervals(step..step + 1), &mut read)
     })?;
     Ok(evidence)
 }
@@ -167,7 +168,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
             completions[step] += completed as f64 / length.as_secs_f64();
             let intervals = run.steps.intervals(step..step + 1);
             let times = Distribution::of_times(&responses.times(intervals, &mut read)?);
-            medians.push(times.quantiles_ns[0] as f64);
+            medians.push(times.quantile_ns("p50").unwrap_or_default() as f64);
             fewest = fewest.min(times.count);
         }
         asks_evenly = true;

@@ -86,7 +86,8 @@ impl Outcome {
     pub fn is_answer(&self) -> bool {
         match self {
             Outcome::Completed => true,
-            Outcome::Failed(failure) => failure.is_answer(),
+            // An error with which the connection is lost is no answer.
+            Outcome::Failed(failure) => !failure.class.ends_connection(),
             Outcome::Rejected | Outcome::Unsent => false,
         }
     }
@@ -101,20 +102,6 @@ pub struct Failure {
     pub code: Code,
     /// True if the job accepts this code.
     pub accepted: bool,
-}
-
-impl Failure {
-    /// Returns true if the error is an answer of the target to a request that was sent.
-    fn is_answer(&self) -> bool {
-        match self.class {
-            Class::Statement
-            | Class::Constraint
-            | Class::Conflict
-            | Class::Server
-            | Class::WrongResult => true,
-            Class::Timeout | Class::Disconnect | Class::TooManyConnections => false,
-        }
-    }
 }
 
 /// Largest number of rows that is counted: the largest integer that a record can hold. A server may

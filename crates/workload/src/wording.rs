@@ -14,6 +14,11 @@ const SHOWN: usize = 60;
 /// any file written by hand, and few enough to be fast on a huge file.
 const COMPARED: usize = 200;
 
+/// Returns the words of a text that could be names; empty ones between two separators.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_')
+}
+
 /// Returns the text between backquotes, cut after [`SHOWN`] characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("`");

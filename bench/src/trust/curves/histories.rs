@@ -92,7 +92,8 @@ fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
 
 /// Returns the first record after each change of the throughput.
 fn changes(values: &[f64]) -> Vec<u32> {
-    let record = |value: &f64| HistoryRun::Runs(vec![drawn_figures(*value, RunVerdict::new([]))]);
+    let record =
+        |value: &f64| HistoryRun::Runs(vec![drawn_figures(*value, RunVerdict::new([]))], None);
     let records: Vec<HistoryRun> = values.iter().map(record).collect();
     let all = history(&records.iter().collect::<Vec<_>>(), &[]);
     all.iter().flat_map(|metric| &metric.changes).map(|change| change.after as u32).collect()

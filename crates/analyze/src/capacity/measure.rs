@@ -151,8 +151,8 @@ fn exact(value: Option<f64>) -> Measure {
     value.map_or(Measure::Missing, |value| Measure::Value { value, standard_error: None })
 }
 
-/// Measures a mean, with its estimate if there is one. Without batches, requests that are close to
-/// each other may be as correlated as those of an unknown count.
+/// Measures a mean, with its estimate if there is one. Without an interval of the estimate, the
+/// error follows from the scatter of the times and [`UNKNOWN_DISPERSION`].
 fn mean(times: Option<&Histogram<u64>>, estimate: Option<Estimate>) -> Measure {
     let Some(times) = times.filter(|times| !times.is_empty()) else { return Measure::Missing };
     let of_bounds = |bounds: Bounds| (bounds.high - bounds.low) / 2.0 / TWO_SIDED_95;

@@ -1,7 +1,7 @@
 //! Comparison of a search with the one that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
-use super::search::{FEW_CLIENTS, LOCATED};
+use super::search::{LOCATED, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
@@ -56,13 +56,9 @@ pub fn repeat_capacity(
 /// Returns true if a search says enough for another one to agree with it: the range of the
 /// boundary is narrow, and the confirmed value not far below it.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: Interval) -> bool {
-    let Interval { low, high } = range;
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
-    let is_narrow = high / low <= LOCATED * (1.0 + ERROR) / (1.0 - ERROR);
-    // Neighbouring numbers of clients may be far apart as a ratio.
-    let are_neighbours = load.is_whole() && high - low <= FEW_CLIENTS;
-    !is_named && (is_narrow || are_neighbours)
+    !is_named && !is_wide(load, range, LOCATED * (1.0 + ERROR) / (1.0 - ERROR))
 }
 
 /// Returns true if a search shows that a value which another one confirmed does not hold.

@@ -313,8 +313,8 @@ impl<'a> Rounds<'_, 'a> {
         Bracket { low, high, undecided: None }
     }
 
-    /// Returns two neighbouring numbers of clients of which the smaller one passes and the larger
-    /// one fails. No fit can say more, as there is nothing between them.
+    /// Returns two neighbouring numbers of clients: the smaller one passes and the larger one
+    /// fails. No fit can say more, as there is nothing between them.
     fn neighbours(&self) -> Option<(f64, f64)> {
         let Bracket { low, high, .. } = self.gap();
         let is_whole = self.replay.order.vary.is_whole();

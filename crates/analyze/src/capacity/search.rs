@@ -1,5 +1,7 @@
 //! The search: from the recorded trials to the next one, or to the result.
 
+use workload::question::VariedLoad;
+
 use super::boundary::{contradiction, outcomes, own_limit};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
@@ -26,7 +28,7 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 pub(super) const LOCATED: f64 = 1.25;
 
 /// The same as a difference of numbers of clients.
-pub(super) const FEW_CLIENTS: f64 = 2.0;
+const FEW_CLIENTS: f64 = 2.0;
 
 /// Knowledge of the search before the confirmation.
 struct Knowledge {
@@ -131,13 +133,20 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     }
 }
 
+/// Returns true if a range is too wide to locate the boundary in it: the ratio of its ends exceeds
+/// `most`, and it has more than a few numbers of clients.
+pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
+    let Interval { low, high } = range;
+    // Neighbouring numbers of clients may be far apart as a ratio.
+    high / low > most && (!load.is_whole() || high - low > FEW_CLIENTS)
+}
+
 /// Returns the range of the boundary above the confirmed value if the search leaves a wide one, or
 /// does not know its class for a reason that it did not name.
 fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
-    // Neighbouring numbers of clients may be far apart as a ratio.
-    let is_wide = high / low > LOCATED && (!order.vary.is_whole() || high - low > FEW_CLIENTS);
+    let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED);
     let is_unknown = found.boundary == Boundary::NotReached && found.irregular.is_empty();
     (is_wide || is_unknown).then_some(Interval { low, high })
 }
@@ -181,7 +190,7 @@ mod tests {
     use super::super::trial::{Measure, OwnLimit, Phase};
     use super::*;
     use base::Nanos;
-    use workload::question::{Condition, VariedLoad};
+    use workload::question::Condition;
     use workload::{Metric, Side, Slo};
 
     fn regular(request: &TrialRequest) -> Trial {
@@ -1004,7 +1013,7 @@ mod tests {
         }
     }
 
-    /// Returns a search of clients of which `most` meet the condition, and one more is far from it.
+    /// Returns a search for clients: `most` of them meet the condition, one more is far from it.
     fn few_clients(most: f64, highest: f64, seed: u64) -> (Capacity, Vec<Trial>) {
         let vary = VariedLoad::Concurrency { job: "read".to_owned() };
         let (first, highest, seed_of_order) = (1.0, Some(highest), base::Seed(seed));

@@ -6,7 +6,7 @@ use record::{Counts, EndKind, EventKind};
 use workload::Pacing;
 
 use crate::backlog::{
-    Arrivals, INTERVALS, IntervalCounts, Trend, open_share, trend, trend_of_varying,
+    Arrivals, INTERVALS, IntervalRequests, Trend, open_share, trend, trend_of_varying,
 };
 use crate::evidence::{Evidence, JobEvidence};
 use crate::warmup::varies;
@@ -164,8 +164,8 @@ impl<'a> CheckInput<'a> {
             return None;
         }
         let intervals =
-            arrivals.iter().zip(ended).map(|(due, ended)| IntervalCounts { due: *due, ended });
-        let intervals: Vec<IntervalCounts> =
+            arrivals.iter().zip(ended).map(|(due, ended)| IntervalRequests { due: *due, ended });
+        let intervals: Vec<IntervalRequests> =
             intervals.skip_while(|interval| interval.due == 0.0).collect();
         open_share(&intervals, open.len(), Arrivals::of(job, 0).burst)
     }

@@ -226,6 +226,9 @@ impl RunFigures {
     /// Returns a metric with the name of the only job or table that has it; without a name if the
     /// whole run has it, or none or several do. A mix is one job: its parts must be named.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
+        if metric.of.is_some() {
+            return metric.clone();
+        }
         let measured = self.metrics.iter().map(|(known, _)| known);
         let all = measured.chain(self.missing.iter().map(|(known, _)| known));
         let known: Vec<&RunMetric> =
@@ -233,8 +236,7 @@ impl RunFigures {
         let is_job =
             |known: &&&RunMetric| known.of.as_ref().is_some_and(|of| self.jobs.contains(of));
         let mut of_jobs = known.iter().filter(is_job);
-        let is_whole = known.iter().any(|known| known.of.is_none());
-        if metric.of.is_some() || is_whole {
+        if known.iter().any(|known| known.of.is_none()) {
             return metric.clone();
         }
         match (of_jobs.next(), of_jobs.next(), known.as_slice()) {

@@ -142,6 +142,17 @@ impl SampleSize {
 }
 
 impl SampleValues {
+    /// Returns the values of the baseline and of the arm.
+    pub fn sides(&self) -> [Vec<f64>; 2] {
+        match self {
+            SampleValues::Pairs(pairs) => [
+                pairs.iter().map(|pair| pair.baseline).collect(),
+                pairs.iter().map(|pair| pair.arm).collect(),
+            ],
+            SampleValues::Groups(groups) => groups.clone(),
+        }
+    }
+
     /// Returns the values of each pair; none if the runs were not interleaved.
     pub fn pairs(&self) -> &[Pair] {
         match self {
@@ -162,19 +173,7 @@ impl SampleValues {
 
     /// Returns the means of the baseline and of the arm.
     pub(super) fn means(&self) -> [f64; 2] {
-        let mean = |values: &mut dyn Iterator<Item = f64>| {
-            let (n, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value));
-            sum / n
-        };
-        match self {
-            SampleValues::Pairs(pairs) => [
-                mean(&mut pairs.iter().map(|pair| pair.baseline)),
-                mean(&mut pairs.iter().map(|pair| pair.arm)),
-            ],
-            SampleValues::Groups([baseline, arm]) => {
-                [mean(&mut baseline.iter().copied()), mean(&mut arm.iter().copied())]
-            }
-        }
+        self.sides().map(|values| values.iter().sum::<f64>() / values.len() as f64)
     }
 }
 

@@ -10,10 +10,9 @@ use crate::compare::RunFigures;
 #[derive(Clone, Debug)]
 pub enum HistoryRun {
     /// Figures of runs with the same plan: of a single run, or of an arm of an experiment, at one
-    /// point if it has a sweep.
-    Runs(Vec<RunFigures>),
-    /// Figures of runs of an arm at the load that the experiment has found.
-    Saturated(Vec<RunFigures>, FoundLoad),
+    /// point if it has a sweep, and at the load that the experiment has found, if it searched for
+    /// one.
+    Runs(Vec<RunFigures>, Option<FoundLoad>),
     /// The result of a capacity search. The figures of its trials are at different loads, and have
     /// no mean.
     Search(SearchFigures),
@@ -69,12 +68,8 @@ impl HistoryRun {
     /// Returns the reason why the record is left out: all of its runs, or its search, are INVALID.
     pub fn left_out(&self) -> Option<LeftOut> {
         match self {
-            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _)
-                if valid(runs).next().is_some() =>
-            {
-                None
-            }
-            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
+            HistoryRun::Runs(runs, _) if valid(runs).next().is_some() => None,
+            HistoryRun::Runs(runs, _) => {
                 let mut checks: Vec<CheckKind> = Vec::new();
                 for check in runs.iter().flat_map(|run| run.verdict.with(Status::Invalid)) {
                     if !checks.contains(&check) {
@@ -94,7 +89,7 @@ impl HistoryRun {
     /// them are.
     pub fn status(&self) -> Status {
         match self {
-            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
+            HistoryRun::Runs(runs, _) => {
                 valid(runs).map(|run| run.verdict.status()).max().unwrap_or(Status::Invalid)
             }
             HistoryRun::Search(search) => search.status,
@@ -104,8 +99,7 @@ impl HistoryRun {
     /// Returns all metrics of the record, also those of INVALID runs.
     pub fn metrics(&self) -> Vec<HistoryMetric> {
         match self {
-            HistoryRun::Runs(runs) => metrics_of(runs.iter()),
-            HistoryRun::Saturated(runs, found) => with_load(metrics_of(runs.iter()), found),
+            HistoryRun::Runs(runs, found) => with_load(metrics_of(runs.iter()), found.as_ref()),
             HistoryRun::Search(search) => search.metrics(),
         }
     }
@@ -113,9 +107,8 @@ impl HistoryRun {
     /// Returns the metrics of the record that have a value in its history.
     pub(super) fn valid_metrics(&self) -> Vec<HistoryMetric> {
         match self {
-            HistoryRun::Runs(runs) => metrics_of(valid(runs)),
-            HistoryRun::Saturated(..) if self.left_out().is_some() => Vec::new(),
-            HistoryRun::Saturated(runs, found) => with_load(metrics_of(valid(runs)), found),
+            HistoryRun::Runs(..) if self.left_out().is_some() => Vec::new(),
+            HistoryRun::Runs(runs, found) => with_load(metrics_of(valid(runs)), found.as_ref()),
             HistoryRun::Search(search) if search.status == Status::Invalid => Vec::new(),
             HistoryRun::Search(search) => search.metrics(),
         }
@@ -125,21 +118,17 @@ impl HistoryRun {
     /// or the search does not have it.
     pub(super) fn value(&self, metric: &HistoryMetric) -> Option<f64> {
         match (self, metric) {
-            (
-                HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _),
-                HistoryMetric::Run(metric),
-            ) => mean_of(runs, metric),
-            (HistoryRun::Saturated(_, found), HistoryMetric::Search(result, load)) => {
-                let is_it = self.left_out().is_none()
-                    && *result == SearchResult::Saturated
-                    && found.load == *load;
-                is_it.then_some(found.value)
+            (HistoryRun::Runs(runs, _), HistoryMetric::Run(metric)) => mean_of(runs, metric),
+            (HistoryRun::Runs(_, found), HistoryMetric::Search(SearchResult::Saturated, load)) => {
+                let counts = self.left_out().is_none();
+                let found = found.as_ref().filter(|found| counts && found.load == *load)?;
+                Some(found.value)
             }
             (HistoryRun::Search(search), HistoryMetric::Search(result, load)) => {
                 let is_it = search.status != Status::Invalid && search.load == *load;
                 search.value(*result).filter(|_| is_it)
             }
-            (HistoryRun::Runs(_), HistoryMetric::Search(..))
+            (HistoryRun::Runs(..), HistoryMetric::Search(..))
             | (HistoryRun::Search(_), HistoryMetric::Run(_)) => None,
         }
     }
@@ -148,7 +137,7 @@ impl HistoryRun {
     /// `None` if a run has none.
     pub fn canary_ns(&self) -> Option<f64> {
         match self {
-            HistoryRun::Runs(runs) | HistoryRun::Saturated(runs, _) => {
+            HistoryRun::Runs(runs, _) => {
                 mean(&valid(runs).map(RunFigures::canary_ns).collect::<Option<Vec<f64>>>()?)
             }
             HistoryRun::Search(search) => mean(&search.canaries_ns),
@@ -180,10 +169,11 @@ fn metrics_of<'f>(runs: impl Iterator<Item = &'f RunFigures>) -> Vec<HistoryMetr
     measured.map(|(metric, _)| HistoryMetric::Run(metric.clone())).collect()
 }
 
-/// Adds the load of the runs to their metrics, as the first one.
-fn with_load(mut metrics: Vec<HistoryMetric>, found: &FoundLoad) -> Vec<HistoryMetric> {
-    metrics.insert(0, HistoryMetric::Search(SearchResult::Saturated, found.load.clone()));
-    metrics
+/// Returns the metrics of runs behind the load that was found for them, if any.
+fn with_load(metrics: Vec<HistoryMetric>, found: Option<&FoundLoad>) -> Vec<HistoryMetric> {
+    let load =
+        found.map(|found| HistoryMetric::Search(SearchResult::Saturated, found.load.clone()));
+    load.into_iter().chain(metrics).collect()
 }
 
 fn mean_of(runs: &[RunFigures], metric: &RunMetric) -> Option<f64> {
@@ -232,7 +222,7 @@ mod tests {
         };
         let load = VariedLoad::Concurrency { job: "read".to_owned() };
         let found = FoundLoad { load, value: 4.0 };
-        let run = HistoryRun::Saturated(vec![bare(), bare()], found.clone());
+        let run = HistoryRun::Runs(vec![bare(), bare()], Some(found.clone()));
         let names: Vec<String> = run.valid_metrics().iter().map(ToString::to_string).collect();
         assert_eq!(names, ["saturated(read)", "throughput(read)", "throughput(read)"]);
         let values: Vec<Option<f64>> = run.metrics().iter().map(|it| run.value(it)).collect();
@@ -241,7 +231,7 @@ mod tests {
         assert_eq!(run.value(&HistoryMetric::Search(SearchResult::Saturated, other)), None);
         let mut spoiled = bare();
         spoiled.verdict = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
-        let run = HistoryRun::Saturated(vec![spoiled], found);
+        let run = HistoryRun::Runs(vec![spoiled], Some(found));
         assert!(run.valid_metrics().is_empty(), "{run:?}");
         assert_eq!(run.value(&run.metrics()[0]), None);
     }

@@ -200,7 +200,7 @@ mod tests {
             let mut noise = || 1.0 + 0.01 * draw.normal();
             let throughput = 1_000.0 * noise() * (1.0 + change * is_after);
             let canary = of_canary.map(|by| 300.0 * noise() * (1.0 + by * is_after));
-            HistoryRun::Runs(vec![figures(throughput, canary)])
+            HistoryRun::Runs(vec![figures(throughput, canary)], None)
         };
         (0..20).map(record).collect()
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn runs(record: &mut HistoryRun) -> &mut Vec<RunFigures> {
-        let HistoryRun::Runs(runs) = record else { panic!("{record:?}") };
+        let HistoryRun::Runs(runs, _) = record else { panic!("{record:?}") };
         runs
     }
 

@@ -212,11 +212,11 @@ impl LimiterInput<'_, '_> {
             Some(working) => Some((working / sessions.max(f64::MIN_POSITIVE)).min(1.0)),
             None => seen.filter(|_| !observer_waits).map(|(active, idle)| active / (active + idle)),
         };
-        let is_busy = observer_waits || active_share.is_some_and(|share| share >= 1.0 - FREE);
+        let works_at_least = |least: f64| active_share.is_some_and(|share| share >= least);
         let is_queue = observer_waits
-            || active_share.is_some_and(|share| share >= QUEUES)
-            || active_share.is_some_and(|share| share >= AT_WORK) && self.never_pauses();
-        let is_busy = is_busy || is_queue;
+            || works_at_least(QUEUES)
+            || works_at_least(AT_WORK) && self.never_pauses();
+        let is_busy = is_queue || works_at_least(1.0 - FREE);
         let awaiting = self.awaiting(is_queue || is_busy && self.takes_long(sessions));
         // Without times of the sockets, a connection counts as waiting for its answer.
         let asked = awaiting.unwrap_or(connections);

@@ -20,8 +20,8 @@ pub(super) const PAUSES: f64 = 0.5;
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
 const PAUSES_ON_AVERAGE: f64 = 0.6;
 
-/// Minimum fraction of its sessions' time in which a program pauses if the pauses limit it although
-/// they take less than [`PAUSES`]: they take longer than the requests.
+/// Value of [`PAUSES`] for pauses that take longer than the requests: they are the largest part of
+/// the time, though perhaps less than half of it.
 const LONGEST_PART: f64 = 1.0 / 3.0;
 
 /// Seconds between an answer and the next request up to which a program does not throttle itself:
@@ -138,7 +138,7 @@ impl LimiterInput<'_, '_> {
         Some(self.active()? + self.idle_sessions()?)
     }
 
-    /// Returns true if an observed program pauses for most of the time.
+    /// Returns true if the sessions of an observed program wait for it long enough to limit it.
     pub(super) fn program_pauses(&self) -> bool {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }

@@ -287,7 +287,7 @@ fn view(
         view.machine = machine_views(groups, design, &comparison);
         refuse_undeclared(&mut comparison, groups, accepted);
         view.limits = judge_limits(limits, &comparison, |baseline, metric| {
-            groups.all[baseline.index()].runs[0].run.figures.resolve(metric)
+            groups.group(baseline).runs[0].run.figures.resolve(metric)
         });
         view.repetitions = repetitions(groups, design, &judged.deltas);
         view.comparison = Some(comparison);

@@ -110,8 +110,8 @@ fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Compl
     }
 }
 
-/// Keys of a printed plan that a repetition may change without changing the workload.
-const FREE_KEYS: [&str; 3] = ["url = ", "seed = ", ";"];
+/// Beginnings of lines of a printed plan that do not determine the work of a run: keys, comments.
+const FREE_LINES: [&str; 4] = ["url = ", "seed = ", "setup-timeout = ", ";"];
 
 /// Returns the first line in which the printed plans of two experiments differ, in both. Parameters
 /// alone are no difference: the lines that use them have their values.
@@ -121,8 +121,8 @@ fn differing_lines<'p>(first: &'p str, second: &'p str) -> Option<[&'p str; 2]> 
         if lines[0].starts_with('[') {
             section = lines[0];
         }
-        let is_free = |key: &&str| lines.iter().all(|line| line.starts_with(*key));
-        lines[0] != lines[1] && section != "[params]" && !FREE_KEYS.iter().any(is_free)
+        let is_free = |free: &&str| lines.iter().all(|line| line.starts_with(*free));
+        lines[0] != lines[1] && section != "[params]" && !FREE_LINES.iter().any(is_free)
     })
 }
 

@@ -123,8 +123,8 @@ impl Connection for MysqlConnection {
     }
 
     async fn close(mut self) {
-        // To an idle session the server sends only the news of its end: it was killed, or idle for
-        // too long. Such a session executes and counts no command any more.
+        // The server sends something to an idle session only when it ends it: it was killed, or
+        // idle for too long. It then counts no further command.
         if self.line.replies.is_idle() && self.line.channel.has_input().await {
             return;
         }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use base::{Clock, Field, Monotonic, Nanos, Rows, Stamp, Value, Values};
-use record::environment::SERVER;
+use record::environment::{SERVER, UNKNOWN};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
@@ -421,7 +421,7 @@ const PRAGMAS: [&str; 10] = [
 
 fn settings(connection: &Connection) -> Vec<(String, String)> {
     let read = |name: &str| pragma(connection, name).ok();
-    let unknown = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+    let unknown = |value: Option<String>| value.unwrap_or_else(|| UNKNOWN.to_owned());
     let pages: Option<u64> = read("page_count").and_then(|count| count.parse().ok());
     let page_size: Option<u64> = read("page_size").and_then(|size| size.parse().ok());
     let bytes = pages.zip(page_size).and_then(|(count, size)| count.checked_mul(size));

@@ -1,13 +1,13 @@
 //! Answers whose end another thread stamped before the engine learns of it, as with SQLite.
 
 use base::{Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
+use driver::{Connection, Driver, Error, Simulated, Work};
 use engine::Stop;
 use record::Kind;
 use rt::Rt;
 use workload::Pacing;
 
-use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, plan, poisson, run_on, virtually};
 
 /// Delay between the end of a request and the engine's notice of it.
 const LATER: Nanos = Nanos::from_micros(800);
@@ -44,22 +44,10 @@ impl Driver for Belated {
 }
 
 impl Connection for BelatedConnection {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         let outcome = self.inner.run(work).await;
         self.rt.sleep(LATER).await;
         outcome
-    }
-
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.inner.query_text(sql).await
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
     }
 
     async fn close(self) {
@@ -67,9 +55,7 @@ impl Connection for BelatedConnection {
         self.inner.close().await;
     }
 
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, query_text, settings, abandon);
 }
 
 /// A request that comes due between the end of the previous one and its notice waits in the queue

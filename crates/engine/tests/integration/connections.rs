@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
-use driver::{Connection, Driver, Error, Null, PreparedId, Simulated, Table, Work};
+use driver::{Connection, Driver, Error, Null, Simulated, Table, Work};
 use engine::{Failed, LaneOutlet, NoListener, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing, Plan};
 
-use crate::support::{JOB, constant, even, only, plan, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, even, only, plan, run_on, virtually};
 
 fn plan_of(file: &str) -> Plan {
     let (plan, diagnostics) = workload::plan(file, &Overrides::default());
@@ -197,10 +197,6 @@ impl Driver for SlowFirstAnswerDatabase {
 }
 
 impl Connection for Waking {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn await_session(&mut self) -> Result<(), Error> {
         let before = self.asked.fetch_add(1, Ordering::Relaxed);
         self.query_text("select 1").await?;
@@ -219,17 +215,7 @@ impl Connection for Waking {
         self.inner.query_text(sql).await
     }
 
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, settings, close, abandon);
 }
 
 /// Only the driver knows how long a new session may take.
@@ -284,10 +270,6 @@ impl Driver for TenRequestDatabase {
 }
 
 impl Connection for Keeping {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.requests += 1;
         if self.requests == 10 {
@@ -297,21 +279,7 @@ impl Connection for Keeping {
         self.inner.run(work).await
     }
 
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.inner.query_text(sql).await
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
 /// The next request does not lack statements that were handed to a lost connection.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, NodeId, Stamp};
-use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
+use driver::{Connection, Driver, Error, Simulated, Table, Work};
 use engine::{Failed, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing};
 
-use crate::support::{JOB, constant, only, plan, poisson, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, only, plan, poisson, run_on, virtually};
 
 /// A target of two servers; the second one takes three times as long.
 #[derive(Clone)]
@@ -57,10 +57,6 @@ impl Driver for TwoServers {
 }
 
 impl Connection for ServerDriver {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     fn node(&self) -> NodeId {
         self.node
     }
@@ -74,17 +70,7 @@ impl Connection for ServerDriver {
         self.inner.query_text(sql).await
     }
 
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, settings, close, abandon);
 }
 
 #[test]

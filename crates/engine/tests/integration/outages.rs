@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Seed, Stamp};
-use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
+use driver::{Connection, Driver, Error, Simulated, Table, Work};
 use engine::{
     Failed, Finished, LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, Stop,
     Unreachable, run,
@@ -14,7 +14,7 @@ use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{JobTarget, OnOutage, Overrides, Pacing};
 
-use crate::support::{constant, even, only, plan, run_on, virtually};
+use crate::support::{constant, delegate_to_inner, even, only, plan, run_on, virtually};
 
 /// A server that answers no request for a while.
 #[derive(Clone)]
@@ -72,10 +72,6 @@ impl Driver for Silent {
 }
 
 impl Connection for SilentConnection {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.outlast_silence().await;
         self.inner.run(work).await
@@ -88,17 +84,7 @@ impl Connection for SilentConnection {
         self.inner.query_text(sql).await
     }
 
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, settings, close, abandon);
 }
 
 #[test]
@@ -164,10 +150,6 @@ impl Driver for Barred {
 }
 
 impl Connection for BarredConnection {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.inner.run(work).await?;
         let Barred { from, has_ended_session, .. } = &self.server;
@@ -177,21 +159,7 @@ impl Connection for BarredConnection {
         Err(Error::new(Class::Constraint, Code::new("23505"), "duplicate key"))
     }
 
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.inner.query_text(sql).await
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
 /// Its other sessions still get answers, even if these are errors.
@@ -386,10 +354,6 @@ impl Driver for Closing {
 }
 
 impl Connection for ClosingSession {
-    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        self.inner.prepare(text).await
-    }
-
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         if self.rt.now() >= self.end {
             return Err(Error::disconnect("the administrator ended the session"));
@@ -397,21 +361,7 @@ impl Connection for ClosingSession {
         self.inner.run(work).await
     }
 
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.inner.query_text(sql).await
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
-    async fn close(self) {
-        self.inner.close().await;
-    }
-
-    fn abandon(self) {
-        self.inner.abandon();
-    }
+    delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
 #[test]

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{AccountId, Class, Dialect, Nanos, Stamp, StatementId};
-use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Work};
 use engine::{Failed, Finished, LaneOutlet, NoListener, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan};
 
-use crate::support::{JOB, constant, only, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, only, run_on, virtually};
 
 const CONNECT: Nanos = Nanos::from_millis(5);
 const CLOSE: Nanos = Nanos::from_millis(3);
@@ -102,20 +102,14 @@ impl Connection for WatchedConnection {
         self.inner.run(work).await
     }
 
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.inner.query_text(sql).await
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.inner.settings().await
-    }
-
     async fn close(self) {
         self.rt.sleep(CLOSE).await;
         one_more(&self.deeds.closed);
     }
 
     fn abandon(self) {}
+
+    delegate_to_inner!(query_text, settings);
 }
 
 impl Drop for WatchedConnection {

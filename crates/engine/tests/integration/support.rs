@@ -16,6 +16,39 @@ use crate::boxed_driver::BoxedDriver;
 
 pub(crate) const JOB: AccountId = AccountId(0);
 
+/// Implements these methods of a `driver::Connection` by those of the field `inner`.
+macro_rules! delegate_to_inner {
+    (@prepare) => {
+        async fn prepare(&mut self, text: &str) -> Result<driver::PreparedId, driver::Error> {
+            self.inner.prepare(text).await
+        }
+    };
+    (@query_text) => {
+        async fn query_text(&mut self, sql: &str) -> Result<driver::Table, driver::Error> {
+            self.inner.query_text(sql).await
+        }
+    };
+    (@settings) => {
+        async fn settings(&mut self) -> Vec<(String, String)> {
+            self.inner.settings().await
+        }
+    };
+    (@close) => {
+        async fn close(self) {
+            self.inner.close().await;
+        }
+    };
+    (@abandon) => {
+        fn abandon(self) {
+            self.inner.abandon();
+        }
+    };
+    ($($method:ident),+) => {
+        $(delegate_to_inner!(@$method);)+
+    };
+}
+pub(crate) use delegate_to_inner;
+
 /// Returns a plan of one job, measured from `warmup_s` to `duration_s`.
 pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) -> Plan {
     let statement = Statement {

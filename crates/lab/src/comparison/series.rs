@@ -59,8 +59,8 @@ impl SeriesKey {
         trial.with_lines_of(CAPACITY, question, &[DURATION.to_owned(), line_of(load)])
     }
 
-    /// Returns the key of runs at a load that an experiment finds, of which `run` is the key of a
-    /// run, `load` the varied load and `question` the printed experiment. The load differs from
+    /// Returns the key of runs at a load that an experiment finds; `run` is the key of a run,
+    /// `load` the varied load and `question` the printed experiment. The load differs from
     /// experiment to experiment, so the lines of its search take its place.
     pub fn of_saturated(run: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         run.with_lines_of(SATURATE, question, &[line_of(load)])

@@ -421,11 +421,11 @@ fn bare(name: &str) -> &str {
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
-    let names_it = |key: &str| match key.split_once('.') {
-        Some(("option", option)) => of_option(option) == name,
-        Some(("server", setting)) => plain(setting) == name,
-        // A parameter with the name of a setting does not set it.
-        Some(_) | None => false,
+    // A parameter with the name of a setting does not set it.
+    let names_it = |key: &str| match (key.strip_prefix(OPTION_KEY), key.strip_prefix(SERVER_KEY)) {
+        (Some(option), _) => of_option(option) == name,
+        (None, Some(setting)) => plain(setting) == name,
+        (None, None) => false,
     };
     // It sums up the settings that decide.
     let is_summary = name == "durability";

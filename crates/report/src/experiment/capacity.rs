@@ -6,8 +6,8 @@ use analyze::capacity::{
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
+use workload::Metric;
 use workload::question::{Condition, VariedLoad};
-use workload::{Metric, Side};
 
 use crate::number::{self, NONE};
 use crate::page::Align;
@@ -137,10 +137,7 @@ impl CapacityView {
             };
             let values = trials.iter().map(value).collect::<Option<Vec<f64>>>()?;
             let value = values.iter().sum::<f64>() / values.len() as f64;
-            let holds = match condition.slo.side {
-                Side::Below => value < condition.slo.bound,
-                Side::Above => value > condition.slo.bound,
-            };
+            let holds = condition.slo.is_met_by(value);
             let measure = Measure::Value { value, standard_error: None };
             let outcome = if holds { "pass" } else { "not met" };
             Some(format!("{}: {outcome}", met(condition, measure)))
@@ -642,7 +639,7 @@ fn during(phase: &Phase) -> String {
 pub(super) mod tests {
     use analyze::capacity::{Boundary, Counted, Interval, judge_trial};
     use base::{Nanos, Seed};
-    use workload::{Slo, Statistic};
+    use workload::{Side, Slo, Statistic};
 
     use super::super::fixtures::{experiment, text_of};
     use super::super::view::ExperimentView;

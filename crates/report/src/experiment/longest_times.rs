@@ -26,8 +26,8 @@ pub(super) fn sentences<'c>(
     all
 }
 
-/// Returns the metric of the longest time, and the number of requests of which one is expected
-/// beyond a quantile; `None` for other metrics and the median.
+/// Returns the metric of the longest time, and the fewest requests for which one is expected beyond
+/// the quantile; `None` for other metrics and the median.
 fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),
@@ -53,18 +53,8 @@ fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
 /// Returns true if two metrics have the same values in all runs of a side.
 fn is_same(one: &MetricChange, other: &MetricChange) -> bool {
     let [Ok(one), Ok(other)] = [&one.compared, &other.compared] else { return false };
-    let [one, other] = [&one.values, &other.values].map(sides);
+    let [one, other] = [&one.values, &other.values].map(SampleValues::sides);
     one.iter().zip(&other).any(|(values, same)| values == same)
-}
-
-fn sides(values: &SampleValues) -> [Vec<f64>; 2] {
-    match values {
-        SampleValues::Pairs(pairs) => [
-            pairs.iter().map(|pair| pair.baseline).collect(),
-            pairs.iter().map(|pair| pair.arm).collect(),
-        ],
-        SampleValues::Groups(groups) => groups.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::saturation::SaturationView;
 use super::short_tables::trials;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
-use super::{lines, sweep_markdown};
+use super::{lines, sentence, sweep_markdown};
 use crate::markdown::{Document, Rank, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
@@ -107,13 +107,14 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
     let name = |arm: &ArmComparison| view.arms[arm.arm.index()].name.clone();
-    let bet = |arm: &ArmComparison| {
-        let outcomes = arm.changes.iter().flat_map(|change| &change.bets);
-        let ranks: Vec<Rank> = outcomes.map(|(_, outcome)| rank_of_bet(*outcome)).collect();
-        let texts = lines::bets(arm).map(|bet| format!("bet on {}: {bet}", name(arm)));
-        ranks.into_iter().zip(texts.map(|text| escaped(&text)).collect::<Vec<_>>())
-    };
-    out.ranked_list(&arms.iter().flat_map(bet).collect::<Vec<(Rank, String)>>(), 4);
+    let changes = arms.iter().flat_map(|arm| arm.changes.iter().map(move |change| (arm, change)));
+    let bets = changes.flat_map(|(arm, change)| {
+        change.bets.iter().map(move |(bet, outcome)| {
+            let text = format!("bet on {}: {}", name(arm), sentence::bet(bet, *outcome, change));
+            (rank_of_bet(*outcome), escaped(&text))
+        })
+    });
+    out.ranked_list(&bets.collect::<Vec<(Rank, String)>>(), 4);
     let ranks = view.arms.iter().flat_map(|arm| &arm.slos).map(rank_of_slo);
     let slos = lines::slos(view).into_iter().map(|slo| escaped(&format!("SLO of {slo}")));
     out.ranked_list(&ranks.zip(slos).collect::<Vec<(Rank, String)>>(), 3);

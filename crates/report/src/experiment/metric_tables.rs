@@ -20,15 +20,15 @@ const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
 /// Maximum number of characters of the name of an arm that is the title of a column.
 const LONGEST_TITLE: usize = 16;
 
-/// A document with tables of metrics.
+/// A form of the tables of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetricForm {
-    /// Page: its columns have the names of the arms, and the last one has a title, and the reasons
-    /// why metrics are not compared.
+    /// Page: columns are named after the arms, and a cell has the reason why a metric is not
+    /// compared. The comparisons of a sweep have such cells in text, too.
     Page,
-    /// Full text: what does not fit is below the table.
+    /// Full text: reasons are notes below the table, and so are conclusions that do not fit.
     FullText,
-    /// Short text: values have short units.
+    /// Short text: the same notes for reasons, and values with short units.
     ShortText,
 }
 

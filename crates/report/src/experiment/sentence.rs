@@ -2,7 +2,7 @@
 
 use analyze::compare::{
     BetOutcome, ChangeInterval, Compared, Conclusion, Incomparable, MetricChange, Missing,
-    NotCompared, SampleSize, SampleValues,
+    NotCompared, SampleSize,
 };
 use base::units::grouped;
 use workload::question::{Bet, RunMetric, Scale};
@@ -204,15 +204,7 @@ pub(super) fn values(
     format: fn(f64, &str) -> String,
 ) -> [String; 2] {
     let means = match metric.quantity.scale() {
-        Scale::Ratio => match &compared.values {
-            SampleValues::Pairs(pairs) => [
-                geometric(pairs.iter().map(|pair| pair.baseline)),
-                geometric(pairs.iter().map(|pair| pair.arm)),
-            ],
-            SampleValues::Groups(groups) => {
-                groups.each_ref().map(|values| geometric(values.iter().copied()))
-            }
-        },
+        Scale::Ratio => compared.values.sides().map(|values| geometric(values.into_iter())),
         Scale::Difference => compared.means,
     };
     means.map(|mean| format(mean, metric.quantity.unit()))
@@ -253,7 +245,7 @@ pub(super) fn bare_value(value: f64, unit: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyze::compare::{Pair, PairOrder};
+    use analyze::compare::{Pair, PairOrder, SampleValues};
 
     use super::*;
 

@@ -99,7 +99,7 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
-    /// Creates a text with a shorter form; an empty one is none.
+    /// Creates a text with a shorter form, unless the shorter form is empty.
     pub(crate) fn abbreviated(full: String, short: String) -> Cell {
         match short.is_empty() {
             true => Cell::Text(full),

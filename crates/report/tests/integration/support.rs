@@ -107,7 +107,7 @@ impl Case {
         let read = |JobStep { job, step }: JobStep| {
             let times = self.times[job.index()].iter().find(|(at, _)| *at == step);
             Ok::<_, Infallible>(
-                times.map_or_else(|| Kind::Response.histogram(), |(_, h)| h.clone()),
+                times.map_or_else(Vec::new, |(_, times)| record::bucket_counts(times)),
             )
         };
         self.evidence.disturbances = analyze::disturbances(&self.evidence, read).unwrap();

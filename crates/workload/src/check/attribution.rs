@@ -7,6 +7,7 @@
 use base::{Diagnostic, Severity};
 
 use super::overrides::{Override, Overrides};
+use crate::wording::words;
 
 /// Attributes the errors of a file with its options: reports an error at the option that causes it
 /// if it is absent from `own`, the errors without the options. Only the first error of each option
@@ -50,9 +51,7 @@ fn blame(causing_options: &str, diagnostic: Diagnostic) -> Diagnostic {
 fn causing_options(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
     let span = diagnostic.span.unwrap_or_default();
     let place = text.get(span.start..span.end).unwrap_or_default();
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let stands_there =
-        |name: &str| place.split(|character| !is_word(character)).any(|word| word == name);
+    let stands_there = |name: &str| words(place).any(|word| word == name);
     let options = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
         overrides.params().filter(|one| wanted(&one.key)).map(Override::option).collect()
     };

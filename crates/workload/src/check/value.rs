@@ -12,7 +12,7 @@ use super::parameter_uses::ParameterUse;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, LocatedTextBuilder};
-use crate::wording::{enumeration, nearest, quoted, suggested_duration};
+use crate::wording::{enumeration, nearest, quoted, suggested_duration, words};
 
 /// The reason why a text is not a valid value of a key: the second half of a sentence that begins
 /// with the text.
@@ -344,11 +344,6 @@ fn unreadable(name: &str, value: Excerpt<'_>, why: &ValueError) -> Diagnostic {
         Some(key) => error.help(format!("write for example `{}`", key.example)),
         None => error,
     }
-}
-
-/// Returns the words of a text that could be names.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
 fn without_braces(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {

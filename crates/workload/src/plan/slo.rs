@@ -13,6 +13,16 @@ pub struct Slo {
     pub bound: f64,
 }
 
+impl Slo {
+    /// Returns true if a value, in the unit of the bound, is on the right side of it.
+    pub fn is_met_by(&self, value: f64) -> bool {
+        match self.side {
+            Side::Below => value < self.bound,
+            Side::Above => value > self.bound,
+        }
+    }
+}
+
 /// A quantity that a condition judges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {

@@ -4,6 +4,7 @@ use base::{Placeholders, Span};
 
 use crate::expr::Expr;
 use crate::text::Piece;
+use crate::wording::words;
 
 /// A statement of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,8 +103,7 @@ impl Statement {
             Piece::Text(text) => Some(text),
             Piece::Value(_) | Piece::Splice(_) | Piece::Quoted(_) => None,
         });
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        texts.flat_map(move |text| text.split(move |c| !is_word(c)))
+        texts.flat_map(|text| words(text))
     }
 
     /// Returns the text to prepare, with placeholders for the values.

@@ -1,7 +1,8 @@
 //! Effects of the statements before the runs of an arm: on the jobs of these runs, and on the runs
-//! of other arms. Only the first words of a statement are known here.
+//! of other arms. They are judged by the words of a statement, also those in literals.
 
 use crate::plan::FixedStatement;
+use crate::wording;
 
 /// Words of a `set` that changes more than the variables of its session.
 const SHARED: [&str; 5] = ["global", "persist", "persist_only", "password", "default"];
@@ -19,20 +20,22 @@ const LASTING: [&str; 12] = [
 /// Returns true if statements change variables of their own session only. The jobs of a run have
 /// other sessions, and see nothing of it.
 pub(super) fn are_of_session(statements: &[FixedStatement]) -> bool {
-    !statements.is_empty() && statements.iter().all(|one| is_of_session(&one.text))
+    !statements.is_empty() && statements.iter().all(|one| is_of_session(&words(&one.text)))
 }
 
 /// Returns true if a statement changes tables, settings or users for the sessions after it.
 pub(super) fn have_lasting_effect(statements: &[FixedStatement]) -> bool {
     statements.iter().any(|one| {
         let words = words(&one.text);
-        let is_lasting = words.first().is_some_and(|word| LASTING.contains(&word.as_str()));
-        is_lasting || is_set(&words) && !is_of_session(&one.text)
+        match words.first().map(String::as_str) {
+            Some("set") => !is_of_session(&words),
+            Some(word) => LASTING.contains(&word),
+            None => false,
+        }
     })
 }
 
-fn is_of_session(text: &str) -> bool {
-    let words = words(text);
+fn is_of_session(words: &[String]) -> bool {
     let has = |known: &[&str]| words.iter().skip(1).any(|word| known.contains(&word.as_str()));
     match words.first().map(String::as_str) {
         Some("set") => !has(&SHARED),
@@ -41,14 +44,8 @@ fn is_of_session(text: &str) -> bool {
     }
 }
 
-fn is_set(words: &[String]) -> bool {
-    words.first().is_some_and(|word| word == "set")
-}
-
 fn words(text: &str) -> Vec<String> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
-    words.map(str::to_ascii_lowercase).collect()
+    wording::words(text).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
 #[cfg(test)]
