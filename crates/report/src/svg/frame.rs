@@ -2,10 +2,12 @@
 
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
 use super::data;
-use super::layout::{LABEL_LINE, LINE, Layout, SWATCH, WIDTH, cut, label_lines, width, wrapped};
+use super::layout::{LABEL_LINE, LINE, Layout, SWATCH, WIDTH, label_lines, wrapped};
+use super::measure::{cut, width};
 use super::palette::{PLAIN, color};
 use super::path::PixelPoint;
 use super::shapes;
+use super::small_texts::{SMALL, SmallText};
 use crate::figure::{Figure, Ink, Mark, Scale};
 
 /// Writes title and caption.
@@ -113,8 +115,8 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     }
 }
 
-/// Writes the labels of rules, levels and periods, and small texts, above the marks. A label that
-/// would cover another is left out; its line stays.
+/// Writes the labels of rules, levels and periods, and small texts, above the marks. A label of a
+/// rule that would cover another is left out; its line stays.
 pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
     let mut rules = Rules::of(figure, layout);
     for mark in &figure.marks {
@@ -130,24 +132,20 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
                     canvas.text(point, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
                 });
             }
-            Mark::Text { ink, at, is_below, text } => {
-                let point = layout.x(figure, at.x).zip(layout.y(figure, at.y));
-                let Some((x, y)) = point else { continue };
-                let moved = data::of_label(Some(x), Some(y));
-                let text = cut(text, SMALL, layout.right - layout.left);
-                let x = x.min(layout.right - width(&text, SMALL)).max(layout.left);
-                let y = if *is_below { y + 20.0 } else { y - 13.0 };
-                canvas.part(&moved, |canvas| {
-                    canvas.text(PixelPoint { x, y }, Anchor::Start, &small(*ink), &text);
-                });
-            }
             _ => {}
         }
     }
+    layout.small_texts.iter().for_each(|text| write_small_text(canvas, figure, layout, text));
 }
 
-/// Height of labels, in pixels.
-const SMALL: f64 = 10.0;
+fn write_small_text(canvas: &mut Canvas, figure: &Figure, layout: &Layout, text: &SmallText) {
+    let SmallText { left, text: shown, ink, at, .. } = text;
+    let Some((x, y)) = layout.x(figure, at.x).zip(layout.y(figure, at.y)) else { return };
+    let point = PixelPoint { x: *left, y: y + text.offset() };
+    canvas.part(&data::of_label(Some(x), Some(y)), |canvas| {
+        canvas.text(point, Anchor::Start, &small(*ink), shown);
+    });
+}
 
 /// The labels of vertical lines, in rows at the top of the plot.
 struct Rules<'a> {

@@ -1,10 +1,10 @@
 //! The layout of a figure: the places of its plot, its legend and its texts.
 
-use unicode_width::UnicodeWidthChar;
-
 use super::canvas::{Size, TEXT, TITLE};
 use super::context::FigureContext;
+use super::measure::{cut, width};
 use super::path::PixelPoint;
+use super::small_texts::{SmallText, further_height, small_texts};
 use crate::figure::{Figure, LegendEntry, Scale};
 
 /// Width of every figure, in pixels. A narrow one keeps its texts legible on a phone.
@@ -16,7 +16,7 @@ pub(super) const SWATCH: f64 = 20.0;
 /// Height of the plot, in pixels.
 const PLOT: f64 = 200.0;
 
-/// Height of a row of categories, in pixels.
+/// Height of a category with a row of small texts above and below its marks, in pixels.
 const CATEGORY: f64 = 48.0;
 
 /// Height of a line of text, in pixels.
@@ -24,13 +24,6 @@ pub(super) const LINE: f64 = 16.0;
 
 /// Widest labels of a vertical axis, in pixels.
 const WIDEST: f64 = 170.0;
-
-/// Mean width of a character of one column, as a fraction of its height. Digits have 0.56 in most
-/// sans-serif fonts, capitals more.
-const COLUMN: f64 = 0.58;
-
-/// Width of the widest letters, as a fraction of their height.
-const WIDE: f64 = 0.95;
 
 /// Height of a line of a label of a vertical axis, in pixels.
 pub(super) const LABEL_LINE: f64 = 14.0;
@@ -55,6 +48,7 @@ pub(super) struct Layout {
     pub(super) headings: Vec<(PixelPoint, f64, String)>,
     pub(super) title_of_y: PixelPoint,
     pub(super) legend: Vec<(PixelPoint, LegendEntry, String)>,
+    pub(super) small_texts: Vec<SmallText>,
 }
 
 impl Layout {
@@ -72,9 +66,11 @@ impl Layout {
         let title_of_y = PixelPoint { x: 2.0, y: y + 13.0 };
         let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
         y += if has_title { LINE + 8.0 } else { 8.0 };
+        let small_texts = small_texts(figure, [left, right]);
+        let category = CATEGORY + further_height(&small_texts);
         let plot = match (figure.y.scale, figure.missing.is_some()) {
             (_, true) => PLOT / 2.0,
-            (Scale::Category, false) => CATEGORY * figure.y.ticks.len().max(1) as f64,
+            (Scale::Category, false) => category * figure.y.ticks.len().max(1) as f64,
             (_, false) => PLOT,
         };
         let bottom = y + plot;
@@ -84,7 +80,7 @@ impl Layout {
             (false, false) => 2.0 * LINE + 8.0,
         };
         let size = Size { width: WIDTH, height: bottom + below };
-        Layout { size, left, right, top: y, bottom, headings, title_of_y, legend }
+        Layout { size, left, right, top: y, bottom, headings, title_of_y, legend, small_texts }
     }
 
     /// Returns the horizontal place of a value, in pixels.
@@ -133,39 +129,6 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
         point.x += needed + 14.0;
     }
     placed
-}
-
-/// Estimates the width of a text of this height, in pixels.
-pub(super) fn width(text: &str, height: f64) -> f64 {
-    text.chars().map(|character| width_of(character, height)).sum()
-}
-
-fn width_of(character: char, height: f64) -> f64 {
-    match character {
-        // Shown as a code of eight characters.
-        code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
-        // Wide letters of labels: a label that is cut at the edge is read as another one.
-        '%' | '+' | '−' | 'm' | 'M' | 'W' => WIDE * height,
-        other => other.width().unwrap_or(0) as f64 * COLUMN * height,
-    }
-}
-
-/// Cuts a text to a width in pixels.
-pub(super) fn cut(text: &str, height: f64, room: f64) -> String {
-    if width(text, height) <= room {
-        return text.to_owned();
-    }
-    let mut left = room - COLUMN * height;
-    let mut short = String::new();
-    for character in text.chars() {
-        left -= width_of(character, height);
-        if left < 0.0 {
-            break;
-        }
-        short.push(character);
-    }
-    short.truncate(short.trim_end().len());
-    short + "…"
 }
 
 /// Breaks a text into lines of a width in pixels; longer words are cut.

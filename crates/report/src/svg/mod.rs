@@ -14,10 +14,12 @@ mod escape;
 mod frame;
 mod heat;
 mod layout;
+mod measure;
 mod palette;
 mod path;
 mod plot;
 mod shapes;
+mod small_texts;
 #[cfg(test)]
 mod tests;
 

@@ -203,3 +203,92 @@ fn empty_figure_says_why() {
     assert!(text.contains(">No request ended in an error.</text>"), "{text}");
     assert!(!text.contains("stroke-linecap"), "nothing is drawn: {text}");
 }
+
+/// Returns the boxes of the small texts of a painted figure by the painter's own widths: left,
+/// right, top and bottom.
+fn boxes_of_small_texts(svg: &str) -> Vec<([f64; 4], String)> {
+    let texts = svg.split("<text ").skip(1).filter(|text| text.contains("font-size=\"10\""));
+    let of = |element: &str| {
+        let number = |name: &str| -> f64 {
+            let (_, rest) = element.split_once(&format!("{name}=\"")).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        let (_, rest) = element.split_once('>').unwrap();
+        let text = rest.split('<').next().unwrap().replace("&gt;", ">").replace("&lt;", "<");
+        let (x, y) = (number("x"), number("y"));
+        ([x, x + measure::width(&text, 10.0), y - 8.0, y + 2.0], text)
+    };
+    texts.map(of).collect()
+}
+
+/// Checks that the small texts next to the points of two categories are all shown, lie within the
+/// height of their category and do not overlap.
+#[track_caller]
+fn check_texts_apart(texts: &[(f64, bool, &str)]) {
+    let names = ["throughput(read)", "response.p99(read)"].map(str::to_owned);
+    let x = Axis::linear("change", Unit::Change, [-0.25, 0.25]);
+    let of_category = |y: f64| {
+        let text = move |&(x, is_below, text): &(f64, bool, &str)| Mark::Text {
+            ink: Ink::Quiet,
+            at: Point { x, y },
+            is_below,
+            text: text.to_owned(),
+        };
+        texts.iter().map(text)
+    };
+    let marks: Vec<Mark> = of_category(0.0).chain(of_category(1.0)).collect();
+    let y = Axis::categories("", &names);
+    let figure = Figure { x, y, marks, legend: Vec::new(), ..whole() };
+    let layout = Layout::of(&figure, FigureContext::File);
+    let boxes = boxes_of_small_texts(&svg(&figure));
+    assert_eq!(boxes.len(), 2 * texts.len(), "{boxes:?}");
+    let middle = (layout.top + layout.bottom) / 2.0;
+    for (number, ([left, right, top, bottom], text)) in boxes.iter().enumerate() {
+        let ends =
+            if number < texts.len() { [layout.top, middle] } else { [middle, layout.bottom] };
+        assert!(*left >= layout.left && *right <= layout.right + 0.01, "{text}: {boxes:?}");
+        assert!(*top >= ends[0] && *bottom <= ends[1], "{text}: {ends:?} {boxes:?}");
+        for ([other_left, other_right, other_top, other_bottom], other) in &boxes[number + 1..] {
+            let is_apart = right <= other_left
+                || other_right <= left
+                || bottom <= other_top
+                || other_bottom <= top;
+            assert!(is_apart, "{text} covers {other}: {boxes:?}");
+        }
+    }
+}
+
+#[test]
+fn texts_next_to_one_point_never_overlap() {
+    check_texts_apart(&[(0.0, false, "bet -5% .. +5%"), (0.01, true, "±1 %")]);
+    check_texts_apart(&[(-0.2, false, "bet -20% .. -5%"), (0.1, false, "limit > +10%")]);
+    let near = [
+        (-0.05, false, "bet -5% .. -25%"),
+        (-0.02, false, "bet -2% .. +2%"),
+        (0.0, false, "limit < -5%"),
+        (0.01, true, "±1 %"),
+        (0.3, false, "+2,067 % (+2,067 … +2,067 %)"),
+        (0.25, false, "limit > +25%"),
+        (f64::INFINITY, false, "limit > +1000%"),
+    ];
+    check_texts_apart(&near);
+    let long = "x".repeat(300);
+    check_texts_apart(&[(0.0, false, &long), (0.2, false, &long), (0.2, true, &long)]);
+}
+
+#[test]
+fn texts_that_have_room_share_a_row() {
+    let height = |texts: &[f64]| {
+        let text = |x: &f64| Mark::Text {
+            ink: Ink::Quiet,
+            at: Point { x: *x, y: 0.0 },
+            is_below: false,
+            text: "limit".to_owned(),
+        };
+        let y = Axis::categories("", &["a".to_owned()]);
+        let marks = texts.iter().map(text).collect();
+        Layout::of(&Figure { y, marks, ..whole() }, FigureContext::File).size.height
+    };
+    assert_eq!(height(&[1.0, 6.0]), height(&[1.0]));
+    assert_eq!(height(&[1.0, 1.1, 6.0]), height(&[1.0]) + 22.0, "one more row above and below");
+}

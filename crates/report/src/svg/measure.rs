@@ -1,0 +1,43 @@
+//! Estimated widths of texts, whose font is the reader's.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Mean width of a character of one column, as a fraction of its height. Digits have 0.56 in most
+/// sans-serif fonts, capitals more.
+const COLUMN: f64 = 0.58;
+
+/// Width of the widest letters, as a fraction of their height.
+const WIDE: f64 = 0.95;
+
+/// Estimates the width of a text of this height, in pixels.
+pub(super) fn width(text: &str, height: f64) -> f64 {
+    text.chars().map(|character| width_of(character, height)).sum()
+}
+
+fn width_of(character: char, height: f64) -> f64 {
+    match character {
+        // Shown as a code of eight characters.
+        code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
+        // Wide letters of labels: a label that is cut at the edge is read as another one.
+        '%' | '+' | '−' | 'm' | 'M' | 'W' => WIDE * height,
+        other => other.width().unwrap_or(0) as f64 * COLUMN * height,
+    }
+}
+
+/// Cuts a text to a width in pixels.
+pub(super) fn cut(text: &str, height: f64, room: f64) -> String {
+    if width(text, height) <= room {
+        return text.to_owned();
+    }
+    let mut left = room - COLUMN * height;
+    let mut short = String::new();
+    for character in text.chars() {
+        left -= width_of(character, height);
+        if left < 0.0 {
+            break;
+        }
+        short.push(character);
+    }
+    short.truncate(short.trim_end().len());
+    short + "…"
+}

@@ -1,0 +1,76 @@
+//! The places of small texts: above or below their points, and never over each other. A text that
+//! would touch another one of its height is in a further row.
+
+use super::measure::{cut, width};
+use crate::figure::{Figure, Ink, Mark, Point};
+
+/// Height of small texts, in pixels.
+pub(super) const SMALL: f64 = 10.0;
+
+/// Distance of the rows of small texts, in pixels.
+pub(super) const ROW: f64 = 11.0;
+
+/// Least distance of two texts in a row, in pixels.
+const GAP: f64 = 6.0;
+
+/// Distance of the base line of a text from its point, in pixels: above and below.
+const ABOVE: f64 = 13.0;
+const BELOW: f64 = 20.0;
+
+/// A small text with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SmallText {
+    /// Left end, in pixels.
+    pub(super) left: f64,
+    /// Number of texts between it and its point.
+    pub(super) row: usize,
+    /// The text, cut to the width of the plot.
+    pub(super) text: String,
+    pub(super) ink: Ink,
+    /// The point.
+    pub(super) at: Point,
+    is_below: bool,
+}
+
+impl SmallText {
+    /// Returns the place of the base line, relative to the point, in pixels.
+    pub(super) fn offset(&self) -> f64 {
+        let rows = self.row as f64 * ROW;
+        if self.is_below { BELOW + rows } else { -ABOVE - rows }
+    }
+
+    fn right(&self) -> f64 {
+        self.left + width(&self.text, SMALL)
+    }
+
+    /// Returns true if two texts would touch in one row.
+    fn touches(&self, other: &SmallText) -> bool {
+        let is_beside = self.at.y == other.at.y && self.is_below == other.is_below;
+        is_beside && self.left < other.right() + GAP && other.left < self.right() + GAP
+    }
+}
+
+/// Returns the small texts of a figure whose plot has these ends, in the order of their marks. A
+/// text whose point has no place is left out.
+pub(super) fn small_texts(figure: &Figure, [left, right]: [f64; 2]) -> Vec<SmallText> {
+    let mut placed: Vec<SmallText> = Vec::new();
+    for mark in &figure.marks {
+        let Mark::Text { ink, at, is_below, text } = mark else { continue };
+        let Some(x) = figure.x.place(at.x) else { continue };
+        let text = cut(text, SMALL, right - left);
+        let begin = left + x * (right - left);
+        let left = begin.min(right - width(&text, SMALL)).max(left);
+        let mut one = SmallText { left, row: 0, text, ink: *ink, at: *at, is_below: *is_below };
+        let beside: Vec<&SmallText> = placed.iter().filter(|other| one.touches(other)).collect();
+        one.row = (0..).find(|row| beside.iter().all(|it| it.row != *row)).unwrap_or_default();
+        placed.push(one);
+    }
+    placed
+}
+
+/// Returns the height that the further rows of the texts need above and below each point, in
+/// pixels.
+pub(super) fn further_height(texts: &[SmallText]) -> f64 {
+    let rows = texts.iter().map(|text| text.row).max().unwrap_or_default();
+    2.0 * ROW * rows as f64
+}
