@@ -27,6 +27,7 @@ mod junit;
 mod live;
 mod markdown;
 mod metrics;
+mod no_break;
 mod note;
 mod number;
 pub mod page;

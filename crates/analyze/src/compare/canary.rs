@@ -38,6 +38,8 @@ pub enum MachineChange {
         change: f64,
         /// Its interval.
         interval: ChangeInterval,
+        /// Probability with which the interval errs.
+        alpha: f64,
         /// True if it is at least half as large as the change of a declared metric.
         is_decisive: bool,
     },
@@ -77,7 +79,8 @@ fn between_arms(
         return None;
     }
     let paired = Paired::of(&pairs, Scale::Ratio, design.order).ok()?;
-    let interval = paired.interval(ALPHA / (design.arms - 1) as f64)?;
+    let alpha = ALPHA / (design.arms - 1) as f64;
+    let interval = paired.interval(alpha)?;
     let change = paired.change();
     // Only a ratio can be compared with the ratio of two speeds.
     let is_ratio = |metric: &RunMetric| metric.quantity.scale() == Scale::Ratio;
@@ -85,8 +88,9 @@ fn between_arms(
     let is_explained = |by: f64| change.abs() * 2.0 >= by.abs();
     let is_decisive =
         declared.filter_map(|one| one.compared.as_ref().ok()).any(|it| is_explained(it.change));
+    let arm = arm.arm;
     (interval.excludes_zero() && change.abs() >= ARMS_MATTER)
-        .then_some(MachineChange::BetweenArms { arm: arm.arm, change, interval, is_decisive })
+        .then_some(MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive })
 }
 
 /// Returns the drift by a line through the logarithms of the canaries in the order of the runs.

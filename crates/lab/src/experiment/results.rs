@@ -193,8 +193,8 @@ impl ExperimentResults {
         };
         let found = machine_changes(design, &runs, &Comparison { arms: vec![own] });
         found.into_iter().find_map(|one| match one {
-            MachineChange::BetweenArms { change, interval, is_decisive, .. } => {
-                Some(MachineChange::BetweenArms { arm: name, change, interval, is_decisive })
+            MachineChange::BetweenArms { change, interval, alpha, is_decisive, .. } => {
+                Some(MachineChange::BetweenArms { arm: name, change, interval, alpha, is_decisive })
             }
             MachineChange::Drift { .. } => None,
         })

@@ -4,18 +4,21 @@ use super::appendix::{Appendix, FactTables};
 use super::lines;
 use super::view::ExperimentView;
 use crate::html::Document;
-use crate::page::{Align, Line};
+use crate::page::{Align, Line, Table};
 
 /// Writes the checks that objected, by arm, and the limiters by name.
 pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appendix) {
-    out.rows("Objections by check and arm", &columns("check", view), &appendix.checks);
+    let objections = Table::of_texts(&columns("check", view), &appendix.checks);
+    out.table("Objections by check and arm", &objections);
     out.paragraph(&appendix.other_checks);
     let counts = ["passed", "SUSPECT", "INVALID", "not possible"];
     let counts = counts.map(|title| (title, Align::Right));
     let columns = [&[("check", Align::Left)][..], &counts].concat();
-    out.rows("Checks of all runs", &columns, &view.check_rows());
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let limiters = compared.map(|arm| Line::new("limiter", lines::limiters(&view.arms, arm)));
+    out.table("Checks of all runs", &Table::of_texts(&columns, &view.check_rows()));
+    let limiters = view.compared().map(|arm| {
+        // Their evidence is in the answer.
+        Line::new("limiter", lines::limiters(&view.arms, arm))
+    });
     out.lines(&limiters.collect::<Vec<Line>>());
 }
 
@@ -26,9 +29,10 @@ pub(super) fn facts(out: &mut Document, view: &ExperimentView, subjects: &[FactT
     }
     for FactTables { heading, differing, same } in subjects {
         let caption = format!("{heading}, not the same in all runs");
-        out.rows(&caption, &columns("name", view), differing);
+        out.table(&caption, &Table::of_texts(&columns("name", view), differing));
         let columns = [("name", Align::Left), ("value", Align::Left)];
-        out.rows(&format!("{heading}, the same in all runs"), &columns, same);
+        let same = Table::of_texts(&columns, same);
+        out.table(&format!("{heading}, the same in all runs"), &same);
     }
 }
 

@@ -10,7 +10,7 @@ use workload::Metric;
 use workload::question::{Condition, VariedLoad};
 
 use crate::number::{self, NONE};
-use crate::page::Align;
+use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
 /// A capacity search with its trials.
 #[derive(Clone, Debug)]
@@ -508,23 +508,40 @@ impl CapacityView {
             ("reason", Align::Left),
         ]
     }
+
+    /// Returns the table of all trials.
+    pub(super) fn table(&self) -> Table {
+        let mut table = Table::new(self.columns());
+        self.trials.iter().for_each(|trial| table.row(trial.row(self)));
+        table
+    }
 }
 
 impl TrialView {
     /// Returns the cells of the trial, one for each of [`CapacityView::columns`].
-    pub(super) fn row(&self, view: &CapacityView) -> [String; 6] {
+    pub(super) fn row(&self, view: &CapacityView) -> [Cell; 6] {
         let phase = match self.trial.phase.number() {
             Some(number) => format!("{} {number}", self.trial.phase.name()),
             None => self.trial.phase.name().to_owned(),
         };
+        let Trial { value, window, .. } = self.trial;
+        let unit = if view.is_rate() { "1/s" } else { "clients" };
         [
-            self.run.to_string(),
-            view.value(self.trial.value),
-            phase,
-            number::span(self.trial.window),
-            self.outcome.name().to_owned(),
-            self.reason(&view.order),
+            Cell::from(self.run.to_string()),
+            Cell::formatted(view.value(value), value, unit),
+            Cell::from(phase),
+            Cell::formatted(number::span(window), window.as_secs_f64(), "s"),
+            Cell::from(self.outcome.name()),
+            Cell::from(self.reason(&view.order)).with_data(self.data(&view.order)),
         ]
+    }
+
+    /// Returns the reason, and the measure of each condition, for machines.
+    fn data(&self, order: &CapacityOrder) -> Vec<Datum> {
+        let reason = Datum::text("", self.reason(order));
+        let conditions = order.conditions.iter().zip(&self.trial.measures);
+        let measures = conditions.filter_map(|(condition, measure)| plain(condition, *measure));
+        [reason].into_iter().chain(measures).collect()
     }
 
     /// Returns the reason of the outcome in words.
@@ -588,6 +605,23 @@ pub(super) fn counted_ones(condition: &Condition) -> String {
     }
 }
 
+/// Returns the measure of a condition for machines; `None` if nothing was measured.
+fn plain(condition: &Condition, measure: Measure) -> Option<Datum> {
+    let (value, unit) = match (measure, condition.slo.metric) {
+        (Measure::Count(counted), _) => {
+            let name = format!("share against {condition}");
+            return Some(Datum::number(name, counted.share(), FRACTION));
+        }
+        (Measure::Value { value, .. }, Metric::Response(_) | Metric::Service(_)) => {
+            (value / 1e6, "ms")
+        }
+        (Measure::Value { value, .. }, Metric::Throughput) => (value, "1/s"),
+        (Measure::Value { value, .. }, Metric::Failed) => (value, FRACTION),
+        (Measure::Missing, _) => return None,
+    };
+    Some(Datum::number(format!("measured for {condition}"), value, unit))
+}
+
 /// Returns the measure of a condition: `0.42 % at or beyond 30ms (1 % allowed)`.
 fn met(condition: &Condition, measure: Measure) -> String {
     match (measure, condition.allowed_share()) {
@@ -645,6 +679,7 @@ pub(super) mod tests {
     use super::super::view::ExperimentView;
     use super::super::{experiment_html, experiment_markdown};
     use super::*;
+    use crate::html::table_csv;
 
     /// Returns the order of a search for the rate with a p99 of 20 ms.
     pub(in crate::experiment) fn order() -> CapacityOrder {
@@ -728,6 +763,18 @@ pub(super) mod tests {
             took: Nanos::from_secs(50),
         };
         CapacityView { order: order(), trials, found: Some(found) }
+    }
+
+    #[test]
+    fn file_of_trials_has_plain_values_and_lengths() {
+        let file = table_csv(&search().table());
+        let lines: Vec<&str> = file.lines().collect();
+        let share = "reason share against p99(read) < 20ms (fraction)";
+        assert_eq!(lines[0], format!("run,rate (1/s),phase,length (s),outcome,reason,{share}"));
+        assert!(lines[1].starts_with("1,100,bracket,10,pass,"), "{file}");
+        assert_eq!(lines[2], "2,1600,bracket,10,fail,the backlog grew,");
+        assert!(lines[3].starts_with("3,820,round 1,10,fail,"), "{file}");
+        assert!(lines[3].ends_with(" allowed),0.04"), "{file}");
     }
 
     fn with_search(search: CapacityView) -> ExperimentView {

@@ -58,7 +58,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
         let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
         declared.map(move |change| {
             let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of.index()].name);
-            lines::capitalized(sentence::answer(name, baseline, change), name)
+            sentence::answer(name, baseline, change)
         })
     });
     let single = view.is_without_conclusion().then(|| SINGLE.to_owned());

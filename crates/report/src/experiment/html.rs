@@ -18,7 +18,7 @@ use super::{appendix_html, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Caption, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
-use crate::page::{Align, ExcerptSection, Line, first_of, measured_on, tone};
+use crate::page::{Align, ExcerptSection, Line, Table, first_of, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
@@ -36,7 +36,8 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     out.section("numbers", |out| numbers(out, view));
     excerpt_sections(&mut out, &excerpts);
     out.section("runs", |out| {
-        view.saturation.iter().for_each(|search| steps(out, search));
+        let steps = view.saturation.iter().map(SaturationView::table);
+        steps.for_each(|table| out.table("Steps of the search for saturation", &table));
         runs(out, view);
     });
     let appendix = Appendix::of(view);
@@ -88,7 +89,7 @@ fn sections(view: &ExperimentView, excerpts: &ExcerptSection) -> Vec<Section> {
 
 fn numbers(out: &mut Document, view: &ExperimentView) {
     if let Some(search) = &view.capacity {
-        return trials(out, search);
+        return out.table("Trials", &search.table());
     }
     if let Some(sweep) = &view.sweep {
         return sweep_html::points(out, view, sweep);
@@ -128,11 +129,6 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let differs = |one| format!("differs: {}", lines::difference(&view.arms, one));
     out.list(&view.differences.iter().map(differs).collect::<Vec<String>>());
     out.list(&lines::machine(view));
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let bets = compared.flat_map(|arm| {
-        let name = &view.arms[arm.arm.index()].name;
-        lines::bets(arm).map(move |bet| format!("{name}: {bet}"))
-    });
     let reasons = view.capacity.iter().flat_map(CapacityView::reasons);
     let reasons = reasons.map(|(name, value)| Line::new(name, value));
     let differ = lines::has_different_limiters(view).then(|| lines::DIFFERENT_LIMITERS.to_owned());
@@ -140,7 +136,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let slos = labelled("SLO", lines::slos(view));
     let alarms = labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
     let notes = labelled("note", view.notes.iter().map(note::sentence));
-    let lines = labelled("bet", bets).chain(reasons).chain(limiters).chain(slos);
+    let bets = labelled("bet", lines::named_bets(view));
+    let lines = bets.chain(reasons).chain(limiters).chain(slos);
     out.lines(&lines.chain(alarms).chain(notes).collect::<Vec<Line>>());
 }
 
@@ -192,21 +189,6 @@ fn question(out: &mut Document, view: &ExperimentView) {
     }
 }
 
-/// Writes the table of the steps of a search for saturation.
-fn steps(out: &mut Document, search: &SaturationView) {
-    let columns = search.columns();
-    let columns = columns.each_ref().map(|(title, align)| (title.as_str(), *align));
-    let rows: Vec<Vec<String>> = search.rows().into_iter().map(Vec::from).collect();
-    out.rows("Steps of the search for saturation", &columns, &rows);
-}
-
-/// Writes the table of trials of a search.
-fn trials(out: &mut Document, search: &CapacityView) {
-    let rows: Vec<Vec<String>> =
-        search.trials.iter().map(|trial| trial.row(search).to_vec()).collect();
-    out.rows("Trials", &search.columns(), &rows);
-}
-
 /// Writes the metrics of an arm.
 pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.as_str());
@@ -254,7 +236,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
     columns.extend(has_points.then_some(("value", Align::Right)));
     columns.extend(["use", "verdict", "objections"].map(|title| (title, Align::Left)));
     let rows: Vec<Vec<String>> = view.runs.iter().map(row).collect();
-    out.rows("Runs, in the order of time", &columns, &rows);
+    out.table("Runs, in the order of time", &Table::of_texts(&columns, &rows));
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         .iter()
         .map(|look| json!({ "pairs": look.pairs, "decided": look.is_decided }))
         .collect();
-    let sentences = view.declared().map(|(arm, change)| view.bare_sentence(arm, change));
+    let sentences = view.declared().map(|(arm, change)| view.sentence(arm, change));
     let mut answer: Vec<String> = sentences.collect();
     if view.state == ExperimentState::Complete {
         answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
@@ -241,7 +241,7 @@ fn groups(values: &SampleValues) -> Option<&[Vec<f64>; 2]> {
 /// Returns a change of the machine; `arm` is null for a drift over all runs.
 pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
     let (arm, percent, interval, is_decisive) = match change {
-        MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
+        MachineChange::BetweenArms { arm, change, interval, is_decisive, .. } => {
             (Some(&arms[arm.index()].name), *change, Some(ends(*interval)), *is_decisive)
         }
         MachineChange::Drift { change } => (None, *change, None, false),

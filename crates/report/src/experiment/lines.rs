@@ -96,24 +96,10 @@ impl ExperimentView {
         self.saturation.as_ref().and_then(SaturationView::sentence)
     }
 
-    /// Returns the sentence about a metric, as a part of a document.
-    pub(super) fn bare_sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
+    /// Returns the sentence about a metric.
+    pub(super) fn sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
         let [baseline, name] = [arm.baseline, arm.arm].map(|of| &self.arms[of.index()].name);
         sentence::answer(name, baseline, change)
-    }
-
-    /// Returns the sentence about a metric, with a capital letter unless it begins with a name.
-    pub(super) fn sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
-        capitalized(self.bare_sentence(arm, change), &self.arms[arm.arm.index()].name)
-    }
-}
-
-/// Returns a sentence with a capital letter, unless it begins with this name.
-pub(super) fn capitalized(text: String, name: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) if !text.starts_with(name) => first.to_uppercase().chain(characters).collect(),
-        _ => text,
     }
 }
 
@@ -255,7 +241,7 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
         format!("{} {word}", sentence::percent(change.abs(), Scale::Ratio))
     };
     match change {
-        MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
+        MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive } => {
             let (name, baseline) = (&arms[arm.index()].name, &arms[baseline.index()].name);
             let so = match is_decisive {
                 true => "the change of the arm may be that of the machine",
@@ -263,8 +249,9 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
             };
             format!(
                 "the machine was {} before the runs of {name} than before those of {baseline} \
-                 (CI {}): {so}",
+                 ({} CI {}): {so}",
                 speed(*change),
+                sentence::level(*alpha),
                 sentence::range(*interval, Scale::Ratio)
             )
         }
@@ -290,13 +277,12 @@ pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Returns the bets on an arm with their outcomes; they name the arm if there are several.
-pub(super) fn named_bets<'a>(
-    view: &'a ExperimentView,
-    arm: &'a ArmComparison,
-) -> impl Iterator<Item = String> + use<'a> {
-    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm.index()].name));
-    bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
+/// Returns the bets on all arms with their outcomes; they name the arm if there are several.
+pub(super) fn named_bets(view: &ExperimentView) -> impl Iterator<Item = String> {
+    view.compared().flat_map(move |arm| {
+        let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm.index()].name));
+        bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
+    })
 }
 
 /// Returns the SLOs of all arms with their outcomes.
@@ -364,8 +350,7 @@ pub(super) fn limiters_once(view: &ExperimentView) -> Vec<String> {
     if !evidence.is_empty() {
         return evidence;
     }
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let of_arms = compared.map(|arm| limiters(&view.arms, arm));
+    let of_arms = view.compared().map(|arm| limiters(&view.arms, arm));
     let names = view.names();
     let at_points = view.sweep.iter().flat_map(|it| sweep::limiters_of_arms(it, &names));
     of_arms.chain(at_points).collect()
@@ -373,8 +358,7 @@ pub(super) fn limiters_once(view: &ExperimentView) -> Vec<String> {
 
 /// Returns true if the arms of a comparison have different limiters.
 pub(super) fn has_different_limiters(view: &ExperimentView) -> bool {
-    let mut compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    compared.any(|arm| arm.limiters[0] != arm.limiters[1])
+    view.compared().any(|arm| arm.limiters[0] != arm.limiters[1])
 }
 
 /// Warning about arms with different limiters.
@@ -418,8 +402,7 @@ pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Opt
 /// Returns the values of the declared metrics: `throughput(read): plain 7,402 requests/s, tls 6,671
 /// requests/s`. They stand beside an answer that has only changes.
 pub(super) fn measured_values(view: &ExperimentView) -> Vec<String> {
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let declared = compared.flat_map(|arm| {
+    let declared = view.compared().flat_map(|arm| {
         let declared = arm.changes.iter().filter(|it| !it.is_exploratory && it.compared.is_ok());
         declared.map(move |change| (arm, change))
     });
@@ -473,8 +456,8 @@ mod tests {
 
     use super::super::fixtures::{experiment, run_of, text_of, with_limiters};
     use super::super::html::experiment_html;
-    use super::super::shown_changes;
     use super::super::view::RunView;
+    use super::super::{experiment_json, experiment_markdown, shown_changes};
     use super::*;
 
     fn change(metric: &str, alpha: f64, compared: Result<(), Missing>) -> MetricChange {
@@ -539,6 +522,20 @@ mod tests {
         assert_eq!(explanation(&view), None);
         let view = ExperimentView { runs: vec![run_of(0, backlog)], ..view };
         assert_eq!(explanation(&view).as_deref(), Some("assay explain backlog"));
+    }
+
+    #[test]
+    fn sentence_that_begins_with_a_metric_keeps_its_name() {
+        let mut view = with_limiters([Component::DatabaseCpu; 2]);
+        let change = &mut view.comparison.as_mut().unwrap().arms[0].changes[0];
+        change.metric = RunMetric::parse("response.p99(read)").unwrap();
+        change.refuse(NotCompared::Missing(Missing::ExceedsCapacity));
+        let words = "response.p99(read) is not compared: the load exceeds the capacity (tls \
+                     against plain)";
+        assert_eq!(answers(&view), [words]);
+        let all = [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
+        assert!(all.iter().all(|text| !text.contains("Response.p99")), "{all:?}");
+        assert_eq!(experiment_json(&view)["answer"][0], words);
     }
 
     #[test]

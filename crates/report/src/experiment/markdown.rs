@@ -8,7 +8,7 @@ use super::saturation::SaturationView;
 use super::short_tables::trials;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
-use super::{lines, sentence, sweep_markdown};
+use super::{lines, sentence, sweep_markdown, sweep_table};
 use crate::markdown::{Document, Rank, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
@@ -54,7 +54,9 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
             let shown = trials(search, usize::MAX);
             out.with_table(&shown.heading, &Table::of(&shown.table))
         }
-        (None, Some(sweep)) => out.with_table("Points", &sweep_markdown::table(view, sweep)),
+        (None, Some(sweep)) => {
+            out.with_table("Points", &Table::of(&sweep_table::points(view, sweep)))
+        }
         (None, None) => out.with_table(&title(comparison), &table(&view.arms, comparison)),
     }
 }

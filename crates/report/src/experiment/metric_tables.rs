@@ -2,11 +2,13 @@
 //! an arm, and the pairs behind the first one.
 
 use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder};
-use workload::question::Scale;
+use base::units::grouped;
+use workload::question::{Quantity, Scale};
 
+use super::cells::change_cell;
 use super::view::ArmView;
 use super::{lines, sentence, shown_changes};
-use crate::page::{Align, Cell, Table};
+use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
 /// Title of the column of intervals.
 pub(super) const INTERVAL: &str = "interval";
@@ -115,14 +117,42 @@ pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: Metric
     let range = change.compared.as_ref().ok().and_then(|compared| compared.interval);
     let short_interval =
         range.and_then(|it| sentence::short_range(it, change.metric.quantity.scale()));
+    let [baseline_data, own_data, size_data, interval_data] = data(change);
     [
-        Cell::abbreviated(metric, short_metric),
-        Cell::abbreviated(baseline, short_baseline),
-        Cell::abbreviated(own, short_own),
-        Cell::from(size),
-        Cell::abbreviated(interval, short_interval.unwrap_or_default()),
+        Cell::abbreviated(metric, short_metric).with_data(name_data(change)),
+        Cell::abbreviated(baseline, short_baseline).with_data(baseline_data),
+        Cell::abbreviated(own, short_own).with_data(own_data),
+        Cell::from(size).with_data(size_data),
+        Cell::abbreviated(interval, short_interval.unwrap_or_default()).with_data(interval_data),
         Cell::from(conclusion),
     ]
+}
+
+/// Returns the name of a metric for machines, and whether it is exploratory.
+fn name_data(change: &MetricChange) -> [Datum; 2] {
+    let is_exploratory = if change.is_exploratory { "yes" } else { "no" };
+    [Datum::text("", change.metric.to_string()), Datum::text("exploratory", is_exploratory)]
+}
+
+/// Returns both values of a metric, the change and the ends of its interval for machines; nothing
+/// if it is not compared.
+fn data(change: &MetricChange) -> [Vec<Datum>; 4] {
+    let Ok(compared) = &change.compared else { return Default::default() };
+    let unit = unit_of(change.metric.quantity);
+    let [baseline, own] = sentence::means(compared, &change.metric);
+    let value = |number: f64| vec![Datum::number("", number, unit)];
+    let size = Datum::number("", compared.change, FRACTION);
+    let interval = compared.interval.map(|it| Datum::interval([it.low, it.high], FRACTION));
+    let interval = interval.into_iter().flatten().collect();
+    [value(baseline), value(own), vec![size], interval]
+}
+
+/// Returns the name of the unit of a metric for machines.
+fn unit_of(quantity: Quantity) -> &'static str {
+    match quantity.unit() {
+        "" => FRACTION,
+        unit => unit,
+    }
 }
 
 /// Returns true if a short name of the metric needs its job or table, as others have another one.
@@ -207,15 +237,17 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
     let mut table = Table::new([pair, baseline, value, change_title, first]);
     let quantity = change.metric.quantity;
     for (number, pair) in (1u64..).zip(pairs) {
-        let [first, second] =
-            [pair.baseline, pair.arm].map(|it| sentence::bare_value(it, quantity.unit()));
+        let value = |it: f64| {
+            Cell::formatted(sentence::bare_value(it, quantity.unit()), it, unit_of(quantity))
+        };
         let name = match pair.order {
             PairOrder::BaselineFirst => &names[0],
             PairOrder::ArmFirst => &names[1],
         };
-        let difference = sentence::signed(difference(pair, quantity.scale()), quantity.scale());
-        let number = base::units::grouped(number);
-        table.row([number, first, second, difference, name.clone()].map(Cell::from));
+        let (first, second) = (value(pair.baseline), value(pair.arm));
+        let number = Cell::formatted(grouped(number), number as f64, "");
+        let difference = change_cell(difference(pair, quantity.scale()), quantity.scale());
+        table.row([number, first, second, difference, Cell::from(name.as_str())]);
     }
     let unit = match quantity.unit() {
         "bytes" => "",
@@ -236,13 +268,14 @@ fn difference(pair: &Pair, scale: Scale) -> f64 {
 #[cfg(test)]
 mod tests {
     use analyze::compare::{Missing, SampleValues};
-    use workload::question::{Quantity, RunMetric};
+    use workload::question::RunMetric;
 
     use super::super::fixtures::{comparison, experiment};
     use super::super::html::experiment_html;
     use super::super::text::answer_text;
     use super::super::view::ExperimentView;
     use super::*;
+    use crate::html::table_csv;
     use crate::text::Style;
 
     const METRICS: [&str; 10] = [
@@ -349,6 +382,42 @@ mod tests {
         assert!(text(&view, 80).contains(note), "{}", text(&view, 80));
         let page = experiment_html(&view);
         assert!(page.contains("<bdi>it is the rate that is offered</bdi></td>"), "{page}");
+    }
+
+    #[test]
+    fn file_of_metrics_has_plain_numbers_with_their_units() {
+        let mut view = with_metrics(&["throughput(read)", "response.p99_9(read)", "failed(read)"]);
+        let arms = &mut view.comparison.as_mut().unwrap().arms;
+        arms[0].changes[1].compared = Err(NotCompared::Missing(Missing::ExceedsCapacity));
+        let file = table_csv(&metrics(&view.arms, &arms[0], MetricForm::Page));
+        let rows: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
+        let titles = "metric,metric exploratory,plain,plain unit,tls,tls unit,change (fraction),\
+                      interval from (fraction),interval to (fraction),conclusion";
+        assert_eq!(rows[0].join(","), titles);
+        assert_eq!(rows[1][..2], ["throughput(read)", "no"]);
+        assert_eq!([rows[1][3], rows[1][5]], ["requests/s"; 2]);
+        assert_eq!(rows[1][6..], ["-0.1", "-0.138", "0.126", "worse"]);
+        for (value, expected) in [(rows[1][2], 885_500.0), (rows[3][2], 100.0)] {
+            let value: f64 = value.parse().unwrap();
+            assert!((value / expected - 1.0).abs() < 1e-9, "{value}: {file}");
+        }
+        let none = ["response.p99_9(read)", "no", "", "", "", "", "", "", ""];
+        assert_eq!(rows[2][..9], none, "{file}");
+        assert_eq!((rows[3][1], rows[3][3]), ("yes", "fraction"));
+    }
+
+    #[test]
+    fn file_of_pairs_has_the_unit_in_its_titles() {
+        let view = with_metrics(&["response.p50(read)"]);
+        let arm = &view.comparison.as_ref().unwrap().arms[0];
+        let table = pairs(&view.arms, arm, MetricForm::Page).unwrap().table;
+        let file = table_csv(&table);
+        let mut lines = file.lines();
+        assert_eq!(lines.next(), Some("pair,plain (ms),tls (ms),change (fraction),first"));
+        let first: Vec<&str> = lines.next().unwrap().split(',').collect();
+        assert_eq!((first[0], first[1], first[4]), ("1", "168", "plain"));
+        let change: f64 = first[3].parse().unwrap();
+        assert!((change + 0.102).abs() < 1e-9, "{file}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod arm_facts;
 mod capacity;
 mod capacity_json;
 mod cases;
+mod cells;
 mod charts;
 mod comparison;
 mod comparison_cases;

@@ -5,10 +5,11 @@ use analyze::saturate::{self, NextSaturationStep, Saturation, SaturationKind};
 use analyze::{Component, Status};
 use workload::question::{SaturateQuestion, Saturated, Scale, VariedLoad};
 
+use super::cells::change_cell;
 use super::repetition::{LoadDifference, RepeatedLoads};
 use super::sentence;
 use crate::number::{self, NONE};
-use crate::page::Align;
+use crate::page::{Align, Cell, Quantity, Table};
 
 /// A search for the load at which the arms of an experiment are compared.
 #[derive(Clone, Debug)]
@@ -232,8 +233,15 @@ impl SaturationView {
     }
 
     /// Returns the cells of the steps, one for each of [`columns`](Self::columns).
-    pub(super) fn rows(&self) -> Vec<[String; 6]> {
+    pub(super) fn rows(&self) -> Vec<[Cell; 6]> {
         self.steps.iter().map(|step| self.row(step)).collect()
+    }
+
+    /// Returns the table of all steps.
+    pub(super) fn table(&self) -> Table {
+        let mut table = Table::new(self.columns());
+        self.rows().into_iter().for_each(|row| table.row(row));
+        table
     }
 
     /// Returns the steps in one line: `steps: 1: 99.2/s; 2: 196/s, cpu(database) 40 %`; `None`
@@ -254,31 +262,40 @@ impl SaturationView {
         (!steps.is_empty()).then(|| format!("steps: {}", steps.join("; ")))
     }
 
-    fn row(&self, step: &SaturationStepView) -> [String; 6] {
-        let none = || NONE.to_owned();
-        let observed = match self.question.until {
-            Saturated::Cpu { .. } => step.cpu.map(|cpu| number::percent(cpu.used())),
-            Saturated::Gain { .. } => Some(step.limiter.name().to_owned()),
+    fn row(&self, step: &SaturationStepView) -> [Cell; 6] {
+        let unit = match self.question.vary {
+            VariedLoad::Rate { .. } => "1/s",
+            VariedLoad::Concurrency { .. } => "",
         };
-        let gain = self.gain(step).map(|gain| sentence::signed(gain, Scale::Ratio));
-        let checks: Vec<&str> =
-            step.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
-        let mut verdict = step.verdict.status().verdict().to_owned();
-        if !checks.is_empty() {
-            verdict = format!("{verdict} ({})", checks.join(", "));
-        }
-        if step.state != "counts" {
-            verdict = format!("{verdict}, {}", step.state);
-        }
+        let completed = step.completed_per_s;
+        let completed = completed.map(|it| Cell::formatted(number::significant(it), it, ""));
+        let gain = self.gain(step).map(|gain| change_cell(gain, Scale::Ratio));
+        let observed: Cell = match self.question.until {
+            Saturated::Cpu { .. } => step.cpu.map(|cpu| Quantity::Share(cpu.used())).into(),
+            Saturated::Gain { .. } => Cell::from(step.limiter.name()),
+        };
         [
-            step.run.to_string(),
-            self.value(step.value),
-            step.completed_per_s.map_or_else(none, number::significant),
-            gain.unwrap_or_default(),
-            observed.unwrap_or_else(none),
-            verdict,
+            Cell::from(step.run.to_string()),
+            Cell::formatted(self.value(step.value), step.value, unit),
+            completed.unwrap_or(Cell::Missing),
+            gain.unwrap_or(Cell::Empty),
+            observed,
+            Cell::from(verdict(step)),
         ]
     }
+}
+
+/// Returns the verdict of a step, the checks that object, and its state if it does not count.
+fn verdict(step: &SaturationStepView) -> String {
+    let checks: Vec<&str> = step.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+    let mut verdict = step.verdict.status().verdict().to_owned();
+    if !checks.is_empty() {
+        verdict = format!("{verdict} ({})", checks.join(", "));
+    }
+    if step.state != "counts" {
+        verdict = format!("{verdict}, {}", step.state);
+    }
+    verdict
 }
 
 /// Returns true if a larger load has no use: the condition was met, or the next one exceeds the
@@ -388,12 +405,12 @@ mod tests {
     fn repeated_step_has_no_gain() {
         let mut view = search(GAIN, SaturationKind::Reached, 0.0);
         let gains = |view: &SaturationView| -> Vec<String> {
-            view.rows().into_iter().map(|[_, _, _, gain, ..]| gain).collect()
+            view.rows().into_iter().map(|[_, _, _, gain, ..]| gain.to_string()).collect()
         };
         assert_eq!(gains(&view), ["", "+100 %"]);
         view.steps[1].state = "repeated";
         assert_eq!(gains(&view), ["", ""]);
-        assert_eq!(view.rows()[1][5], "VALID, repeated");
+        assert_eq!(view.rows()[1][5].to_string(), "VALID, repeated");
         let line = "steps: 8: 800/s, cpu(database) 0 %; 16: 1,600/s, cpu(database) 0 %, repeated";
         assert_eq!(view.steps_in_a_line().as_deref(), Some(line));
     }

@@ -10,7 +10,8 @@ use workload::question::{Bet, RunMetric, Scale};
 use crate::number::{count, fixed, significant};
 
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
-/// interleaved pairs)`.
+/// interleaved pairs)`. It begins with a capital letter, or with the name of an arm or a metric as
+/// it is.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
     let (metric, alpha) = (&change.metric, change.alpha);
     let compared = match &change.compared {
@@ -47,18 +48,18 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
                 }
                 SampleSize::Groups(_) => "more runs may decide".to_owned(),
             };
-            format!("no claim about {metric} of {arm} ({between}); {more}")
+            format!("No claim about {metric} of {arm} ({between}); {more}")
         }
         Conclusion::NoScatter if compared.change == 0.0 => {
-            format!("no claim about {metric} of {arm}: it is the same in all runs ({between})")
+            format!("No claim about {metric} of {arm}: it is the same in all runs ({between})")
         }
         Conclusion::NoScatter => {
             let size = signed(compared.change, scale);
-            format!("no claim about {metric} of {arm}: all runs differ by {size} ({between})")
+            format!("No claim about {metric} of {arm}: all runs differ by {size} ({between})")
         }
         Conclusion::SingleRun => {
             let size = signed(compared.change, scale);
-            format!("no claim about {metric} of {arm}: {size}, and a single run has no scatter")
+            format!("No claim about {metric} of {arm}: {size}, and a single run has no scatter")
         }
     }
 }
@@ -66,7 +67,7 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
 /// Returns the number of runs: `12 interleaved pairs`, `5 and 6 runs, not interleaved`.
 pub(super) fn runs(size: SampleSize) -> String {
     match size {
-        SampleSize::Pairs(pairs) => format!("{} interleaved pairs", grouped(pairs.into())),
+        SampleSize::Pairs(pairs) => count(pairs.into(), "interleaved pair"),
         SampleSize::Groups(runs) => {
             let [baseline, arm] = runs.map(|runs| grouped(runs.into()));
             format!("{baseline} and {arm} runs, not interleaved")
@@ -106,7 +107,7 @@ fn more(pairs: Option<u32>, aim: &str) -> String {
 pub(super) fn not_compared(reason: NotCompared) -> String {
     match reason {
         NotCompared::Incomparable(Incomparable::TooFew { has, needs }) => {
-            format!("{has} values where {needs} are needed")
+            format!("{} where {needs} are needed", count(has.into(), "value"))
         }
         NotCompared::Incomparable(Incomparable::NotPositive) => {
             "a value is 0 and has no ratio to another".to_owned()
@@ -196,18 +197,22 @@ fn unit(scale: Scale) -> &'static str {
     }
 }
 
-/// Returns the mean values of a metric in its unit. A metric that is compared by ratio has
-/// geometric means, whose ratio is the reported change.
+/// Returns the mean values of a metric in words.
 pub(super) fn values(
     compared: &Compared,
     metric: &RunMetric,
     format: fn(f64, &str) -> String,
 ) -> [String; 2] {
-    let means = match metric.quantity.scale() {
+    means(compared, metric).map(|mean| format(mean, metric.quantity.unit()))
+}
+
+/// Returns the mean values of a metric in its unit. A metric that is compared by ratio has
+/// geometric means, whose ratio is the reported change.
+pub(super) fn means(compared: &Compared, metric: &RunMetric) -> [f64; 2] {
+    match metric.quantity.scale() {
         Scale::Ratio => compared.values.sides().map(|values| geometric(values.into_iter())),
         Scale::Difference => compared.means,
-    };
-    means.map(|mean| format(mean, metric.quantity.unit()))
+    }
 }
 
 fn geometric(values: impl Iterator<Item = f64>) -> f64 {
@@ -314,7 +319,7 @@ mod tests {
         };
         assert_eq!(
             answer("tls", "plain", &change),
-            "no claim about failed(read) of tls: it is the same in all runs (6 interleaved pairs)"
+            "No claim about failed(read) of tls: it is the same in all runs (6 interleaved pairs)"
         );
         assert_eq!(
             bet(&bet_on, Some(undecided), &change),
@@ -328,6 +333,7 @@ mod tests {
             assert_eq!(not_compared(NotCompared::Incomparable(reason)), expected);
         };
         check(Incomparable::TooFew { has: 3, needs: 4 }, "3 values where 4 are needed");
+        check(Incomparable::TooFew { has: 1, needs: 4 }, "1 value where 4 are needed");
         check(Incomparable::NotPositive, "a value is 0 and has no ratio to another");
     }
 
@@ -337,6 +343,7 @@ mod tests {
         assert_eq!(more(Some(1_750), "decide"), "about 1,750 more pairs would decide");
         assert_eq!(more(Some(1), "decide"), "about 1 more pair would decide");
         assert_eq!(runs(SampleSize::Groups([1_200, 8])), "1,200 and 8 runs, not interleaved");
+        assert_eq!(runs(SampleSize::Pairs(1)), "1 interleaved pair");
         assert_eq!(value(175_046_656.0, "bytes"), "175 MB");
     }
 

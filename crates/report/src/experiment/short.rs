@@ -123,10 +123,9 @@ fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     // Its evidence follows below the verdict.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
     let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    let bets = compared.flat_map(|arm| lines::named_bets(view, arm));
     let at_points = view.sweep.iter().flat_map(|sweep| sweep_table::bets(view, sweep));
-    results.extend(labelled("bet", limited(bets.chain(at_points).collect(), most)));
+    let bets = lines::named_bets(view).chain(at_points).collect();
+    results.extend(labelled("bet", limited(bets, most)));
     for (label, texts) in models(view).into_iter().filter(|_| with_models) {
         results.extend(labelled(label, limited(texts, most)));
     }

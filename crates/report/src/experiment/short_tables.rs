@@ -124,7 +124,7 @@ fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTa
     ]);
     let rows = search.rows();
     let shown = &rows[rows.len().saturating_sub(most)..];
-    shown.iter().for_each(|row| table.row(row.clone().map(Cell::from)));
+    shown.iter().for_each(|row| table.row(row.clone()));
     let part = part(shown.len(), rows.len());
     let heading = format!("Steps of [saturate] on {baseline}{part}");
     ShortTable { heading, table, levels: None, notes: Vec::new() }
@@ -138,7 +138,7 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
     let shown = search.nearest(most.min(MOST_TRIALS));
     for trial in &shown {
         let [run, value, phase, _, outcome, _] = trial.row(search);
-        table.row([run, value, phase, outcome, trial.measured(&search.order)].map(Cell::from));
+        table.row([run, value, phase, outcome, Cell::from(trial.measured(&search.order))]);
     }
     let heading = match (shown.len(), search.trials.len()) {
         (part, all) if part < all => {
@@ -172,8 +172,8 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
         for place in nearest_points(curve, of_each) {
             let cells = point_row(sweep, arm, &curve.points[place]).into_iter().enumerate();
             let cells = cells.filter(|(place, _)| is_shown(*place)).map(|(_, cell)| cell);
-            let standing = sweep::standing(curve, place).to_owned();
-            table.row(cells.chain([standing]).map(Cell::from));
+            let standing = Cell::from(sweep::standing(curve, place));
+            table.row(cells.chain([standing]));
         }
     }
     let job = sweep.job_name().unwrap_or_default();
@@ -192,7 +192,7 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let is_near = |value: &str| nearest.iter().any(|place| sweep.values[*place] == value);
     let number = all.len();
     let near = all.into_iter().filter(|(value, _)| is_near(value)).take(most);
-    let table = comparison_table("", near);
+    let table = comparison_table(["", ""], near);
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let part = part(table.rows.len(), number);
     let heading = format!("Arms against {baseline} at each point{part}");

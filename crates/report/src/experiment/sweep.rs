@@ -353,29 +353,6 @@ pub(super) fn verdict(point: &PointSummary) -> &'static str {
     }
 }
 
-/// Returns a mean with half the width of its interval in percent: `15.7 ms ±3.1 %`.
-pub(super) fn cell(mean: Option<&PointMean>, unit: &str) -> String {
-    let Some(mean) = mean else { return NONE.to_owned() };
-    let value = format!("{}{unit}", significant(mean.mean));
-    match mean.interval {
-        None => value,
-        Some(Interval { low, high }) => {
-            let half = (high - low) / 2.0 / mean.mean * 100.0;
-            match half {
-                half if half >= 1_000.0 => format!("{value} ±>999 %"),
-                half => format!("{value} ±{} %", two_digits(half)),
-            }
-        }
-    }
-}
-
-fn two_digits(percent: f64) -> String {
-    match percent {
-        below if below < 9.95 => format!("{below:.1}"),
-        above => format!("{above:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixtures;
@@ -404,21 +381,6 @@ mod tests {
         check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
         check(&[], &[0, 2], "no other point is usable");
         check(&[(0, NotWorse)], &[2], "not significantly worse: 1");
-    }
-
-    fn mean(mean: f64, interval: Option<[f64; 2]>) -> PointMean {
-        let interval = interval.map(|[low, high]| Interval { low, high });
-        PointMean { values: vec![mean; 3], mean, interval }
-    }
-
-    #[test]
-    fn cell_has_the_mean_with_half_of_its_interval() {
-        let shown = |mean: PointMean| cell(Some(&mean), " ms");
-        assert_eq!(shown(mean(15.7, Some([15.2, 16.2]))), "15.7 ms ±3.2 %");
-        assert_eq!(shown(mean(15.7, Some([10.0, 20.0]))), "15.7 ms ±32 %");
-        assert_eq!(shown(mean(15.7, Some([0.0, 1e6]))), "15.7 ms ±>999 %");
-        assert_eq!(shown(mean(15.7, None)), "15.7 ms");
-        assert_eq!(cell(None, " ms"), NONE);
     }
 
     #[test]

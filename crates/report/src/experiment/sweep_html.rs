@@ -4,19 +4,16 @@ use std::iter::{once, repeat};
 
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners,
-    point_columns, point_row, shares,
+    self, MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners, shares,
 };
 use super::view::{ArmView, ExperimentView};
 use crate::html::Document;
-use crate::page::{Align, Line};
+use crate::page::{Align, Cell, Line, Table};
 
 /// Writes the tables of the points, and the models of each arm.
 pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     let curves = || view.arms.iter().zip(&sweep.curves);
-    let all = curves().flat_map(|(arm, curve)| curve.points.iter().map(move |it| (arm, it)));
-    let rows = all.map(|(arm, point)| point_row(sweep, arm, point).to_vec());
-    out.rows("Points", &point_columns(sweep), &rows.collect::<Vec<_>>());
+    out.table("Points", &sweep_table::points(view, sweep));
     out.paragraph("± is half of the 95 % interval of the mean.");
     processors(out, view, sweep);
     comparisons(out, view, sweep);
@@ -32,12 +29,14 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
         curve.model.iter().for_each(|model| add("model", sweep::model(model)));
         out.lines(&entries);
         if let Some(Ok(model)) = &curve.model {
-            let columns = [&[(sweep.vary.as_str(), Align::Right)][..], &MODEL_COLUMNS].concat();
-            let rows = model.points.iter().map(|point| {
-                [&[sweep.values[point.point].clone()][..], &model_row(point)].concat()
-            });
-            let caption = format!("Response-time model{of_arm}");
-            out.rows(&caption, &columns, &rows.collect::<Vec<_>>());
+            let titles = MODEL_COLUMNS.map(|(title, align)| (title.to_owned(), align));
+            let value = (sweep.vary.clone(), Align::Right);
+            let mut table = Table::new([value].into_iter().chain(titles));
+            for point in &model.points {
+                let value = Cell::from(sweep.values[point.point].as_str());
+                table.row([value].into_iter().chain(model_row(point)));
+            }
+            out.table(&format!("Response-time model{of_arm}"), &table);
         }
     }
 }
@@ -55,23 +54,24 @@ fn processors(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     if owners.is_empty() {
         return;
     }
-    let mut columns = vec![(sweep.vary.as_str(), Align::Right), ("arm", Align::Left)];
-    columns.extend(owners.iter().map(|owner| (owner.name(), Align::Right)));
-    let mut rows = Vec::new();
+    let mut titles = vec![(sweep.vary.clone(), Align::Right), ("arm".to_owned(), Align::Left)];
+    titles.extend(owners.iter().map(|owner| (owner.name().to_owned(), Align::Right)));
+    let mut table = Table::new(titles);
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
-        rows.extend(curve.points.iter().map(|point| {
-            let mut row = vec![point.value.clone(), arm.name.clone()];
-            row.extend(owners.iter().map(|owner| shares(point, *owner)));
-            row
-        }));
+        for point in &curve.points {
+            let head = [point.value.as_str(), arm.name.as_str()].map(Cell::from);
+            let shares = owners.iter().map(|owner| shares(point, *owner));
+            table.row(head.into_iter().chain(shares));
+        }
     }
-    out.rows("Processor time", &columns, &rows);
+    out.table("Processor time", &table);
     out.paragraph(SHARES);
 }
 
 /// Writes the comparison of the arms at each point.
 fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     let caption = format!("Arms against {} at each point", view.arms[0].name);
-    out.table(&caption, &comparison_table(&sweep.vary, comparison_rows(view, sweep)));
+    let titles = [sweep.vary.as_str(), "conclusion"];
+    out.table(&caption, &comparison_table(titles, comparison_rows(view, sweep)));
     out.lines(&bets(view, sweep).into_iter().map(|it| Line::new("bet", it)).collect::<Vec<_>>());
 }

@@ -1,11 +1,8 @@
 //! The parts of a Markdown report that a sweep has.
 
-use analyze::curve::ArmCurve;
-
-use super::sweep::{self, SweepView};
-use super::sweep_table::{point_columns, point_row};
+use super::sweep;
 use super::view::{ArmView, ExperimentView};
-use crate::markdown::{Document, Table, escaped};
+use crate::markdown::{Document, escaped};
 
 /// Writes the models of each arm.
 pub(super) fn models(out: &mut Document, view: &ExperimentView) {
@@ -26,17 +23,6 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
         lines.extend(curve.model.iter().filter_map(|it| named("Model", sweep::model(it))));
     }
     out.list(&all_escaped(&lines), 6);
-}
-
-/// Returns the table of the points of all arms.
-pub(super) fn table(view: &ExperimentView, sweep: &SweepView) -> Table {
-    let titles = point_columns(sweep);
-    let columns = titles.map(|(title, align)| (escaped(title), align)).to_vec();
-    let arms = view.arms.iter().zip(&sweep.curves);
-    let rows = arms.flat_map(|(arm, curve): (&ArmView, &ArmCurve)| {
-        curve.points.iter().map(move |point| all_escaped(&point_row(sweep, arm, point)))
-    });
-    Table { columns, rows: rows.collect() }
 }
 
 fn all_escaped(texts: &[String]) -> Vec<String> {

@@ -9,7 +9,8 @@ use workload::question::TimeStatistic;
 use super::answer_text::AnswerText;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners, shares,
+    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, completed_at, model_row,
+    owners, response_at, shares,
 };
 use super::view::ExperimentView;
 use crate::number::{NONE, significant};
@@ -66,12 +67,9 @@ fn points(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve, of_arm: &st
     let titles = ["", "requests/s", "p50", "p95", "p99"].map(|title| (title, Align::Right));
     let mut table = Table::new(titles).with_optional_columns(["p95", "p50"]);
     for point in &curve.points {
-        let job = sweep.job_at(point);
-        let completed = job.and_then(|job| job.completed_per_s.as_ref().ok());
-        let times = QUANTILES
-            .map(|quantile| sweep::cell(job.and_then(|job| job.response(quantile)), " ms"));
-        let cells = [label(&point.value), sweep::cell(completed, "")].into_iter().chain(times);
-        table.row(cells.map(Cell::from));
+        let head = [Cell::from(label(&point.value)), completed_at(sweep, point)];
+        let times = QUANTILES.map(|quantile| response_at(sweep, point, quantile));
+        table.row(head.into_iter().chain(times));
     }
     out.table(&table);
 }
@@ -84,9 +82,9 @@ fn components(out: &mut AnswerText, curve: &ArmCurve) {
     titles.push(("limiter", Align::Left));
     let mut table = Table::new(titles);
     for point in &curve.points {
-        let cells = [label(&point.value), sweep::verdict(point).to_owned()].into_iter();
-        let cells = cells.chain(owners.iter().map(|owner| shares(point, *owner)));
-        table.row(cells.chain([sweep::limiters(point)]).map(Cell::from));
+        let head = [Cell::from(label(&point.value)), Cell::from(sweep::verdict(point))];
+        let cells = head.into_iter().chain(owners.iter().map(|owner| shares(point, *owner)));
+        table.row(cells.chain([Cell::from(sweep::limiters(point))]));
     }
     let _ = writeln!(out);
     out.table(&table);
@@ -142,15 +140,15 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
 fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
     let mut table = Table::new([("", Align::Right)].into_iter().chain(MODEL_COLUMNS));
     for point in &model.points {
-        let cells = [label(&sweep.values[point.point])].into_iter().chain(model_row(point));
-        table.row(cells.map(Cell::from));
+        let value = Cell::from(label(&sweep.values[point.point]));
+        table.row([value].into_iter().chain(model_row(point)));
     }
     out.table(&table);
 }
 
 /// Writes the comparison of the arms at each point, of the metrics that were declared.
 fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
-    let compared = comparison_table("", comparison_rows(view, sweep));
+    let compared = comparison_table(["", ""], comparison_rows(view, sweep));
     if !compared.is_empty() {
         let title = format!("arms against {} at each point", view.arms[0].name);
         let _ = writeln!(out, "\n{}", printable(&title));

@@ -14,6 +14,7 @@ use super::saturation::SaturationView;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
+use crate::page::{Row, Table};
 use crate::text::Style;
 
 /// Formats the answer of an experiment: the sentence first, then the question, bets, limiters,
@@ -27,9 +28,8 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
         Some(search) => asked(&mut out, view, search),
         None => arms(&mut out, view),
     }
-    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
-    out.labelled("bet", compared.clone().flat_map(|arm| lines::named_bets(view, arm)));
-    compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
+    out.labelled("bet", lines::named_bets(view));
+    view.compared().for_each(|arm| limiters(&mut out, &view.arms, arm));
     for (number, sentence) in lines::limiter_evidence(view).iter().enumerate() {
         let is_first = number == 0 && view.sweep.is_some();
         out.entry(if is_first { "limiter" } else { "" }, sentence);
@@ -41,7 +41,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     out.labelled("errors", view.errors());
     out.labelled("SLO", lines::slos(view));
     out.labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    for arm in compared {
+    for arm in view.compared() {
         metrics(&mut out, &view.arms, arm);
         pairs(&mut out, &view.arms, arm);
     }
@@ -96,10 +96,8 @@ fn trials(out: &mut AnswerText, search: &CapacityView) {
     if search.trials.is_empty() {
         return;
     }
-    let mut rows = vec![search.columns().map(|(title, _)| title.to_owned())];
-    rows.extend(search.trials.iter().map(|trial| trial.row(search)));
     let _ = writeln!(out, "\ntrials");
-    table(out, &rows);
+    table(out, &search.table());
 }
 
 /// Writes the table of the steps of a search for saturation; nothing before the first one.
@@ -109,7 +107,7 @@ fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
     }
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(baseline));
-    table(out, &[&[search.columns().map(|(title, _)| title)], &*search.rows()].concat());
+    table(out, &search.table());
 }
 
 fn arms(out: &mut AnswerText, view: &ExperimentView) {
@@ -198,17 +196,22 @@ pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison)
     out.sentence(2, &format!("Hodges-Lehmann estimate of the change: {estimate}"));
 }
 
-/// Writes rows with aligned columns; the last column is broken at the width of the page.
-fn table(out: &mut AnswerText, rows: &[[String; 6]]) {
-    let width = |column: usize| {
-        rows.iter().map(|row| printable(&row[column]).chars().count()).max().unwrap_or_default()
+/// Writes a table with aligned columns; the last column is broken at the width of the page.
+fn table(out: &mut AnswerText, table: &Table) {
+    let titles = table.columns.iter().map(|column| printable(&column.title).into_owned());
+    let texts = |row: &Row| -> Vec<String> {
+        row.cells.iter().map(|cell| printable(&cell.to_string()).into_owned()).collect()
     };
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    for row in rows {
-        let [cells @ .., last] = row;
+    let rows: Vec<Vec<String>> =
+        [titles.collect()].into_iter().chain(table.rows.iter().map(texts)).collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
+    for row in &rows {
+        let [cells @ .., last] = row.as_slice() else { continue };
         let mut line = String::from("  ");
-        for (column, cell) in cells.iter().enumerate() {
-            let (cell, width) = (printable(cell), widths[column]);
+        for (column, (cell, width)) in cells.iter().zip(widths.iter().copied()).enumerate() {
             let _ = match column {
                 0 => write!(line, "{cell:<width$}  "),
                 _ => write!(line, "{cell:>width$}  "),
@@ -236,12 +239,12 @@ mod tests {
     fn change_of_the_machine_is_reported_and_suspect_if_it_is_decisive() {
         let interval = ChangeInterval { low: 0.07, high: 0.092 };
         let between = |is_decisive| {
-            let (arm, change) = (ArmId(1), 0.081);
-            view(vec![MachineChange::BetweenArms { arm, change, interval, is_decisive }])
+            let (arm, change, alpha) = (ArmId(1), 0.081, 0.01);
+            view(vec![MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive }])
         };
         let text = text_of(&between(true));
         let words = "  the machine was 8.10 % slower before the runs of tls than before those of \
-                     plain (CI +7.00 … +9.20 %): the change of the arm may be that of the \
+                     plain (99 % CI +7.00 … +9.20 %): the change of the arm may be that of the \
                      machine\n";
         assert!(text.contains(words) && text.contains("SUSPECT"), "{text}");
         let drift = view(vec![MachineChange::Drift { change: -0.2 }]);

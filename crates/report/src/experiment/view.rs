@@ -320,6 +320,11 @@ impl ExperimentView {
         machine_status(&self.machine)
     }
 
+    /// Returns the comparisons of the arms with the baseline.
+    pub(super) fn compared(&self) -> impl Iterator<Item = &ArmComparison> {
+        self.comparison.iter().flat_map(|comparison| &comparison.arms)
+    }
+
     /// Returns the declared metrics of a complete experiment, with their arms.
     pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
         let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);

@@ -1,15 +1,17 @@
 //! The document: landmarks, headings, sentences, tables and figures, with escaped texts.
 
 use std::fmt::Write as _;
+use std::iter::repeat;
 
 use super::cut::cut;
-use super::file::{csv_of_page, link};
-use super::no_break::unbroken;
+use super::file::link;
 use super::prose::prose;
 use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
+use super::table_file::table_csv;
 use crate::figure::Figure;
+use crate::no_break::unbroken;
 use crate::number::count;
-use crate::page::{Align, Line, Remark, Table, Tone};
+use crate::page::{Align, Column, Line, Remark, Row, Table, Tone};
 use crate::svg::{FigureContext, escaped, painted, svg};
 
 /// Maximum number of rows of a table; its file has more.
@@ -226,62 +228,26 @@ impl Document {
 
     /// Writes a table below a caption with a remark.
     pub(crate) fn table_with(&mut self, caption: Caption<'_>, table: &Table) {
-        let columns = table.columns.iter().map(|column| (column.title.as_ref(), column.align));
-        let columns: Vec<(&str, Align)> = columns.collect();
-        let rows = table.rows.iter().map(|row| {
-            let cells = row.cells.iter().map(ToString::to_string);
-            let mut cells: Vec<String> = cells.chain(row.note.map(str::to_owned)).collect();
-            cells.resize(columns.len(), String::new());
-            cells
-        });
-        self.rows_with(caption, &columns, &rows.collect::<Vec<_>>(), shown);
+        self.painted_table(caption, table, shown);
     }
 
-    /// Writes rows of texts below titles, as they are; nothing if there are none.
-    pub(crate) fn rows(&mut self, caption: &str, columns: &[(&str, Align)], rows: &[Vec<String>]) {
-        self.rows_with(Caption { name: caption, remark: None }, columns, rows, shown);
+    /// Writes a table with sentences, whose code is painted as code.
+    pub(crate) fn table_of_prose(&mut self, caption: &str, table: &Table) {
+        self.painted_table(Caption { name: caption, remark: None }, table, prose);
     }
 
-    /// Writes rows of texts below a caption with a remark.
-    pub(super) fn rows_with_remark(
-        &mut self,
-        caption: Caption<'_>,
-        columns: &[(&str, Align)],
-        rows: &[Vec<String>],
-    ) {
-        self.rows_with(caption, columns, rows, shown);
-    }
-
-    /// Writes rows with sentences, whose code is painted as code.
-    pub(crate) fn rows_of_prose(
-        &mut self,
-        caption: &str,
-        columns: &[(&str, Align)],
-        rows: &[Vec<String>],
-    ) {
-        self.rows_with(Caption { name: caption, remark: None }, columns, rows, prose);
-    }
-
-    fn rows_with(
-        &mut self,
-        caption: Caption<'_>,
-        columns: &[(&str, Align)],
-        rows: &[Vec<String>],
-        painted: fn(&str) -> String,
-    ) {
-        if rows.is_empty() {
+    fn painted_table(&mut self, caption: Caption<'_>, table: &Table, painted: fn(&str) -> String) {
+        if table.is_empty() {
             return;
         }
-        let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
-        let file = csv_of_page(&titles, rows);
-        let file = link("CSV", caption.name, "text/csv;charset=utf-8", &file);
+        let file = link("CSV", caption.name, "text/csv;charset=utf-8", &table_csv(table));
         let caption = shown(&caption.text());
         let _ = writeln!(
             self.out,
             "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
              <table>\n<caption>{caption} {file}</caption>\n<thead><tr>"
         );
-        for (title, align) in columns {
+        for Column { title, align } in &table.columns {
             let (title, class) = (shown(title), class_of_cell(*align));
             let _ = match title.as_str() {
                 // An empty header would be announced as one.
@@ -290,21 +256,23 @@ impl Document {
             };
         }
         self.out.push_str("</tr></thead>\n<tbody>\n");
-        for row in rows.iter().take(MOST_ROWS) {
-            self.row(columns, row, painted);
+        for row in table.rows.iter().take(MOST_ROWS) {
+            self.row(&table.columns, row, painted);
         }
         self.out.push_str("</tbody>\n</table>\n</div>\n");
-        if let Some(more) = rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+        if let Some(more) = table.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
             let more = count(more as u64, "more row");
             let _ = writeln!(self.out, "<p class=\"note\">and {more} in the CSV</p>");
         }
     }
 
-    fn row(&mut self, columns: &[(&str, Align)], row: &[String], painted: fn(&str) -> String) {
+    fn row(&mut self, columns: &[Column], row: &Row, painted: fn(&str) -> String) {
         self.out.push_str("<tr>");
-        for (place, (cell, (_, align))) in row.iter().zip(columns).enumerate() {
-            let (cell, class) = (painted(cell), class_of_cell(*align));
-            let is_name = place == 0 && *align == Align::Left;
+        let cells = row.cells.iter().map(ToString::to_string);
+        let cells = cells.chain(row.note.map(str::to_owned)).chain(repeat(String::new()));
+        for (place, (cell, column)) in cells.zip(columns).enumerate() {
+            let (cell, class) = (painted(&cell), class_of_cell(column.align));
+            let is_name = place == 0 && column.align == Align::Left;
             let _ = match is_name {
                 true => write!(self.out, "<th scope=\"row\"{class}><bdi>{cell}</bdi></th>"),
                 false => write!(self.out, "<td{class}><bdi>{cell}</bdi></td>"),
@@ -398,7 +366,8 @@ mod tests {
         let rows: Vec<Vec<String>> = (1..=rows).map(|n| vec![format!("r{n}")]).collect();
         let section = Section { id: "answer", title: "Answer" };
         let mut page = Document::new("?", &[section]);
-        page.section("answer", |out| out.rows("Runs", &[("run", Align::Left)], &rows));
+        let table = Table::of_texts(&[("run", Align::Left)], &rows);
+        page.section("answer", |out| out.table("Runs", &table));
         page.into_text("")
     }
 
@@ -407,9 +376,9 @@ mod tests {
         let section = Section { id: "answer", title: "Answer" };
         let mut page = Document::new("?", &[section]);
         page.section("answer", |out| {
-            let (columns, rows) = ([("run", Align::Left)], [vec!["1".to_owned()]]);
-            out.rows_with_remark(Caption { name: "A", remark: Some("b") }, &columns, &rows);
-            out.rows("C: d", &columns, &rows);
+            let table = Table::of_texts(&[("run", Align::Left)], &[vec!["1".to_owned()]]);
+            out.table_with(Caption { name: "A", remark: Some("b") }, &table);
+            out.table("C: d", &table);
         });
         let page = page.into_text("");
         assert!(page.contains("<caption>A: b <a"), "{page}");

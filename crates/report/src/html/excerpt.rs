@@ -1,7 +1,7 @@
 //! The sections of excerpts: statements with examples, and the loaded tables.
 
 use super::document::{Caption, Document, Section};
-use crate::page::{Align, ExcerptSection, ExcerptTable, Remark};
+use crate::page::{Align, ExcerptSection, ExcerptTable, Remark, Table};
 
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
 const DATA: Section = Section { id: "data", title: "Data" };
@@ -37,7 +37,7 @@ fn excerpt(out: &mut Document, table: &ExcerptTable) {
         true => out.paragraph(&table.heading()),
         false => {
             let caption = Caption { name: &table.name, remark: table.remark.as_deref() };
-            out.rows_with_remark(caption, &titles, &table.rows);
+            out.table_with(caption, &Table::of_texts(&titles, &table.rows));
         }
     }
 }

@@ -10,12 +10,12 @@ mod excerpt;
 mod file;
 mod folder;
 mod live;
-mod no_break;
 mod notes;
 mod prose;
 mod refusal;
 mod run;
 mod style;
+mod table_file;
 
 pub(crate) use document::{Badge, Caption, Document, Section};
 pub(crate) use excerpt::{excerpt_sections, sections_of_excerpts};
@@ -27,3 +27,5 @@ pub(crate) use refusal::links;
 pub use refusal::refusal_html;
 pub use run::html;
 pub use style::{FIGURES_SCRIPT_SOURCE, LIVE_SCRIPT_SOURCE, STYLE_SOURCE};
+#[cfg(test)]
+pub(crate) use table_file::table_csv;

@@ -2,7 +2,7 @@
 //! number stays on one line with its unit.
 
 use super::cut::cut;
-use super::no_break::unbroken;
+use crate::no_break::unbroken;
 use crate::svg::escaped;
 
 /// Returns a sentence for HTML: escaped, shortened if it is very long, and with an element in place

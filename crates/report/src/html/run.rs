@@ -6,8 +6,8 @@ use super::document::{Badge, Document, Section};
 use super::excerpt::{excerpt_sections, sections_of_excerpts};
 use crate::figure::Figure;
 use crate::page::{
-    Align, CheckRow, FactTable, Headline, JobSection, LimiterSection, Page, SuspectRow,
-    VerdictPosition,
+    Align, Cell, CheckRow, FactTable, Headline, JobSection, LimiterSection, Page, SuspectRow,
+    Table, VerdictPosition,
 };
 
 /// The sections before the sections of excerpts, in their order.
@@ -128,10 +128,11 @@ fn numbers(out: &mut Document, page: &Page) {
     }
     out.table("Loads", &page.loads.table);
     out.remarks(&page.loads.remarks);
-    let events =
-        page.events.events.iter().map(|event| vec![event.at.to_string(), event.text.clone()]);
-    let columns = [("time", Align::Right), ("event", Align::Left)];
-    out.rows("Events", &columns, &events.collect::<Vec<_>>());
+    let mut events = Table::new([("time", Align::Right), ("event", Align::Left)]);
+    for event in &page.events.events {
+        events.row([event.at.into(), Cell::from(event.text.as_str())]);
+    }
+    out.table("Events", &events);
     out.remarks(&page.events.more);
 }
 
@@ -164,7 +165,7 @@ fn checks(out: &mut Document, page: &Page) {
         ("what to do", Align::Left),
     ];
     out.paragraph(&page.verdict.tally);
-    out.rows_of_prose("Checks of the measurement", &columns, &rows);
+    out.table_of_prose("Checks of the measurement", &Table::of_texts(&columns, &rows));
     if page.is_limiter_shown {
         limiter(out, &page.limiter);
     }
@@ -182,7 +183,7 @@ fn limiter(out: &mut Document, limiter: &LimiterSection) {
     let rows: Vec<Vec<String>> = [named].into_iter().chain(others).collect();
     let columns =
         [("limiter", Align::Left), ("finding", Align::Left), ("what would help", Align::Left)];
-    out.rows_of_prose("Limiter, and other suspects", &columns, &rows);
+    out.table_of_prose("Limiter, and other suspects", &Table::of_texts(&columns, &rows));
 }
 
 fn environment(out: &mut Document, page: &Page) {

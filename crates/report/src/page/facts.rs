@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use record::environment::{CALIBRATION, DATABASE, UNKNOWN, assay, database, database_rest};
 
+use super::datum::Datum;
 use super::fact_group::{FactGroup, grouped};
 use super::table::{Align, Cell, Table};
 use crate::number::{bytes, time};
@@ -99,7 +100,7 @@ fn table_of_settings(facts: &[(String, String)], target: &str, settings: &Settin
     let defaults = settings.iter().map(|(name, _)| default_of(facts, target, name));
     let defaults: Vec<Option<&String>> = defaults.collect();
     if defaults.iter().all(Option::is_none) {
-        return table_of(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        return table_of(settings.iter().map(|(name, value)| (*name, Cell::from(*value))));
     }
     let columns = ["name", "value", "default"].map(|title| (title, Align::Left));
     let mut table = Table::new(columns);
@@ -110,10 +111,10 @@ fn table_of_settings(facts: &[(String, String)], target: &str, settings: &Settin
     table
 }
 
-fn table_of<'f>(facts: impl IntoIterator<Item = (&'f str, String)>) -> Table {
+fn table_of<'f>(facts: impl IntoIterator<Item = (&'f str, Cell)>) -> Table {
     let mut table = Table::new([("name", Align::Left), ("value", Align::Left)]);
     for (name, value) in facts {
-        table.row([Cell::from(name), Cell::Text(value)]);
+        table.row([Cell::from(name), value]);
     }
     table
 }
@@ -125,7 +126,11 @@ impl FactTable {
             |(name, value): &(String, String)| name.starts_with(CALIBRATION) && value == UNKNOWN;
         let is_calibrated = !facts.iter().all(is_unknown);
         let shown = facts.iter().filter(|_| is_calibrated);
-        let table = table_of(shown.map(|(name, value)| (name.as_str(), in_words(name, value))));
+        let cell = |name: &str, value: &str| {
+            // The name has the unit of the value as it is.
+            Cell::Text(in_words(name, value)).with_data([Datum::text("", value)])
+        };
+        let table = table_of(shown.map(|(name, value)| (name.as_str(), cell(name, value))));
         FactTable { heading, table, note: (!is_calibrated).then_some(NOT_CALIBRATED) }
     }
 }

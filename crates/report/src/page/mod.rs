@@ -6,6 +6,7 @@
 //! painter formats them in its own way; sentences come from `words`.
 
 mod block;
+mod datum;
 mod environment;
 mod excerpt;
 mod fact_group;
@@ -24,6 +25,8 @@ mod table;
 mod verdict;
 
 pub use block::JobBlock;
+pub(crate) use datum::FRACTION;
+pub use datum::{Datum, Plain};
 pub(crate) use environment::measured_on;
 pub use environment::{Environment, Subject};
 pub use excerpt::{ExcerptSection, ExcerptTable};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use base::units::grouped;
 
+use super::datum::FRACTION;
 use crate::number::{bytes, percent, rate, seconds, share, time};
 
 /// A number with its unit. Its text has the digits that a reader needs.
@@ -35,10 +36,8 @@ impl Quantity {
     pub fn value(self) -> f64 {
         match self {
             Quantity::Count(number) | Quantity::Bytes(number) => number as f64,
-            Quantity::Time(value)
-            | Quantity::Span(value)
-            | Quantity::Rate(value)
-            | Quantity::Share(value) => value,
+            Quantity::Time(ns) => ns / 1e6,
+            Quantity::Span(value) | Quantity::Rate(value) | Quantity::Share(value) => value,
             Quantity::Cumulative { part, whole } => part as f64 / whole.max(1) as f64,
         }
     }
@@ -47,11 +46,11 @@ impl Quantity {
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::Count(_) => "",
-            Quantity::Time(_) => "ns",
+            Quantity::Time(_) => "ms",
             Quantity::Span(_) => "s",
-            Quantity::Rate(_) => "per_s",
+            Quantity::Rate(_) => "1/s",
             Quantity::Bytes(_) => "bytes",
-            Quantity::Share(_) | Quantity::Cumulative { .. } => "fraction",
+            Quantity::Share(_) | Quantity::Cumulative { .. } => FRACTION,
         }
     }
 }
@@ -78,9 +77,9 @@ mod tests {
     fn quantity_has_value_unit_and_text() {
         for (quantity, value, unit, text) in [
             (Quantity::Count(1_200), 1_200.0, "", "1,200"),
-            (Quantity::Time(1_399_999.0), 1_399_999.0, "ns", "1.40 ms"),
+            (Quantity::Time(1_399_999.0), 1.399_999, "ms", "1.40 ms"),
             (Quantity::Span(2.5), 2.5, "s", "2.5 s"),
-            (Quantity::Rate(3_002.46), 3_002.46, "per_s", "3,002/s"),
+            (Quantity::Rate(3_002.46), 3_002.46, "1/s", "3,002/s"),
             (Quantity::Bytes(512), 512.0, "bytes", "512 B"),
             (Quantity::Share(0.162), 0.162, "fraction", "16.2 %"),
             (Quantity::Cumulative { part: 1, whole: 4 }, 0.25, "fraction", "25.00 %"),

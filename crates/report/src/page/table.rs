@@ -5,6 +5,7 @@ use std::fmt;
 
 use base::units::grouped;
 
+use super::datum::Datum;
 use super::quantity::Quantity;
 use crate::number::{NONE, range};
 
@@ -81,6 +82,13 @@ pub enum Cell {
         /// Mark behind it, which a legend explains; may be empty.
         mark: &'static str,
     },
+    /// A cell that was made of numbers, with these for machines.
+    WithData {
+        /// The cell for people.
+        shown: Box<Cell>,
+        /// The values for machines.
+        data: Vec<Datum>,
+    },
 }
 
 impl fmt::Display for Cell {
@@ -94,6 +102,7 @@ impl fmt::Display for Cell {
             Cell::Interval { low, high, mark } => {
                 write!(f, "{}{mark}", range(&low.to_string(), &high.to_string()))
             }
+            Cell::WithData { shown, .. } => shown.fmt(f),
         }
     }
 }
@@ -107,10 +116,43 @@ impl Cell {
         }
     }
 
+    /// Creates a number that is formatted in its own way.
+    pub(crate) fn formatted(text: String, number: f64, unit: &'static str) -> Cell {
+        Cell::Text(text).with_data([Datum::number("", number, unit)])
+    }
+
+    /// Returns the same cell with these values for machines.
+    pub(crate) fn with_data(self, data: impl IntoIterator<Item = Datum>) -> Cell {
+        Cell::WithData { shown: Box::new(self), data: data.into_iter().collect() }
+    }
+
+    /// Returns the values for machines; none if the number is missing.
+    pub fn data(&self) -> Vec<Datum> {
+        let number = |name: &'static str, quantity: &Quantity| {
+            Datum::number(name, quantity.value(), quantity.unit())
+        };
+        match self {
+            Cell::Empty | Cell::Missing => Vec::new(),
+            Cell::Text(text) | Cell::Abbreviated { full: text, .. } => {
+                vec![Datum::text("", text.as_str())]
+            }
+            Cell::Number(quantity) => vec![number("", quantity)],
+            Cell::Part { part, of } => {
+                vec![number("", &Quantity::Count(*part)), number("planned", &Quantity::Count(*of))]
+            }
+            Cell::Interval { low, high, mark } => {
+                let mark = (!mark.is_empty()).then(|| Datum::text("mark", *mark));
+                [number("from", low), number("to", high)].into_iter().chain(mark).collect()
+            }
+            Cell::WithData { data, .. } => data.clone(),
+        }
+    }
+
     /// Returns the shorter form of a text, if it has one.
     pub(crate) fn short(&self) -> Option<&str> {
         match self {
             Cell::Abbreviated { full: _, short } => Some(short),
+            Cell::WithData { shown, .. } => shown.short(),
             Cell::Empty
             | Cell::Missing
             | Cell::Text(_)
@@ -153,6 +195,17 @@ impl Table {
         let column = |(title, align): (T, Align)| Column { title: title.into(), align };
         let columns = titles.into_iter().map(column);
         Table { columns: columns.collect(), rows: Vec::new(), optional: Vec::new() }
+    }
+
+    /// Creates a table of texts. A row that lacks some is filled up.
+    pub(crate) fn of_texts(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Table {
+        let titles = columns.iter().map(|(title, align)| ((*title).to_owned(), *align));
+        let mut table = Table::new(titles);
+        for row in rows {
+            let cell = |place: usize| row.get(place).map_or(Cell::Empty, |it| it.as_str().into());
+            table.row((0..columns.len()).map(cell));
+        }
+        table
     }
 
     /// Returns the columns of this table alone.

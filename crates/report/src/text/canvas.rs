@@ -6,6 +6,7 @@
 
 use base::printable;
 
+use crate::no_break::words;
 use crate::page::{Line, Remark, Table, Tone};
 use crate::text::layout::{columns, cut, padded, sequence};
 use crate::text::table::Grid;
@@ -230,10 +231,15 @@ impl Canvas {
 }
 
 /// Breaks a text between words. The first line has another width than the rest. There is always a
-/// line, and a word that is too long gets its own.
+/// line, and a word that is too long gets its own. A number stays on one line with its unit, and
+/// with the other end of its interval, if the line is long enough.
 pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    let words = words(text).flat_map(|word| match columns(word) <= rest {
+        true => vec![word],
+        false => word.split(' ').collect(),
+    });
+    for word in words {
         let width = if lines.len() == 1 { first } else { rest };
         let last = lines.last_mut().expect("there is a first line");
         let is_first_word = last.is_empty();
@@ -266,6 +272,18 @@ mod tests {
         let line = ["word"; 18].join(" ");
         let rest = ["word"; 12].join(" ");
         assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn number_is_not_separated_from_its_unit_and_its_interval() {
+        let text = "p99 rises by 12.3 % (95 % CI 8.12 … 17.4 %, 8 pairs), to 1.40 ms";
+        for (width, expected) in [
+            (16, &["p99 rises by", "12.3 % (95 % CI", "8.12 … 17.4 %, 8", "pairs), to", "1.40 ms"]),
+            (12, &["p99 rises by", "12.3 % (95 %", "CI 8.12 …", "17.4 %, 8", "pairs), to"]),
+        ] {
+            let lines = wrap(text, width, width);
+            assert_eq!(lines[..5], expected[..], "{width}: {lines:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod hour;
 mod large;
 mod observed;
 mod overlay;
+mod page_tables;
 mod schema;
 mod short_texts;
 mod support;

@@ -290,6 +290,7 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     };
     let more = match all - shown.len() {
         0 => String::new(),
+        1 => ". 1 more is in the tables".to_owned(),
         more => format!(". {more} more are in the tables"),
     };
     format!(
@@ -477,6 +478,20 @@ mod tests {
         let figure = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
         assert_eq!(figure.y.ticks[0].label, "failed(read) in points\nof tls at 4");
         assert_eq!(pairs(&comparison).y.title, "change within the pair, in points");
+    }
+
+    #[test]
+    fn caption_counts_the_effects_that_are_not_drawn() {
+        let end = |all: usize| {
+            let mut comparison = comparison(-0.1);
+            let first = comparison.arms[0].changes[0].clone();
+            comparison.arms[0].changes = vec![first; all];
+            let caption = effects_of(&comparison).caption;
+            caption.rsplit_once("to matter").unwrap().1.to_owned()
+        };
+        assert_eq!(end(MOST_EFFECTS), ".");
+        assert_eq!(end(MOST_EFFECTS + 1), ". 1 more is in the tables.");
+        assert_eq!(end(MOST_EFFECTS + 2), ". 2 more are in the tables.");
     }
 
     #[test]

@@ -13,16 +13,35 @@ const UNITS: [&str; 17] = [
 
 /// Returns a sentence in which a number stays on one line with its unit, and with the other end of
 /// its interval.
-pub(super) fn unbroken(text: &str) -> Cow<'_, str> {
-    let is_inner = |at: &usize| is_within_number(&text[..*at], &text[at + 1..]);
-    let inner: Vec<usize> =
-        text.match_indices(' ').map(|(at, _)| at).filter(|at| is_inner(at)).collect();
+pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
+    let inner: Vec<usize> = blanks(text).filter(|at| is_inner(text, *at)).collect();
     if inner.is_empty() {
         return Cow::Borrowed(text);
     }
     let keep =
         |(at, character)| if inner.binary_search(&at).is_ok() { NO_BREAK } else { character };
     Cow::Owned(text.char_indices().map(keep).collect())
+}
+
+/// Returns the words of a text; a number and its unit are one word, and so is an interval.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut begin = 0;
+    let ends = blanks(text).filter(|at| !is_inner(text, *at)).chain([text.len()]);
+    ends.map(move |end| {
+        let word = &text[begin..end];
+        begin = end + 1;
+        word
+    })
+}
+
+/// Returns the places of the blanks of a text.
+fn blanks(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices(' ').map(|(at, _)| at)
+}
+
+/// Returns true if the blank at this place of a text is within a number.
+fn is_inner(text: &str, at: usize) -> bool {
+    is_within_number(&text[..at], &text[at + 1..])
 }
 
 /// Returns true if a blank between these texts is within a number.
@@ -63,9 +82,13 @@ mod tests {
             ("a ms", "a ms"),
             ("cut … and 3 more", "cut … and 3 more"),
             ("é 5 % é", "é 5~% é"),
+            ("a  b", "a  b"),
             ("", ""),
         ] {
             assert_eq!(unbroken(text).replace(NO_BREAK, "~"), expected);
+            let expected: Vec<String> =
+                expected.split(' ').map(|word| word.replace('~', " ")).collect();
+            assert_eq!(words(text).collect::<Vec<&str>>(), expected);
         }
     }
 }
