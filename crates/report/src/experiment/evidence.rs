@@ -382,8 +382,8 @@ mod tests {
         Short,
     }
 
-    const SATISFIED: &str =
-        "Throughput not limited: open jobs kept up with arrivals; times are not judged";
+    const SATISFIED: &str = "Throughput not limited: open jobs kept up with arrivals; this says \
+                             nothing about response times";
     const OVERLOADED: &str = "The limiter is unknown: requests arrive faster than they are \
                               answered, and no observed component is saturated";
 

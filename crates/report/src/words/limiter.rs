@@ -19,7 +19,7 @@ pub(crate) fn because(finding: &LimiterFinding) -> String {
     match finding {
         LimiterFinding::Satisfied => {
             // Requests may be slow one by one while the database keeps up with all of them.
-            "open jobs kept up with arrivals; times are not judged".to_owned()
+            "open jobs kept up with arrivals; this says nothing about response times".to_owned()
         }
         LimiterFinding::Inconclusive(reason) => inconclusive(*reason).to_owned(),
         LimiterFinding::NothingFull { why, sees_server, full } => {

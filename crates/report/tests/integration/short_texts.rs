@@ -244,7 +244,7 @@ fn many(jobs: usize) -> Case {
 #[test]
 fn each_of_several_jobs_has_a_block() {
     let shown = short_text(&many(10).view(), &SCREEN);
-    assert_eq!(shown.matches("\n  response ").count(), 10, "{shown}");
+    assert_eq!(shown.matches("\n  response  ").count(), 10, "{shown}");
     assert!(!shown.contains("response up to"), "a histogram is that of one job: {shown}");
 }
 

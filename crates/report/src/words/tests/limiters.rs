@@ -112,7 +112,7 @@ fn of_runs() -> Vec<ExpectedSentence> {
         F::Concurrency(Concurrency { asking, clients, service_s, per_s, in_flight })
     };
     vec![
-        (F::Satisfied, "open jobs kept up with arrivals; times are not judged"),
+        (F::Satisfied, "open jobs kept up with arrivals; this says nothing about response times"),
         (F::Inconclusive(I::LoadsOnly), "no requests were made: each load names its own limiter"),
         (F::Inconclusive(I::NoRequests), "there were no requests"),
         (
