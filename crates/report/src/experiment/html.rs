@@ -206,7 +206,16 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
-    let name = format!("Pairs of {}", pairs.metric);
+    // Each table is a file of its own name.
+    let of_arm = match arms.len() {
+        0..=2 => String::new(),
+        _ => format!(
+            " of {} against {}",
+            arms[arm.arm.index()].name,
+            arms[arm.baseline.index()].name
+        ),
+    };
+    let name = format!("Pairs of {}{of_arm}", pairs.metric);
     let unit = (!pairs.unit.is_empty()).then(|| format!("in {}", pairs.unit));
     out.table_with(Caption { name: &name, remark: unit.as_deref() }, &pairs.table);
 }
@@ -242,6 +251,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 #[cfg(test)]
 mod tests {
     use analyze::Component;
+    use analyze::compare::ArmId;
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
     use super::super::view::ArmLimiter;
@@ -297,6 +307,24 @@ mod tests {
         let whole = format!("&lt;script&gt;&quot;&#39;&amp;[U+202E][U+0007]{}", "x".repeat(300));
         assert!(page.contains(&format!("<h1><bdi>{whole}</bdi></h1>")), "{page}");
         assert!(page.matches(&whole).count() > 5, "each text is shown");
+    }
+
+    #[test]
+    fn pairs_of_several_arms_are_files_of_different_names() {
+        let mut view = with_limiters([Component::DatabaseCpu; 2]);
+        let names = |view: &ExperimentView| {
+            let page = experiment_html(view);
+            let links = page.split("download=\"pairs-of-").skip(1);
+            links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect::<Vec<String>>()
+        };
+        assert_eq!(names(&view), ["throughput-read.csv"]);
+        view.arms.push(ArmView { name: "third".to_owned(), ..view.arms[1].clone() });
+        let compared = &mut view.comparison.as_mut().unwrap().arms;
+        let third = ArmComparison { arm: ArmId(2), ..compared[0].clone() };
+        compared.push(third);
+        let expected =
+            ["tls", "third"].map(|arm| format!("throughput-read-of-{arm}-against-plain.csv"));
+        assert_eq!(names(&view), expected);
     }
 
     #[test]
