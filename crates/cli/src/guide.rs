@@ -262,6 +262,32 @@ mod tests {
     }
 
     #[test]
+    fn words_of_tables_and_lines_of_experiments_are_explained() {
+        let terms = names(Topic::Term);
+        let words = [
+            "better",
+            "worse",
+            "no-scatter",
+            "single-run",
+            "held",
+            "failed",
+            "smooth",
+            "cliff",
+            "non-monotone",
+            "not reached",
+            "pass",
+            "fail",
+            "shrink",
+            "round",
+            "confirm",
+            "irregular",
+            "A/A",
+            "USL",
+        ];
+        words.iter().for_each(|word| assert!(terms.contains(&(*word).to_owned()), "{word}"));
+    }
+
+    #[test]
     fn links_lose_their_addresses_and_brackets_stay() {
         assert_eq!(plain("a [b](c.md#d), [read], [e\nf](g)"), "a b, [read], e\nf");
         assert_eq!(plain("[unfinished](x"), "[unfinished](x");
