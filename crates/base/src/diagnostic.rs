@@ -170,7 +170,8 @@ impl Excerpt {
         let from = floor_boundary(text, start.saturating_sub(LOOK_BACK).max(line_start));
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
-        let excerpt = without_passwords(&text[from..end]).split_off(start - from);
+        let line = without_passwords(&text[from..end]);
+        let excerpt = masked(&line, &password_settings_in(&line)).split_off(start - from);
         // A replaced character may have another length in bytes.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
@@ -204,9 +205,14 @@ impl Excerpt {
 /// their column. A password may contain characters that are not allowed in one: everything before
 /// the last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
+    masked(text, &passwords_in(text))
+}
+
+/// Replaces each byte of these ranges by an asterisk.
+fn masked(text: &str, passwords: &[Range<usize>]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
-    for password in passwords_in(text) {
+    for password in passwords {
         shown.push_str(&text[end..password.start]);
         shown.push_str(&"*".repeat(password.len()));
         end = password.end;
@@ -232,6 +238,50 @@ pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
         at = start + login.len();
     }
     passwords
+}
+
+/// Names of settings and options that hold a password.
+const SETTINGS: [&str; 3] = ["password", "passwd", "pwd"];
+
+/// Returns the ranges of the passwords that a text sets, in order: `password=…`, as in the settings
+/// of a connection or the options of a URL. A value that begins with `$` or `?` stands for another.
+pub fn password_settings_in(text: &str) -> Vec<Range<usize>> {
+    const BLANK: [char; 2] = [' ', '\t'];
+    let lower = text.to_ascii_lowercase();
+    let ends_of =
+        |name: &'static str| lower.match_indices(name).map(move |(at, _)| at + name.len());
+    let mut ends: Vec<usize> = SETTINGS.into_iter().flat_map(ends_of).collect();
+    ends.sort_unstable();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for end in ends {
+        if found.last().is_some_and(|last| end < last.end) {
+            continue;
+        }
+        let Some(rest) = text[end..].trim_start_matches(BLANK).strip_prefix('=') else { continue };
+        let value = rest.trim_start_matches(BLANK);
+        let quote = usize::from(value.starts_with(QUOTES));
+        let password = password_at(value);
+        if !password.is_empty() && !password.starts_with(['$', '?']) {
+            let start = text.len() - value.len() + quote;
+            found.push(start..start + password.len());
+        }
+    }
+    found
+}
+
+/// Quotation marks around a value.
+const QUOTES: [char; 2] = ['\'', '"'];
+
+/// Returns the value at the beginning of a text: in quotes, or up to a separator.
+fn password_at(text: &str) -> &str {
+    let is_end = |c: char| c.is_whitespace() || QUOTES.contains(&c) || "&;,)".contains(c);
+    match text.chars().next() {
+        Some(quote) if QUOTES.contains(&quote) => {
+            let inner = &text[1..];
+            &inner[..inner.find(quote).unwrap_or(inner.len())]
+        }
+        _ => &text[..text.find(is_end).unwrap_or(text.len())],
+    }
 }
 
 /// Returns the nearest character boundary at or before `at`.
@@ -262,6 +312,33 @@ error: unknown key `raet`
   |
   = help: did you mean `rate`?";
         assert_eq!(render(text, &diagnostic), expected);
+    }
+
+    #[test]
+    fn settings_of_a_connection_may_have_a_password() {
+        for (text, expected) in [
+            ("host=db1 password=hunter2 port=1", &["hunter2"][..]),
+            ("Server=db1;Pwd = hunter2;sslpassword='a b'", &["hunter2", "a b"]),
+            ("postgres://h/d?password=x&passwd=y", &["x", "y"]),
+            ("set password = ${pw}, password = ?, password = \"\"", &[]),
+            ("password file", &[]),
+            ("a password, or a=b", &[]),
+            ("pwd=é;", &["é"]),
+            ("password=", &[]),
+        ] {
+            let found = password_settings_in(text);
+            let found: Vec<&str> = found.into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_shown_without_the_password_of_a_setting() {
+        let text = "url = postgres://h/d?password=hunter2&tls=off";
+        let shown = render(text, &Diagnostic::error(Span::new(6, 9), "odd"));
+        assert!(shown.contains("1 | url = postgres://h/d?password=*******&tls=off"), "{shown}");
+        let shown = render("option.passwd = hunter2", &Diagnostic::error(Span::new(0, 3), "odd"));
+        assert!(shown.contains("1 | option.passwd = *******"), "{shown}");
     }
 
     #[test]

@@ -45,7 +45,9 @@ mod wall;
 
 pub use account::AccountId;
 pub use by_id::{ById, Id};
-pub use diagnostic::{Diagnostic, Severity, SourceText, Span, passwords_in, without_passwords};
+pub use diagnostic::{
+    Diagnostic, Severity, SourceText, Span, password_settings_in, passwords_in, without_passwords,
+};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use formula::spreadsheet_cell;

@@ -61,6 +61,9 @@ const LOOK_BACK: usize = 256;
 /// Programs whose option `-p` takes a password.
 const PASSWORD_PROGRAMS: [&str; 2] = ["mysql", "mariadb"];
 
+/// Programs with another option for a password.
+const PASSWORD_OPTIONS: [(&str, &str); 2] = [("sqlcmd", "-P"), ("redis-cli", "-a")];
+
 /// Text that replaces a secret.
 pub const HIDDEN: &str = "(secret)";
 
@@ -129,6 +132,7 @@ pub fn follows_secret_word(text: &str, value: &str) -> bool {
     let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
     let name = text.trim_end_matches(is_sign).to_ascii_lowercase();
     WORDS.iter().any(|word| name.ends_with(word))
+        || is_behind_a_clause(&name)
         || is_behind_a_scheme(&name)
         || is_behind_an_option(text, value)
 }
@@ -138,14 +142,24 @@ fn is_sign(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
 }
 
+/// Returns true if a statement ends with a clause of MySQL or MariaDB for a password, in which
+/// another name follows the word: `set password for ann =`, `identified with sha256_password by`.
+fn is_behind_a_clause(text: &str) -> bool {
+    let last: Vec<&str> = text.split_whitespace().rev().take(4).collect();
+    matches!(
+        last.as_slice(),
+        [_, "for", "password", "set"] | ["by" | "as" | "using", _, "with" | "via", "identified"]
+    )
+}
+
 /// Returns true if a text ends with the header `Authorization:` and a scheme such as `Basic`.
 fn is_behind_a_scheme(text: &str) -> bool {
     let header = text.rsplit_once(char::is_whitespace).map_or("", |(header, _)| header);
     header.trim_end_matches(is_sign).ends_with("authorization")
 }
 
-/// Returns true if a command ends with `-p`, or with `-u USER:` of curl. A number after `-p` is a
-/// port for most programs.
+/// Returns true if a command ends with `-p`, or with `-u USER:` of curl, or with the option of
+/// another known program. A number after `-p` is a port for most programs.
 fn is_behind_an_option(text: &str, value: &str) -> bool {
     let is_quote = |character: char| matches!(character, '\'' | '"');
     let unquoted = text.trim_end_matches(is_quote);
@@ -159,8 +173,13 @@ fn is_behind_an_option(text: &str, value: &str) -> bool {
             is_attached && PASSWORD_PROGRAMS.iter().any(|program| text.contains(program));
         return !is_port || asks_for_password;
     }
+    if PASSWORD_OPTIONS.iter().any(|(name, option)| word == *option && text.contains(name)) {
+        return true;
+    }
     let option = before.split_whitespace().next_back().unwrap_or_default();
-    word.ends_with(':') && (matches!(option, "-u" | "--user") || word.starts_with("--user="))
+    let is_user = matches!(option, "-u" | "--user")
+        || ["-u", "--user="].iter().any(|option| word.starts_with(option));
+    word.ends_with(':') && is_user
 }
 
 fn hide_one(text: &str, secret: &str) -> String {
@@ -231,10 +250,28 @@ mod tests {
             "go-tpc -p ",
             "curl -u ann:",
             "curl --user=ann:",
+            "curl -uann:",
+            "sqlcmd -S db1 -P ",
+            "redis-cli -a ",
+            "set password for 'ann'@'%' = '",
+            "alter user ann IDENTIFIED WITH caching_sha2_password BY '",
+            "create user ann identified via ed25519 using '",
         ] {
             assert!(follows_secret_word(text, "hunter2"), "{text}");
         }
-        for text in ["", "select ", "where a = ", "max_tokens = ", "psql -h ", "x -u ", "a:"] {
+        for text in [
+            "",
+            "select ",
+            "where a = ",
+            "max_tokens = ",
+            "psql -h ",
+            "psql -P ",
+            "tar -a ",
+            "x -u ",
+            "a:",
+            "set password for ",
+            "identified with ",
+        ] {
             assert!(!follows_secret_word(text, "hunter2"), "{text}");
         }
         for (text, is_secret) in

@@ -148,6 +148,9 @@ pub enum TargetError {
     Endpoint(&'static str),
     /// A port that is not a number from 1 to 65535.
     Port(String),
+    /// A port that is not a number. It may be the password of a URL without a host:
+    /// `postgres://ann:hunter2`.
+    PortIsNoNumber,
     /// A `%` that is not followed by two hexadecimal digits, or does not decode to UTF-8.
     Escape(String),
     /// An option without `=`.
@@ -178,6 +181,9 @@ impl fmt::Display for TargetError {
             }
             TargetError::Endpoint(why) => f.write_str(why),
             TargetError::Port(port) => write!(f, "`{port}` is not a port from 1 to 65535"),
+            TargetError::PortIsNoNumber => {
+                f.write_str("the port in the URL is not a number from 1 to 65535")
+            }
             TargetError::Escape(text) => write!(f, "`{text}` has a broken %-escape"),
             TargetError::OptionValue(name) => {
                 write!(f, "option `{name}` has no value; write `{name}=VALUE`")
@@ -192,6 +198,13 @@ impl fmt::Display for TargetError {
 }
 
 impl std::error::Error for TargetError {}
+
+impl TargetError {
+    /// Returns true if the URL with this error may have a password: no message may show its line.
+    pub fn may_have_password(&self, url: &str) -> bool {
+        url.contains('@') || *self == TargetError::PortIsNoNumber
+    }
+}
 
 impl Target {
     /// Parses a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
@@ -215,7 +228,15 @@ impl Target {
             no_password_is_cut(rest)?;
         }
         let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
-        Ok(Target { kind, endpoint, options: options(query)? })
+        let options = options(query)?;
+        let is_secret = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            SECRET_ENDS.iter().any(|end| name.ends_with(end))
+        };
+        if kind.has_authority() && options.iter().any(|(name, _)| is_secret(name)) {
+            return Err(TargetError::PasswordOption);
+        }
+        Ok(Target { kind, endpoint, options })
     }
 
     /// Returns the SQL dialect.
@@ -252,11 +273,19 @@ fn printable_scheme(scheme: &str) -> String {
 }
 
 /// Refuses a password that contains an unescaped `/` or `?`. It would end there, and its rest would
-/// count as a database or an option, which messages repeat.
+/// count as a host, a database or an option, which messages repeat.
 fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
-    let place = rest.strip_prefix("//").unwrap_or(rest);
-    let authority = place.split(['/', '?']).next().unwrap_or_default();
-    match !authority.contains('@') && place.contains('@') {
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let place = place.strip_prefix("//").unwrap_or(place);
+    let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+    let is_cut = match authority.rsplit_once('@') {
+        None => path.contains('@') || query.contains('@'),
+        Some((login, _)) => {
+            let is_rest = |part: &str| part.contains('@') && !part.contains('=');
+            login.contains(':') && (path.contains('@') || query.split('&').any(is_rest))
+        }
+    };
+    match is_cut {
         false => Ok(()),
         true => Err(TargetError::Endpoint(
             "`@` follows a `/` or a `?`: in a password write them as %2F and %3F, and `@` \
@@ -287,12 +316,11 @@ fn network(place: &str) -> Result<Endpoint, TargetError> {
         Some((login, hosts)) => (Some(login), hosts),
         None => (None, authority),
     };
-    let (user, password) = match login.map(|login| login.split_once(':').unwrap_or((login, ""))) {
-        Some((user, "")) => (Some(decode(user)?), None),
-        Some((user, password)) => {
-            (Some(decode(user)?), Some(Secret::new(decode_secret(password)?)))
-        }
-        None => (None, None),
+    let (user, password) = login.map_or(("", ""), |it| it.split_once(':').unwrap_or((it, "")));
+    let user = if user.is_empty() { None } else { Some(decode(user)?) };
+    let password = match password {
+        "" => None,
+        password => Some(Secret::new(decode_secret(password)?)),
     };
     let addresses = hosts.split(',').map(address).collect::<Result<Vec<_>, _>>()?;
     let database = if database.is_empty() { None } else { Some(decode(database)?) };
@@ -314,7 +342,10 @@ fn address(text: &str) -> Result<HostPort, TargetError> {
     };
     let port = port.map(|port| match port.parse::<u16>() {
         Ok(number) if number > 0 => Ok(number),
-        _ => Err(TargetError::Port(port.to_owned())),
+        _ if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Err(TargetError::Port(port.to_owned()))
+        }
+        _ => Err(TargetError::PortIsNoNumber),
     });
     let host = if host.is_empty() { "localhost".to_owned() } else { decode(host)? };
     Ok(HostPort { host, port: port.transpose()? })
@@ -322,6 +353,10 @@ fn address(text: &str) -> Result<HostPort, TargetError> {
 
 /// Names of options that hold a password in other programs.
 const PASSWORDS: [&str; 4] = ["password", "passwd", "pass", "pwd"];
+
+/// Ends of the names of further such options, which the URLs of servers on a network may have:
+/// `sslpassword`.
+const SECRET_ENDS: [&str; 4] = ["password", "passphrase", "secret", "token"];
 
 fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
     let mut options: Vec<(String, String)> = Vec::new();
@@ -364,17 +399,28 @@ fn decode_bytes(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// Percent-encodes the name of a user or host, in which a `/`, a `?` or a `,` would end it.
+fn encoded_name(name: &str) -> String {
+    percent_encoded(name).replace('/', "%2F").replace(',', "%2C")
+}
+
+/// Writes a path or a name behind a scheme. Two slashes are not part of it.
+fn write_local(f: &mut fmt::Formatter<'_>, place: &str) -> fmt::Result {
+    let slashes = if place.starts_with("//") { "//" } else { "" };
+    write!(f, "{slashes}{}", percent_encoded(place))
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.kind.scheme())?;
         match &self.endpoint {
             Endpoint::Temporary => {}
-            Endpoint::File(path) => f.write_str(&percent_encoded(&path.to_string_lossy()))?,
-            Endpoint::Named(name) => f.write_str(&percent_encoded(name))?,
+            Endpoint::File(path) => write_local(f, &path.to_string_lossy())?,
+            Endpoint::Named(name) => write_local(f, name)?,
             Endpoint::Network { user, password: _, addresses, database } => {
                 f.write_str("//")?;
                 if let Some(user) = user {
-                    write!(f, "{}@", percent_encoded(user))?;
+                    write!(f, "{}@", encoded_name(user))?;
                 }
                 for (place, address) in addresses.iter().enumerate() {
                     let comma = if place > 0 { "," } else { "" };
@@ -395,11 +441,10 @@ impl fmt::Display for Target {
 
 impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let colon = self.host.contains(':');
-        if colon {
-            write!(f, "[{}]", self.host)?
-        } else {
-            f.write_str(&percent_encoded(&self.host))?
+        let groups: Vec<String> = self.host.split(':').map(encoded_name).collect();
+        match groups.as_slice() {
+            [name] => f.write_str(name)?,
+            groups => write!(f, "[{}]", groups.join(":"))?,
         }
         match self.port {
             Some(port) => write!(f, ":{port}"),
@@ -431,10 +476,28 @@ mod tests {
             ),
             ("mysql://root@[::1]:3306/test", "mysql://root@[::1]:3306/test"),
             ("postgresql:///shop", "postgres://localhost/shop"),
+            ("sqlite:///tmp/bank.db", "sqlite:/tmp/bank.db"),
+            ("sqlite:////tmp/bank.db", "sqlite:////tmp/bank.db"),
+            ("sqlite:a%3Fb%25c", "sqlite:a%3Fb%25c"),
+            ("postgres://AD%2Fann%2Cbob@db1/a%2Fb", "postgres://AD%2Fann%2Cbob@db1/a/b"),
+            ("postgres://%2Fvar%2Frun,a%2Cb/shop", "postgres://%2Fvar%2Frun,a%2Cb/shop"),
+            ("mysql://[fe80::1%25eth0]:3306/", "mysql://[fe80::1%25eth0]:3306"),
+            ("mysql://a%3A%5D%2Fb%40/d", "mysql://[a:%5D%2Fb%40]/d"),
+            ("postgres://:hunter2@db1/shop", "postgres://db1/shop"),
+            ("postgres://@db1/shop", "postgres://db1/shop"),
         ] {
             let target = Target::parse(url).unwrap();
             assert_eq!(target.to_string(), printed);
-            assert_eq!(Target::parse(printed).unwrap().to_string(), printed);
+            let mut again = Target::parse(printed).unwrap();
+            assert_eq!(again.to_string(), printed);
+            if let (
+                Endpoint::Network { password: again, .. },
+                Endpoint::Network { password: first, .. },
+            ) = (&mut again.endpoint, &target.endpoint)
+            {
+                again.clone_from(first);
+            }
+            assert_eq!(again, target, "{url}");
         }
     }
 
@@ -468,13 +531,26 @@ mod tests {
             "postgres://ann:5432/hunter2@db1/shop",
             "postgres://db1/shop?password=hunter2",
             "mysql://db1/shop?PWD=hunter2",
+            "postgres://db1/shop?sslpassword=hunter2",
+            "mysql://db1/shop?auth-token=hunter2",
+            "postgres://ann:hun@ter2/x@db1/shop",
+            "postgres://ann:hun@ter2?x@db1/shop",
         ] {
             let message = error(url).to_string();
             assert!(message.contains("password"), "{message}");
             assert!(!message.contains("hun") && !message.contains("ter2"), "{message}");
         }
         // After a login, the rest may contain an `@`.
-        assert!(Target::parse("postgres://ann@db1/shop?application-name=me@home").is_ok());
+        for url in [
+            "postgres://ann@db1/shop?application-name=me@home",
+            "postgres://ann:pw@db1/shop?application-name=me@home",
+            "postgres://ann@db1/sh@p",
+            "postgres://ann@db1/shop?passfile=p",
+            "mysql://ann@db1/shop?allowCleartextPasswords=true",
+            "testbed:postgres?server.password_encryption=md5",
+        ] {
+            assert!(Target::parse(url).is_ok(), "{url}");
+        }
     }
 
     #[test]
@@ -504,6 +580,7 @@ mod tests {
         for (url, message) in [
             ("postgres:host", "write `//` between the scheme and the host"),
             ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
+            ("postgres://ann:hunter2/x", "the port in the URL is not a number from 1 to 65535"),
             ("postgres://u:pw%zz@h/x", "`the password` has a broken %-escape"),
             ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
         ] {

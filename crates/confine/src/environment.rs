@@ -28,9 +28,6 @@ const HARMLESS: [&str; 11] = [
     "GIT_AUTHOR_DATE",
 ];
 
-/// Options of a URL or settings of a connection that are passwords.
-const SETTINGS: [&str; 2] = ["password=", "pwd="];
-
 /// Removes the secrets of this process's environment from the environment of a program to be
 /// started.
 pub fn without_secrets(command: &mut Command) -> &mut Command {
@@ -54,8 +51,7 @@ fn names_secret(name: &OsStr) -> bool {
 /// Returns true if a value is a URL with a password, or the settings of a connection with one.
 fn holds_password(value: &OsStr) -> bool {
     let value = value.to_string_lossy();
-    let lower = value.to_ascii_lowercase();
-    !base::passwords_in(&value).is_empty() || SETTINGS.iter().any(|name| lower.contains(name))
+    !base::passwords_in(&value).is_empty() || !base::password_settings_in(&value).is_empty()
 }
 
 #[cfg(test)]

@@ -174,6 +174,12 @@ fn password_of_an_arm_is_not_printed() {
     let (_, found) = read(&format!("{QUESTION}[arm a]\n[arm b]\nurl = mysqll://u:hush@h/d\n"));
     let shown = render("", &found);
     assert!(shown.contains("line 6") && !shown.contains("hush"), "{shown}");
+    for line in ["url = mysql://u:hush/d", "option.password = hush", "option.passwd = 'hush'"] {
+        let text = format!("{QUESTION}[arm a]\n[arm b]\n{line}\n");
+        let (_, found) = read(&text);
+        let shown = render(&text, &found);
+        assert!(shown.contains("error: ") && !shown.contains("hush"), "{shown}");
+    }
     check_arm(
         "option.password = hush",
         "a password cannot be an option, because options are shown: leave it out",

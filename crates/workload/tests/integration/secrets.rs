@@ -64,6 +64,29 @@ fn invariant_8_parameter_in_the_password_of_a_url_is_never_shown() {
 }
 
 #[test]
+fn invariant_8_line_with_a_refused_url_is_shown_without_its_password() {
+    for url in ["postgres://h/d?password=s3cr3t-Pa55", "mysql://ann:s3cr3t-Pa55/d"] {
+        let (plan, all) = shown(&format!("url = {url}\n{READ}"), &[]);
+        assert!(plan.is_none() && all.contains("error: "), "{all}");
+        assert!(!all.contains(PASSWORD), "{all}");
+    }
+}
+
+#[test]
+fn invariant_8_password_of_an_account_or_a_connection_is_never_shown() {
+    for (param, section) in [
+        ("pw = s3cr3t-Pa55", "[setup]\nquery = set password for ann = ${pw}\n"),
+        ("pw = s3cr3t-Pa55", "[setup]\nquery = alter user u identified with x by ${pw}\n"),
+        ("pw = host=h password=s3cr3t-Pa55", "[a]\nquery = select dblink(${pw}, 'select 1')\n"),
+        ("pw = s3cr3t-Pa55", "[a]\ncommand = curl -uann:${pw} http://h\n"),
+        ("pw = s3cr3t-Pa55", "[a]\ncommand = redis-cli -a ${pw} ping\n"),
+    ] {
+        let (plan, _) = assert_silent(&format!("[params]\n{param}\n{section}{READ}"), &[]);
+        assert!(plan.is_secret("pw"), "{section}");
+    }
+}
+
+#[test]
 fn invariant_8_secret_in_statements_is_sent_and_not_shown() {
     let text = "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55\n[setup]\n\
                 query = alter role ann password ${pw}\n[read]\nlet = x: pw\n\
