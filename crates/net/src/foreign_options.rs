@@ -45,6 +45,7 @@ const KNOWN: &[(&str, Counterpart)] = &[
     ("port", Words(ELSEWHERE)),
     ("dbname", Words(ELSEWHERE)),
     ("database", Words(ELSEWHERE)),
+    ("passfile", Words("set PGPASSFILE")),
     ("targetsessionattrs", Words("name only hosts that are to be measured")),
     ("preparethreshold", Words("write `prepare = yes` or `no` in a job")),
     ("binaryparameters", Words("write `prepare = yes` or `no` in a job")),

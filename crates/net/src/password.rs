@@ -4,12 +4,13 @@
 //! the password file of the database's own clients. The last two do not show in process lists.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use base::Secret;
+use rustix::fs::OFlags;
 
 use crate::address::Address;
 
@@ -79,19 +80,22 @@ pub fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf
 /// Finds the password in a file, unless the database's own clients would refuse to read it. The
 /// opened file itself is checked, so replacing it meanwhile has no effect.
 fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
-    let Ok(mut opened) = File::open(path) else { return Found::default() };
+    let Ok(mut opened) = open(path) else { return Found::default() };
     let Ok(metadata) = opened.metadata() else { return Found::default() };
     if let Some(why) = file.objection(&metadata) {
         let ignored = format!("the password file `{}` is ignored: {why}", path.display());
         return Found { ignored: Some(ignored), ..Found::default() };
     }
-    let mut text = String::new();
-    if opened.read_to_string(&mut text).is_err() {
+    let mut bytes = Vec::new();
+    if opened.read_to_end(&mut bytes).is_err() {
         return Found::default();
     }
+    // A line in another encoding can have no password of ours, but a later one can.
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+    let lines = lines.map(|line| line.strip_suffix('\r').unwrap_or(line));
     let kept = match file {
-        PasswordFile::PgPass => in_pgpass(&text, owner),
-        PasswordFile::MyCnf => in_my_cnf(&text),
+        PasswordFile::PgPass => in_pgpass(lines, owner),
+        PasswordFile::MyCnf => in_my_cnf(lines),
     };
     match kept {
         Some(PasswordEntry { password, is_for_any_host }) => {
@@ -101,17 +105,23 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     }
 }
 
+/// Opens a file without waiting for the other end of a FIFO.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 impl PasswordFile {
     /// Returns the reason why the database's own clients ignore a file with a warning; `None` if
     /// they read it.
     fn objection(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
-            PasswordFile::PgPass if !metadata.is_file() => Some("it is not a regular file"),
+            _ if !metadata.is_file() => Some("it is not a regular file"),
             PasswordFile::PgPass if mode & 0o077 != 0 => {
                 Some("its group or others may access it; `chmod 600` it")
             }
-            PasswordFile::MyCnf if metadata.is_file() && mode & 0o002 != 0 => {
+            PasswordFile::MyCnf if mode & 0o002 != 0 => {
                 Some("everybody may write it; `chmod 600` it")
             }
             PasswordFile::PgPass | PasswordFile::MyCnf => None,
@@ -135,7 +145,7 @@ const ANY: &str = "*";
 
 /// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
 /// anything.
-fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<PasswordEntry> {
+fn in_pgpass<'l>(lines: impl Iterator<Item = &'l str>, owner: Owner<'_>) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
         // PostgreSQL's own clients use this name for their default socket, in whatever directory it
@@ -147,8 +157,7 @@ fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<PasswordEntry> {
         }
     };
     let wanted = [host, &port, owner.database, owner.user];
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(fields).find_map(|fields| {
+    lines.filter(|line| !line.starts_with('#')).map(fields).find_map(|fields| {
         let [given @ .., password] = fields.as_slice() else { return None };
         let fits = given.len() == wanted.len()
             && given.iter().zip(wanted).all(|(given, wanted)| given == ANY || given == wanted);
@@ -175,22 +184,67 @@ fn fields(line: &str) -> Vec<String> {
 
 /// Returns the last `password` in a section `[client]` or a similar one. These sections apply to
 /// all hosts.
-fn in_my_cnf(text: &str) -> Option<PasswordEntry> {
+fn in_my_cnf<'l>(lines: impl Iterator<Item = &'l str>) -> Option<PasswordEntry> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;
     let mut found = None;
-    for line in text.lines().map(str::trim) {
+    for line in lines.map(|line| without_comment(line).trim()) {
         if let Some(section) = line.strip_prefix('[') {
-            is_ours = SECTIONS.contains(&section.trim_end_matches(']'));
+            let name = section.split_once(']').map_or(section, |(name, _)| name);
+            is_ours = SECTIONS.contains(&name.trim());
         } else if let Some((name, value)) = line.split_once('=')
             && is_ours
             && name.trim() == "password"
         {
-            let password = Secret::new(unquoted(value.trim()));
+            let password = Secret::new(unescaped(unquoted(value.trim())));
             found = Some(PasswordEntry { password, is_for_any_host: true });
         }
     }
     found
+}
+
+/// Removes a comment: from the first `#` outside of quotes on, or all of a line that begins with
+/// `;`.
+fn without_comment(line: &str) -> &str {
+    if line.trim_start().starts_with(';') {
+        return "";
+    }
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, character) in line.char_indices() {
+        match character {
+            '\'' | '"' if !is_escaped && quote.is_none() => quote = Some(character),
+            _ if !is_escaped && quote == Some(character) => quote = None,
+            '#' if quote.is_none() => return &line[..at],
+            _ => {}
+        }
+        is_escaped = quote.is_some() && character == '\\' && !is_escaped;
+    }
+    line
+}
+
+/// Resolves the escape sequences of a value. A backslash before any other character is kept.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let meant = match characters.peek() {
+            Some('b') => Some('\u{8}'),
+            Some('t') => Some('\t'),
+            Some('n') => Some('\n'),
+            Some('r') => Some('\r'),
+            Some('s') => Some(' '),
+            Some(same @ ('\\' | '\'' | '"')) => Some(*same),
+            Some(_) | None => None,
+        };
+        match meant.filter(|_| character == '\\') {
+            Some(meant) => {
+                out.push(meant);
+                characters.next();
+            }
+            None => out.push(character),
+        }
+    }
+    out
 }
 
 fn unquoted(text: &str) -> &str {
@@ -202,6 +256,8 @@ fn unquoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -211,7 +267,7 @@ mod tests {
         let find = |host: &str, port, user| {
             let address = Address::Tcp(host.to_owned(), port);
             let owner = Owner { address: &address, database: "shop", user };
-            let kept = in_pgpass(text, owner)?;
+            let kept = in_pgpass(text.lines(), owner)?;
             Some((kept.password.expose().to_owned(), kept.is_for_any_host))
         };
         assert_eq!(find("db1", 5433, "ann"), Some(("se:c\\ret:x".to_owned(), false)));
@@ -219,7 +275,8 @@ mod tests {
         assert_eq!(find("db1", 5433, "bob"), None);
         let address = Address::Unix("/tmp/.s.PGSQL.6432".into());
         let owner = Owner { address: &address, database: "shop", user: "ann" };
-        let pooler = in_pgpass("localhost:5432:*:ann:server\nlocalhost:6432:*:ann:pooler", owner);
+        let lines = ["localhost:5432:*:ann:server", "localhost:6432:*:ann:pooler"];
+        let pooler = in_pgpass(lines.into_iter(), owner);
         let pooler = pooler.map(|kept| kept.password.expose().to_owned());
         assert_eq!(pooler.as_deref(), Some("pooler"));
     }
@@ -248,14 +305,38 @@ mod tests {
             assert!(!ignored.contains("s3cret"));
             std::fs::remove_file(&path).expect("a file");
         }
-        let found = in_file(PasswordFile::PgPass, folder.path(), owner);
-        let Found { password, ignored, .. } = found;
-        assert!(password.is_none() && ignored.is_some_and(|why| why.contains("regular file")));
+        let fifo = folder.path().join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status().expect("coreutils");
+        assert!(made.success());
+        for file in [PasswordFile::PgPass, PasswordFile::MyCnf] {
+            for path in [folder.path(), &fifo] {
+                let Found { password, ignored, .. } = in_file(file, path, owner);
+                assert!(password.is_none());
+                assert!(ignored.is_some_and(|why| why.contains("regular file")), "{file:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn line_in_another_encoding_hides_no_other_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("passwords");
+        let address = Address::Tcp("db1".to_owned(), 5432);
+        let owner = Owner { address: &address, database: "shop", user: "ann" };
+        for (file, text) in [
+            (PasswordFile::PgPass, &b"# caf\xe9\r\ndb1:*:*:ann:s3cret\r\n"[..]),
+            (PasswordFile::MyCnf, b"# caf\xe9\r\n[client]\r\npassword=s3cret\r\n"),
+        ] {
+            std::fs::write(&path, text).expect("a file");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("its owner");
+            let password = in_file(file, &path, owner).password;
+            assert_eq!(password.as_ref().map(Secret::expose), Some("s3cret"), "{file:?}");
+        }
     }
 
     #[test]
     fn the_client_section_has_the_password() {
-        let find = |text| in_my_cnf(text).map(|kept| kept.password.expose().to_owned());
+        let find = |text: &str| Some(in_my_cnf(text.lines())?.password.expose().to_owned());
         assert_eq!(find("[mysqld]\npassword=no\n"), None);
         assert_eq!(find("[client]\nuser=a\npassword = \"a b\"\n").as_deref(), Some("a b"));
         assert_eq!(
@@ -263,5 +344,23 @@ mod tests {
             Some("two")
         );
         assert_eq!(find("password=no"), None);
+    }
+
+    #[test]
+    fn value_in_my_cnf_is_read_as_the_clients_of_mysql_read_it() {
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("cut # a comment", "cut"),
+            ("\"a#b\" # a comment", "a#b"),
+            ("'a\"#b'", "a\"#b"),
+            (r##""a\"#b""##, r##"a"#b"##),
+            (r"a\sb\tc\\d\n", "a b\tc\\d\n"),
+            (r"a\xb\", r"a\xb\"),
+            ("", ""),
+        ] {
+            let text = format!("; [mysqld]\n[client] # ours\npassword = {value}\n;password = no\n");
+            let kept = in_my_cnf(text.lines()).expect("a password");
+            assert_eq!(kept.password.expose(), expected, "{value}");
+        }
     }
 }
