@@ -102,7 +102,7 @@ impl Driver for AnyDriver {
         within!(self, driver => driver.counters())
     }
 
-    fn session_ids(&self) -> Option<SessionIds> {
+    fn session_ids(&self) -> Vec<SessionIds> {
         within!(self, driver => driver.session_ids())
     }
 
@@ -145,6 +145,10 @@ impl Connection for AnyConnection {
 
     fn session_id(&self) -> Option<SessionId> {
         within!(self, connection => connection.session_id())
+    }
+
+    async fn identify(&mut self) {
+        within!(self, connection => connection.identify().await);
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {

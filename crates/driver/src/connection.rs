@@ -60,11 +60,11 @@ pub trait Driver: Clone + Send + 'static {
         Vec::new()
     }
 
-    /// Returns the ids that the servers give to this driver's sessions; `None` if the database has
-    /// no sessions that other clients could see. [`Connection::settings`] finds out if a pooler
-    /// gave them.
-    fn session_ids(&self) -> Option<SessionIds> {
-        None
+    /// Returns the ids that the servers give to this driver's sessions, by [`NodeId`]; empty if the
+    /// database has no sessions that other clients could see. [`Connection::identify`] finds out
+    /// which server, or pooler, gave them.
+    fn session_ids(&self) -> Vec<SessionIds> {
+        Vec::new()
     }
 
     /// Returns the name by which the servers show this driver's sessions to other clients:
@@ -126,6 +126,13 @@ pub trait Connection: Sized + 'static {
         None
     }
 
+    /// Records with [`Driver::session_ids`] which server it is connected to, and if a pooler in
+    /// between gave the session's id. What cannot be found out within the connect timeout stays
+    /// unknown.
+    fn identify(&mut self) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
     /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has
     /// reset.
     ///
@@ -170,7 +177,8 @@ pub trait Connection: Sized + 'static {
     fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
 
     /// Returns the server's version and the settings that affect its performance (durability,
-    /// isolation, memory), by name; a setting that cannot be read is `unknown`.
+    /// isolation, memory), by name; a setting that cannot be read is `unknown`. Also
+    /// [identifies](Connection::identify) the server.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
     /// Returns further facts about the server, by names that begin with

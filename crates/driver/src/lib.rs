@@ -41,7 +41,7 @@ pub use postgres::{Postgres, PostgresConnection};
 pub use programs::{ProgramConnection, Programs, RejectedCommand, Variable};
 pub use server_facts::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 pub use service::Login;
-pub use session_ids::{KnownSession, SessionId, SessionIds};
+pub use session_ids::{KnownSession, ServerId, SessionId, SessionIds};
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};
 pub use table::Table;

@@ -76,8 +76,8 @@ pub(crate) struct Service {
     pub(crate) database: Option<String>,
     /// Counters of the traffic of its sessions, other than requests.
     pub(crate) own_traffic: OwnTraffic,
-    /// Ids of its sessions.
-    pub(crate) session_ids: SessionIds,
+    /// Ids of its sessions at each address.
+    pub(crate) session_ids: Vec<SessionIds>,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
     /// For each address, true if it has greeted a client.
@@ -129,6 +129,9 @@ impl ServiceKind {
         if let Some(name) = with_a_zero_byte(target) {
             return Err(Error::url(format!("the {name} in the URL has a zero byte (`%00`)")));
         }
+        if let Some(error) = self.path_as_host(target) {
+            return Err(error);
+        }
         if let (Some(socket), Some(host)) = (target.option("socket"), host_of(target)) {
             return Err(Error::url(format!(
                 "`socket={socket}` and the host `{host}` exclude each other: leave out one of the \
@@ -136,6 +139,19 @@ impl ServiceKind {
             )));
         }
         Options::parse(self.name, &target.options, self.options, take)
+    }
+
+    /// Returns the error of a host that is a path, by which other clients name a Unix socket.
+    fn path_as_host(&self, target: &Target) -> Option<Error> {
+        let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
+        let base::HostPort { host, port } = addresses.iter().find(|it| it.host.starts_with('/'))?;
+        let socket = match self.passwords {
+            PasswordFile::PgPass => format!("{host}/.s.PGSQL.{}", port.unwrap_or(self.port)),
+            PasswordFile::MyCnf => host.clone(),
+        };
+        Some(Error::url(format!(
+            "the host `{host}` is a path: for a Unix socket, write `socket={socket}` and no host"
+        )))
     }
 
     /// Reads a URL and the files that it names.
@@ -171,6 +187,7 @@ impl ServiceKind {
         let database = database.clone();
         let unset = || addresses.all().iter().map(|_| AtomicBool::default()).collect();
         let (answered, greeted) = (unset(), unset());
+        let session_ids = addresses.all().iter().map(|_| SessionIds::default()).collect();
         Ok(Service {
             kind: self.name,
             addresses,
@@ -182,7 +199,7 @@ impl ServiceKind {
             user,
             database,
             own_traffic: OwnTraffic::default(),
-            session_ids: SessionIds::default(),
+            session_ids,
             answered,
             greeted,
             has_begun: AtomicBool::default(),
@@ -390,13 +407,16 @@ fn host_of(target: &Target) -> Option<String> {
 
 /// Returns the name of a URL part that contains a zero byte, which no protocol can carry.
 fn with_a_zero_byte(target: &Target) -> Option<&str> {
-    let own = match &target.endpoint {
-        Endpoint::Network { user, database, .. } => [("user", user), ("database", database)],
-        Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => return None,
+    let Endpoint::Network { user, password, addresses, database } = &target.endpoint else {
+        return None;
     };
-    let own = own.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let own = [("user", user), ("database", database)].into_iter();
+    let own = own.filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let password = password.iter().map(|password| ("password", password.expose()));
+    let hosts = addresses.iter().map(|address| ("host", address.host.as_str()));
     let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    own.chain(options).find_map(|(name, value)| value.contains('\0').then_some(name))
+    let mut all = own.chain(password).chain(hosts).chain(options);
+    all.find_map(|(name, value)| value.contains('\0').then_some(name))
 }
 
 /// Returns the user name that databases' own clients use by default.

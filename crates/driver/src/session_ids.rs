@@ -1,11 +1,13 @@
 //! Ids of a driver's sessions, by which an observer distinguishes them from sessions of other
-//! clients.
+//! clients. They are kept for each address: two servers may give the same id.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use base::{Nanos, WallTime};
+use base::{Clock, Monotonic, Nanos, Stamp};
+
+use crate::table::Table;
 
 /// Time for which the id of an ended session is kept: a server may list a session for a moment
 /// after its client has left it, and the list itself takes time on a busy machine.
@@ -19,32 +21,47 @@ const MOST_ENDED: usize = 100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionId(pub u64);
 
-/// Ids of the sessions of a driver that are open or ended recently. Clones share them.
+/// Identity of a server, the same at each of its addresses and after a restart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerId(String);
+
+impl ServerId {
+    /// Builds the identity from a server's description of itself; `None` if that is empty.
+    pub fn of(description: &Table) -> Option<ServerId> {
+        let values = description.rows.iter().flatten().map(|value| value.as_deref());
+        let values: Vec<&str> = values.map(Option::unwrap_or_default).collect();
+        (!values.is_empty()).then(|| ServerId(values.join("\n")))
+    }
+}
+
+/// Ids of a driver's sessions at one address that are open or ended recently. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct SessionIds(Arc<SharedIds>);
 
 #[derive(Debug, Default)]
 struct SharedIds {
     ids: Mutex<Ids>,
+    /// The server at the address, once it has identified itself.
+    server: Mutex<Option<ServerId>>,
     are_of_pooler: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Ids {
-    /// Number of open sessions with each id: a pooler, or several servers, may give the same id to
-    /// more than one.
+    /// Number of open sessions with each id: a pooler, or several servers behind one address, may
+    /// give the same id to more than one.
     open: HashMap<SessionId, u32>,
     /// Sessions that ended recently, oldest first.
-    ended: VecDeque<(WallTime, SessionId)>,
+    ended: VecDeque<(Stamp, SessionId)>,
     /// Number of recently ended sessions with each id.
     ended_by_id: HashMap<SessionId, u32>,
 }
 
 impl Ids {
     /// Moves an id from the open sessions to those that have ended at a time.
-    fn end(&mut self, id: SessionId, now: WallTime) {
+    fn end(&mut self, id: SessionId, now: Stamp) {
         forget(&mut self.open, id);
-        let is_old = |(at, _): &(WallTime, SessionId)| at.after(KEPT) < now;
+        let is_old = |(at, _): &(Stamp, SessionId)| now.since(*at) > KEPT;
         while self.ended.len() >= MOST_ENDED || self.ended.front().is_some_and(is_old) {
             let Some((_, oldest)) = self.ended.pop_front() else { break };
             forget(&mut self.ended_by_id, oldest);
@@ -84,6 +101,32 @@ impl SessionIds {
         KnownSession { id, ids: self.clone() }
     }
 
+    /// Records the identity of the server at the address.
+    pub fn note_server(&self, server: ServerId) {
+        *self.lock_server() = Some(server);
+    }
+
+    /// Returns false if these sessions and the others are known to be at different servers. A
+    /// pooler may lead to several servers, whichever of them has identified itself.
+    pub fn may_share_server(&self, other: &SessionIds) -> bool {
+        if Arc::ptr_eq(&self.0, &other.0) || self.are_of_pooler() || other.are_of_pooler() {
+            return true;
+        }
+        let server = self.lock_server().clone();
+        server.zip(other.lock_server().clone()).is_none_or(|(one, another)| one == another)
+    }
+
+    /// Returns true if these sessions and the others are known to be at the same server, and their
+    /// ids are the server's own.
+    pub fn share_server(&self, other: &SessionIds) -> bool {
+        if self.are_of_pooler() || other.are_of_pooler() {
+            return false;
+        }
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.may_share_server(other)
+                && [self, other].iter().all(|ids| ids.lock_server().is_some())
+    }
+
     /// Records that the server has other ids: a pooler or proxy in between gave these.
     pub fn note_pooler(&self) {
         self.0.are_of_pooler.store(true, Ordering::Relaxed);
@@ -97,6 +140,10 @@ impl SessionIds {
     fn lock(&self) -> MutexGuard<'_, Ids> {
         self.0.ids.lock().expect("nothing panics under the lock")
     }
+
+    fn lock_server(&self) -> MutexGuard<'_, Option<ServerId>> {
+        self.0.server.lock().expect("nothing panics under the lock")
+    }
 }
 
 impl KnownSession {
@@ -108,7 +155,7 @@ impl KnownSession {
 
 impl Drop for KnownSession {
     fn drop(&mut self) {
-        self.ids.lock().end(self.id, WallTime::now());
+        self.ids.lock().end(self.id, Monotonic.now());
     }
 }
 
@@ -124,7 +171,7 @@ mod tests {
         let known = || [1, 2, 3].map(|id| ids.contains(SessionId(id)));
         (0..1_000).for_each(|number| drop(ids.add(SessionId(100 + number))));
         assert_eq!(known(), [true, true, false], "whatever the number of the others");
-        ids.lock().end(SessionId(3), WallTime::now().after(Nanos(2 * KEPT.0)));
+        ids.lock().end(SessionId(3), Monotonic.now() + Nanos(2 * KEPT.0));
         assert_eq!(known(), [true, false, true]);
         assert_eq!(ids.lock().ended.len(), 1);
         assert_eq!(ids.lock().ended_by_id.len(), 1);
@@ -133,9 +180,33 @@ mod tests {
     }
 
     #[test]
+    fn server_is_recognised_by_its_description_at_each_address() {
+        let described = |rows: &[&[&str]]| {
+            let row = |row: &&[&str]| row.iter().map(|value| Some((*value).to_owned())).collect();
+            ServerId::of(&Table { rows: rows.iter().map(row).collect(), ..Table::default() })
+        };
+        let [one, alias, another, unknown] = [(); 4].map(|()| SessionIds::default());
+        for (ids, port) in [(&one, "3306"), (&alias, "3306"), (&another, "3307")] {
+            ids.note_server(described(&[&["hostname", "db"], &["port", port]]).expect("a server"));
+        }
+        for (ids, expected) in [(&one, true), (&alias, true), (&another, false), (&unknown, true)] {
+            assert_eq!(one.may_share_server(ids), expected);
+            assert_eq!(ids.may_share_server(&one), expected);
+        }
+        let known = [&one, &alias, &another, &unknown].map(|ids| ids.share_server(&one));
+        assert_eq!(known, [true, true, false, false]);
+        assert!(unknown.share_server(&unknown.clone()));
+        assert_eq!(described(&[]), None);
+        alias.note_pooler();
+        another.note_pooler();
+        assert!(one.may_share_server(&another) && another.may_share_server(&one));
+        assert!(!one.share_server(&alias) && !alias.share_server(&one));
+    }
+
+    #[test]
     fn ended_sessions_are_bounded() {
         let mut ids = Ids::default();
-        let now = WallTime::now();
+        let now = Monotonic.now();
         (0..=MOST_ENDED as u64).for_each(|number| ids.end(SessionId(number), now));
         assert_eq!((ids.ended.len(), ids.ended_by_id.len()), (MOST_ENDED, MOST_ENDED));
     }

@@ -453,13 +453,17 @@ fn answers_after(failed: &Failed) -> AnswerState {
     }
 }
 
-/// Connects to every server of a target and keeps the first connection. Changing one server before
-/// another is found unreachable would leave them different.
+/// Connects to every server of a target, [identifies](Connection::identify) all but the first, and
+/// keeps the first connection. Changing one server before another is found unreachable would leave
+/// them different.
 async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let first = driver.connect(rt).await?;
     for _ in 1..driver.nodes().len() {
         match driver.connect(rt).await {
-            Ok(other) => other.close().await,
+            Ok(mut other) => {
+                other.identify().await;
+                other.close().await;
+            }
             Err(error) => {
                 first.close().await;
                 return Err(error);

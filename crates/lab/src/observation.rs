@@ -178,7 +178,7 @@ pub(crate) fn of_database(
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
     let main = drivers.main.as_ref()?;
     let sessions = |driver: &AnyDriver| {
-        let (name, ids) = (driver.session_name()?.to_owned(), driver.session_ids()?);
+        let (name, ids) = (driver.session_name()?.to_owned(), driver.session_ids());
         Some(TargetSessions { name, ids: drivers.programs.is_none().then_some(ids) })
     };
     let alike = drivers.named.iter().flatten().filter(|it| it.dialect() == main.dialect());

@@ -279,10 +279,12 @@ metrics! {
         IDLE Counter "idle" "sessions" "those that wait for their client outside of a transaction";
         IDLE_IN_TRANSACTION Counter "idle-in-transaction" "sessions"
             "those that wait for their client within a transaction";
-        PARALLEL_WORKERS Counter "parallel-workers" "sessions" "parallel workers of PostgreSQL";
+        PARALLEL_WORKERS Counter "parallel-workers" "sessions"
+            "parallel workers of these sessions (PostgreSQL)";
         OTHERS Counter "others" "sessions"
             "sessions of clients that are not this load generator's ([how they are \
-             recognised](observe.md#sessions-of-others)) and that run a statement without waiting";
+             recognised](observe.md#sessions-of-others)) and that run a statement without waiting, \
+             and their parallel workers (PostgreSQL)";
         IDENTIFIED Counter "identified" "sessions"
             "sessions whose client socket belongs to the observed program";
         NOTHING_WAITS Counter "nothing-waits" "sessions"

@@ -10,7 +10,7 @@ use base::Nanos;
 
 use super::MysqlConnection;
 use crate::account::{Count, Counter};
-use crate::{Connection, Table};
+use crate::{Connection, ServerId, Table};
 
 /// Interval between readings of the counters, until other sessions no longer add to them.
 const POLL: Nanos = Nanos::from_millis(20);
@@ -30,6 +30,10 @@ const SESSION: &str = "select /* assay asks */ count(*) from information_schema.
 /// Query for the number of further sessions that may be ours: all sessions of the same user.
 const OTHERS: &str = "select count(*) from information_schema.processlist \
      where id <> connection_id() and user = substring_index(user(), '@', 1)";
+
+/// Query for the identity of the server. MariaDB has no `server_uuid`.
+const IDENTITY: &str = "show global variables where variable_name in \
+    ('hostname', 'port', 'datadir', 'server_id', 'server_uuid')";
 
 const STATUS: &str = "show global status where variable_name in ('Questions', 'Com_commit', \
     'Uptime_since_flush_status', 'Innodb_os_log_written', 'Innodb_history_list_length')";
@@ -152,10 +156,15 @@ impl MysqlConnection {
         Ok(reply.single() == Some("1"))
     }
 
-    /// Records in the session ids if this session has another id at the server.
-    pub(super) async fn note_pooler(&mut self) {
+    /// Records in the session ids the identity of the server, and if this session has another id
+    /// there.
+    pub(super) async fn note_server(&mut self) {
         if self.is_direct().await == Ok(false) {
             self.session_ids().note_pooler();
+        }
+        let Ok(reply) = self.query_or_reason(IDENTITY).await else { return };
+        if let Some(server) = ServerId::of(&reply) {
+            self.session_ids().note_server(server);
         }
     }
 

@@ -94,10 +94,20 @@ impl Connection for MysqlConnection {
         Ok(whole.table.into_table())
     }
 
+    async fn identify(&mut self) {
+        let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
+        let asked = async {
+            self.note_server().await;
+            Ok(())
+        };
+        // Without an answer in time, the server stays unknown.
+        let _ = config.service.in_time(&rt, node, TELLING, asked).await;
+    }
+
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let asked = async {
-            self.note_pooler().await;
+            self.note_server().await;
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(&settings::tls_query()).await.ok()))
         };

@@ -108,8 +108,8 @@ impl Driver for Mysql {
         self.shared.config.service.end_opening();
     }
 
-    fn session_ids(&self) -> Option<SessionIds> {
-        Some(self.shared.config.service.session_ids.clone())
+    fn session_ids(&self) -> Vec<SessionIds> {
+        self.shared.config.service.session_ids.clone()
     }
 
     fn session_name(&self) -> Option<&str> {

@@ -225,7 +225,7 @@ impl MysqlConnection {
     }
 
     pub(super) fn session_ids(&self) -> &SessionIds {
-        &self.shared.config.service.session_ids
+        &self.shared.config.service.session_ids[self.node.index()]
     }
 
     pub(super) fn config(&self) -> &Arc<ServiceConfig> {
@@ -249,7 +249,8 @@ impl MysqlConnection {
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
         let Session { agreed, thread_id, server_version, status } = session;
-        let known = shared.config.service.session_ids.add(SessionId(thread_id.into()));
+        let ids = &shared.config.service.session_ids[node.index()];
+        let known = ids.add(SessionId(thread_id.into()));
         let mut connection = MysqlConnection {
             shared,
             line: ServerLine { rt, channel, replies: Replies::new(agreed) },

@@ -10,7 +10,7 @@ use base::Nanos;
 
 use super::PostgresConnection;
 use crate::account::{Count, Counter};
-use crate::{Connection, SessionId, Table};
+use crate::{Connection, ServerId, SessionId, Table};
 
 /// First version that keeps its statistics in shared memory; they are therefore exact.
 const EXACT_SINCE: u32 = 15;
@@ -23,6 +23,10 @@ const POLLS: u32 = 200;
 
 /// Query for this session's process id at the server.
 const BACKEND: &str = "select pg_backend_pid()";
+
+/// Query for the identity of the server. A standby has the system identifier of its primary.
+const IDENTITY: &str = "select system_identifier, current_setting('port'), \
+    current_setting('cluster_name'), pg_is_in_recovery() from pg_control_system()";
 
 /// Query for this session's process id at the server, and for the number of our other sessions.
 const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity \
@@ -101,12 +105,17 @@ impl PostgresConnection {
         counts
     }
 
-    /// Records in the session ids if this session has another id at the server.
-    pub(super) async fn note_pooler(&mut self) {
+    /// Records in the session ids the identity of the server, and if this session has another id
+    /// there.
+    pub(super) async fn note_server(&mut self) {
         let Ok(reply) = self.query_or_reason(BACKEND).await else { return };
         let id = reply.single().and_then(|id| id.parse().ok()).map(SessionId);
         if id.is_some() && id != self.session_id() {
             self.session_ids().note_pooler();
+        }
+        let Ok(reply) = self.query_or_reason(IDENTITY).await else { return };
+        if let Some(server) = ServerId::of(&reply) {
+            self.session_ids().note_server(server);
         }
     }
 

@@ -91,10 +91,20 @@ impl Connection for PostgresConnection {
         Ok(table)
     }
 
+    async fn identify(&mut self) {
+        let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
+        let asked = async {
+            self.note_server().await;
+            Ok(())
+        };
+        // Without an answer in time, the server stays unknown.
+        let _ = shared.service.in_time(&rt, node, TELLING, asked).await;
+    }
+
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let asked = async {
-            self.note_pooler().await;
+            self.note_server().await;
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(settings::tls_query()).await.ok()))
         };

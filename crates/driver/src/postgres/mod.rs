@@ -112,8 +112,8 @@ impl Driver for Postgres {
         self.shared.service.end_opening();
     }
 
-    fn session_ids(&self) -> Option<SessionIds> {
-        Some(self.shared.service.session_ids.clone())
+    fn session_ids(&self) -> Vec<SessionIds> {
+        self.shared.service.session_ids.clone()
     }
 
     fn session_name(&self) -> Option<&str> {

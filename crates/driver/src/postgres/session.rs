@@ -56,7 +56,7 @@ impl PostgresConnection {
     }
 
     pub(super) fn session_ids(&self) -> &SessionIds {
-        &self.shared.service.session_ids
+        &self.shared.service.session_ids[self.node.index()]
     }
 
     pub(super) fn service(&self) -> &Arc<Service> {
@@ -87,7 +87,7 @@ impl PostgresConnection {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
         let id = session.key.and_then(|key| u64::try_from(key.process).ok()).map(SessionId);
-        let known = id.map(|id| shared.service.session_ids.add(id));
+        let known = id.map(|id| shared.service.session_ids[node.index()].add(id));
         let mut connection = PostgresConnection {
             shared,
             rt,

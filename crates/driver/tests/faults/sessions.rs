@@ -409,7 +409,7 @@ fn settings_with_the_value_of_the_password_are_not_hidden() {
 /// No protocol can carry a zero byte in a name; that is not the server's fault.
 #[test]
 fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
-    for rest in ["ann%00@h/d", "h/d%00", "h/d?application-name=%00"] {
+    for rest in ["ann%00@h/d", "ann:p%00@h/d", "h%00/d", "h/d%00", "h/d?application-name=%00"] {
         for (scheme, check) in [
             ("postgres", Postgres::check as fn(&Target) -> Result<(), driver::Error>),
             ("mysql", Mysql::check),
@@ -418,5 +418,23 @@ fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
             let error = check(&target).expect_err("a zero byte");
             crate::check(&error, Class::Statement, "url", &["zero byte"]);
         }
+    }
+}
+
+#[test]
+fn host_that_is_a_path_suggests_a_socket() {
+    let target = |url| Target::parse(url).expect("a URL");
+    for (error, words) in [
+        (
+            Postgres::check(&target("postgres://ann@%2Frun%2Fpostgresql:6432/d")),
+            "write `socket=/run/postgresql/.s.PGSQL.6432` and no host",
+        ),
+        (
+            Mysql::check(&target("mysql://%2Frun%2Fmysqld%2Fmysqld.sock/d")),
+            "write `socket=/run/mysqld/mysqld.sock` and no host",
+        ),
+    ] {
+        let error = error.expect_err("a path");
+        crate::check(&error, Class::Statement, "url", &[words]);
     }
 }

@@ -35,6 +35,7 @@ trait ErasedConnection {
     fn await_session(&mut self) -> BoxedFuture<'_, Result<(), Error>>;
     fn parameters(&self, statement: PreparedId) -> Option<usize>;
     fn node(&self) -> NodeId;
+    fn identify(&mut self) -> BoxedFuture<'_, ()>;
     fn run<'a>(&'a mut self, work: &'a mut Work) -> BoxedFuture<'a, Result<(), Error>>;
     fn load<'a>(
         &'a mut self,
@@ -120,6 +121,10 @@ impl Connection for BoxedConnection {
 
     fn node(&self) -> NodeId {
         self.0.node()
+    }
+
+    async fn identify(&mut self) {
+        self.0.identify().await;
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -217,6 +222,10 @@ impl<C: Connection> ErasedConnection for C {
 
     fn node(&self) -> NodeId {
         Connection::node(self)
+    }
+
+    fn identify(&mut self) -> BoxedFuture<'_, ()> {
+        Box::pin(Connection::identify(self))
     }
 
     fn run<'a>(&'a mut self, work: &'a mut Work) -> BoxedFuture<'a, Result<(), Error>> {

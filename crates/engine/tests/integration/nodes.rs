@@ -18,14 +18,28 @@ use crate::support::{JOB, constant, delegate_to_inner, only, plan, poisson, run_
 struct TwoServers {
     servers: [Simulated; 2],
     next: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
+}
+
+/// Calls of the connections of [`TwoServers`].
+#[derive(Default)]
+struct Counts {
     /// The number of statements sent as text.
-    asked: Arc<AtomicUsize>,
+    asked: AtomicUsize,
+    /// The number of identifications of each server.
+    identified: [AtomicUsize; 2],
+}
+
+impl TwoServers {
+    fn new(servers: [Simulated; 2]) -> TwoServers {
+        TwoServers { servers, next: Arc::default(), counts: Arc::default() }
+    }
 }
 
 struct ServerDriver {
     inner: <Simulated as Driver>::Connection,
     node: NodeId,
-    asked: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
 }
 
 impl Driver for TwoServers {
@@ -48,7 +62,7 @@ impl Driver for TwoServers {
         let connected = self.servers[node].connect(rt).await;
         let node = NodeId(node as u16);
         let inner = connected.map_err(|error| error.of_node(node))?;
-        Ok(ServerDriver { inner, node, asked: Arc::clone(&self.asked) })
+        Ok(ServerDriver { inner, node, counts: Arc::clone(&self.counts) })
     }
 
     fn time_zero(&self, zero: Stamp) {
@@ -66,11 +80,20 @@ impl Connection for ServerDriver {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.counts.asked.fetch_add(1, Ordering::Relaxed);
         self.inner.query_text(sql).await
     }
 
-    delegate_to_inner!(prepare, settings, close, abandon);
+    async fn identify(&mut self) {
+        self.counts.identified[self.node.index()].fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.identify().await;
+        self.inner.settings().await
+    }
+
+    delegate_to_inner!(prepare, close, abandon);
 }
 
 #[test]
@@ -78,11 +101,7 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
     for threads in [1, 2] {
         let plan = plan(poisson(400), 2.0, 20.0, 1);
         let server = |micros| Simulated::new(constant(micros, None), plan.seed);
-        let driver = TwoServers {
-            servers: [server(1_000), server(3_000)],
-            next: Arc::default(),
-            asked: Arc::default(),
-        };
+        let driver = TwoServers::new([server(1_000), server(3_000)]);
         let options = virtually(threads);
         let (totals, _) = run_on(&plan, driver, &options, &Stop::default());
         let window = |job| &totals.account(job).window;
@@ -106,11 +125,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
         let healthy = Config { disconnects: 0.01, ..constant(10_000, None) };
         let server = |config| Simulated::new(config, plan.seed);
         let away = Config { outages, ..healthy.clone() };
-        let driver = TwoServers {
-            servers: [server(healthy), server(away)],
-            next: Arc::default(),
-            asked: Arc::default(),
-        };
+        let driver = TwoServers::new([server(healthy), server(away)]);
         let (totals, finished) = run_on(&plan, driver, &virtually(1), &Stop::default());
         assert_eq!(finished.measured.expect("it was measured").lost, []);
         let of = |kind| totals.events.iter().filter(move |event| event.kind == kind);
@@ -132,13 +147,24 @@ fn every_server_is_reached_before_setup_changes_one() {
     let server = || Simulated::new(constant(1_000, None), plan.seed);
     let full = Config { max_connections: Some(0), ..constant(1_000, None) };
     let second = Simulated::new(full, plan.seed);
-    let driver =
-        TwoServers { servers: [server(), second], next: Arc::default(), asked: Arc::default() };
-    let asked = Arc::clone(&driver.asked);
+    let driver = TwoServers::new([server(), second]);
+    let counts = Arc::clone(&driver.counts);
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed = run(&plan, only(driver), &virtually(1), outlet, &stop, listener);
     let Err(Failed::Unreachable(_)) = failed else { panic!("{failed:?}") };
-    assert_eq!(asked.load(Ordering::Relaxed), 0, "the first was asked for something");
+    assert_eq!(counts.asked.load(Ordering::Relaxed), 0, "the first was asked for something");
+}
+
+/// Two servers may give the same id to sessions of a run and of another client.
+#[test]
+fn every_server_is_identified_before_the_jobs() {
+    let plan = plan(poisson(10), 0.0, 1.0, 1);
+    let server = || Simulated::new(constant(1_000, None), plan.seed);
+    let driver = TwoServers::new([server(), server()]);
+    let counts = Arc::clone(&driver.counts);
+    run_on(&plan, driver, &virtually(1), &Stop::default());
+    let identified = counts.identified.each_ref().map(|count| count.load(Ordering::Relaxed));
+    assert!(identified.iter().all(|count| *count > 0), "{identified:?}");
 }

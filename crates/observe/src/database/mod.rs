@@ -280,11 +280,18 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     /// Runs one session from beginning to end.
     async fn live<D: Driver>(&mut self, driver: &D) -> End {
         let connecting = driver.connect(&self.rt);
-        let connection = match self.bounds.wait_for(connecting).await {
+        let mut connection = match self.bounds.wait_for(connecting).await {
             Err(failure) => return failure.into(),
             Ok(Err(error)) => return unconnected(&error),
             Ok(Ok(connection)) => connection,
         };
+        // The jobs may use other servers only, or this one may have been replaced.
+        if self.own.is_some()
+            && let Err(failure) = self.bounds.wait_for(connection.identify()).await
+        {
+            connection.abandon();
+            return failure.into();
+        }
         let nodes = driver.nodes();
         if !nodes.is_empty() {
             let why = "only one of the hosts of the URL is observed";
@@ -311,7 +318,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         // A proxy gives its clients ids of its own, and perhaps other names.
         let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
         let own = match &self.own {
-            Some(own) => own.shown_as(name, is_direct),
+            Some(own) => own.shown_as(name, is_direct, session.node()),
             None => OwnSessions::named(name),
         };
         sampler.expect(&own);

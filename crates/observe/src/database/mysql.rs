@@ -22,7 +22,7 @@ use record::statistic::{performance_schema, status};
 use super::session::{End, Query, QueryFailure, SampledSession};
 use super::session_filter::{Known, SessionFilter};
 use super::tally::{SessionObservation, Tally, Turn};
-use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
+use super::text::{DoubleQuotes, beginning, columns, count, number, table_name, text, work};
 use crate::sample::Sample;
 use crate::sockets::Owner;
 
@@ -362,7 +362,7 @@ impl Mysql {
         let Some([name, sessions]) = columns(reply, ["name", "sessions"]) else { return };
         for row in &reply.rows {
             let table = self.own_name(text(row, name));
-            tally.add_named(&ComponentKind::Locks, &table, number(row, sessions));
+            tally.add_named(&ComponentKind::Locks, &table, count(row, sessions));
         }
     }
 
@@ -715,6 +715,10 @@ mod tests {
         let counted: Vec<_> =
             sample.readings.iter().map(|r| (&*r.series.metric, r.value)).collect();
         assert_eq!(counted, [("hot", 29.0), ("other.t", 1.0)]);
+        let reply = table("name|sessions", &["shop.hot|18446744073709551615"]);
+        for _ in 0..2 {
+            sampler().count_locks(&reply, &mut tally);
+        }
     }
 
     #[test]
@@ -758,7 +762,7 @@ mod tests {
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
         let ids = SessionIds::default();
         let _open = [2, 4].map(|id| ids.add(SessionId(id)));
-        let ann = TargetSessions { name: "ann".to_owned(), ids: Some(ids) };
+        let ann = TargetSessions { name: "ann".to_owned(), ids: Some(vec![ids]) };
         let bob = TargetSessions { name: "bob".to_owned(), ids: None };
         let active_and_idle = |own: &OwnSessions| {
             let seen = sampler().seen(&list, &BTreeMap::new(), Known::Own(own));

@@ -9,6 +9,8 @@
 //! A user without the role `pg_monitor` sees that other users' sessions exist, and nothing else of
 //! them.
 
+use std::collections::HashSet;
+
 use driver::{Connection, SessionId, Table};
 use record::ComponentKind;
 use record::metric::{CHECKPOINT, RUNNING, sessions};
@@ -31,9 +33,9 @@ const WHO: &str = "select version(), current_setting('server_version_num'), pg_b
     where extname = 'pg_stat_statements'), current_setting('application_name')";
 
 /// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
-/// work. `NAMES` stands for the names of our sessions. `hidden` are those that this user may not
-/// see. Neither the names of others nor the process ids are grouped by, because an answer with a
-/// row per session would cost more.
+/// work. `NAMES` stands for the names of our sessions, and `LEADER` for the process whose work a
+/// parallel worker does. `hidden` are those that this user may not see. Neither the names of others
+/// nor the process ids are grouped by, because an answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     case when application_name in (NAMES) then application_name end as name, \
     case when state = 'active' and wait_event_type is not null \
@@ -42,7 +44,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         '^\\s*(vacuum|analy[sz]e|create|alter|reindex|cluster|refresh)\\M' \
     then left(query, 200) end as query, \
     backend_type is null and usesysid is not null as hidden, count(*) as sessions, \
-    string_agg(pid::text, ' ') as pids \
+    string_agg(case backend_type when 'parallel worker' then LEADER else pid end::text, ' ') \
+        as pids \
     from pg_stat_get_activity(null) \
     where pid <> pg_backend_pid() and (backend_type in \
         ('client backend', 'parallel worker', 'autovacuum worker', 'checkpointer', \
@@ -50,24 +53,28 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// Returns [`ACTIVITY`] for sessions with these names.
-fn activity_of(names: &[&str]) -> String {
+/// Returns [`ACTIVITY`] for sessions with these names, for a version: before 13 the server does not
+/// show whose work a parallel worker does.
+fn activity_of(names: &[&str], version: u64) -> String {
     let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
-    ACTIVITY.replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
+    let leader = if version >= 130_000 { "leader_pid" } else { "null" };
+    ACTIVITY
+        .replace("LEADER", leader)
+        .replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
 }
 
-/// Returns [`ACTIVITY`] for an observed program: with the client's port of each session instead of
-/// its process id, and with the class of its idle time: longer than a switch between processes
-/// takes, or so long that it is unused.
-fn activity_of_a_program() -> String {
-    let columns = "client_port as port, \
+/// Returns [`ACTIVITY`] for an observed program and a version: with the client's port of each
+/// session, and with the class of its idle time: longer than a switch between processes takes, or
+/// so long that it is unused.
+fn activity_of_a_program(version: u64) -> String {
+    let columns = "as pids, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
             then 'spare' \
         when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
             then 'long' end as rests";
-    activity_of(&[""])
-        .replace("string_agg(pid::text, ' ') as pids", columns)
-        .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
+    activity_of(&[""], version)
+        .replace("as pids", columns)
+        .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11")
 }
 
 /// Sessions that wait for a lock, by table. A session that waits for another transaction to end has
@@ -200,8 +207,8 @@ impl Postgres {
             remedy,
             sees_all,
             locks: locks(version),
-            activity: activity_of(&[&name]),
-            activity_of_a_program: activity_of_a_program(),
+            activity: activity_of(&[&name], version),
+            activity_of_a_program: activity_of_a_program(version),
             name,
             io: io(version),
             statements,
@@ -221,7 +228,7 @@ impl Postgres {
 
     /// Prepares the query for sessions with these names.
     pub(super) fn expect(&mut self, own: &OwnSessions) {
-        self.activity = activity_of(&own.names());
+        self.activity = activity_of(&own.names(), self.version);
     }
 
     /// Samples the activity of the sessions.
@@ -346,10 +353,13 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
     let Some(places) = columns(activity, names) else { return seen };
     let pids = columns(activity, ["pids"]).map(|[place]| place);
     let of_program = known.sockets().zip(columns(activity, ["port", "rests"]));
+    let mut workers = Vec::new();
+    let mut leaders = HashSet::new();
     for row in &activity.rows {
         let [kind, state, wait_type, event, name, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
         let sessions = count(row, places[7]);
+        let pids = ids(pids.map_or("", |place| text(row, place)));
         match kind {
             "client backend" => {
                 let wait = Wait { kind: wait_type, event };
@@ -365,17 +375,22 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
                 let clients = Clients { state, wait, query, owner, turn, is_spare };
                 let ours = match (owner, known) {
                     (Some(Owner::Others), _) => 0,
-                    (Some(Owner::Program | Owner::Unknown), _) => sessions,
                     (None, Known::Own(own)) => {
-                        let pids = pids.map_or("", |place| text(row, place));
-                        own.count(name, pids, sessions)
+                        leaders.extend(pids.iter().filter(|pid| own.contains(name, **pid)));
+                        own.count(name, &pids, sessions)
                     }
-                    (None, Known::Sockets(_)) => sessions,
+                    (Some(Owner::Program | Owner::Unknown) | None, _) => {
+                        leaders.extend(pids);
+                        sessions
+                    }
                 };
                 clients.see(&mut seen.look, ours);
                 clients.see(&mut seen.theirs, sessions - ours);
             }
-            "parallel worker" => seen.look.parallel_workers += sessions,
+            "parallel worker" => {
+                let is_running = state == "active" && wait_type.is_empty();
+                workers.push(Workers { leaders: pids, name, is_running, sessions });
+            }
             "checkpointer" if wait_type != "Activity" => see_work(&mut seen.look, CHECKPOINT),
             "autovacuum worker" => see_work(&mut seen.look, &autovacuum(query)),
             "walsender" if query.starts_with("BASE_BACKUP") => {
@@ -385,7 +400,43 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
             _ => {}
         }
     }
+    workers.iter().for_each(|workers| workers.see(&mut seen, &leaders, known));
     seen
+}
+
+/// Returns the numbers in a list that is separated by spaces.
+fn ids(list: &str) -> Vec<u64> {
+    list.split(' ').filter_map(|id| id.parse().ok()).collect()
+}
+
+/// Parallel workers that do the same.
+struct Workers<'a> {
+    /// Processes of the sessions whose work they do; the server may not show each of them.
+    leaders: Vec<u64>,
+    /// Name that they have from these sessions.
+    name: &'a str,
+    /// True if they do not wait.
+    is_running: bool,
+    sessions: u64,
+}
+
+impl Workers<'_> {
+    /// Counts the workers: each belongs to the owner of its session. `ours` are the processes of
+    /// our sessions.
+    fn see(&self, seen: &mut SampledSessions, ours: &HashSet<u64>, known: Known<'_>) {
+        let Workers { leaders, name, is_running, sessions } = self;
+        let led = leaders.iter().filter(|leader| ours.contains(*leader)).count() as u64;
+        let unled = sessions.saturating_sub(leaders.len() as u64);
+        let has_our_name = match known {
+            Known::Own(own) => own.has_name(name),
+            Known::Sockets(_) => true,
+        };
+        let ours = (led + if has_our_name { unled } else { 0 }).min(*sessions);
+        for (look, workers) in [(&mut seen.look, ours), (&mut seen.theirs, sessions - ours)] {
+            look.parallel_workers += workers;
+            look.running_workers += if *is_running { workers } else { 0 };
+        }
+    }
 }
 
 /// Client sessions that do the same.
@@ -601,15 +652,16 @@ mod tests {
 
     #[test]
     fn names_of_sessions_are_quoted() {
-        let sql = activity_of(&["assay", "ann's"]);
+        let sql = activity_of(&["assay", "ann's"], 150_000);
         assert!(sql.contains("application_name in ('assay', 'ann''s') then"), "{sql}");
     }
 
     #[test]
     fn sessions_of_a_program_are_queried_by_port() {
-        let sql = activity_of_a_program();
-        assert!(sql.contains("client_port as port") && sql.contains(" as rests"), "{sql}");
-        assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 9, 10"), "{sql}");
+        let sql = activity_of_a_program(150_000);
+        assert!(sql.contains(" as pids, client_port as port, case when"), "{sql}");
+        assert!(sql.contains(" as rests from"), "{sql}");
+        assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 10, 11"), "{sql}");
     }
 
     #[test]
@@ -650,13 +702,53 @@ mod tests {
         table.columns.push("pids".to_owned());
         let ids = SessionIds::default();
         let _open = [11, 12].map(|pid| ids.add(SessionId(pid)));
-        let own = OwnSessions::of(TargetSessions { name: "assay".to_owned(), ids: Some(ids) }, []);
+        let own = by_id("assay", ids);
         let active_and_idle = |own: &OwnSessions| {
             let SampledSessions { look, theirs, .. } = seen(&table, Known::Own(own));
             [look, theirs].map(|it| (it.active, it.idle))
         };
         assert_eq!(active_and_idle(&own), [(2, 1), (2, 1)]);
         assert_eq!(active_and_idle(&OwnSessions::named("assay")), [(3, 2), (1, 0)]);
+    }
+
+    fn by_id(name: &str, ids: SessionIds) -> OwnSessions {
+        OwnSessions::of(TargetSessions { name: name.to_owned(), ids: Some(vec![ids]) }, [])
+    }
+
+    /// Returns all parallel workers, and those of them that run, of ours and of others.
+    fn workers(table: &Table, known: Known<'_>) -> [(u64, u64); 2] {
+        let SampledSessions { look, theirs, .. } = seen(table, known);
+        [look, theirs].map(|it| (it.parallel_workers, it.running_workers))
+    }
+
+    #[test]
+    fn parallel_worker_belongs_to_the_owner_of_its_leader() {
+        let mut table = activity(&[
+            "parallel worker|active|-|-|assay|-|f|4|11 11 14 99",
+            "parallel worker|active|IO|DataFileRead|assay|-|f|1|11",
+            "parallel worker|active|-|-|-|-|f|2|20 20",
+            "client backend|active|IPC|ExecuteGather|assay|-|f|2|11 14",
+            "client backend|active|-|-|-|-|f|1|20",
+        ]);
+        table.columns.push("pids".to_owned());
+        let ids = SessionIds::default();
+        let _open = ids.add(SessionId(11));
+        let [own, named] = [by_id("assay", ids), OwnSessions::named("assay")];
+        assert_eq!(workers(&table, Known::Own(&own)), [(3, 2), (4, 4)]);
+        assert_eq!(workers(&table, Known::Own(&named)), [(4, 3), (3, 3)]);
+    }
+
+    #[test]
+    fn parallel_worker_of_an_old_server_is_recognised_by_its_name() {
+        let table = activity(&[
+            "parallel worker|active|-|-|assay|-|f|2",
+            "parallel worker|active|-|-|-|-|f|1",
+        ]);
+        let ids = SessionIds::default();
+        let _open = ids.add(SessionId(11));
+        assert_eq!(workers(&table, Known::Own(&by_id("assay", ids))), [(2, 2), (1, 1)]);
+        let sockets = SocketSnapshot::default();
+        assert_eq!(workers(&table, Known::Sockets(&sockets)), [(3, 3), (0, 0)]);
     }
 
     #[test]
@@ -695,6 +787,11 @@ mod tests {
         assert!(
             !locks(110_000).contains("materialized") && locks(150_000).contains("materialized")
         );
+        for (version, leader) in [(120_000, "then null else"), (130_000, "then leader_pid else")] {
+            for sql in [activity_of(&["a"], version), activity_of_a_program(version)] {
+                assert!(sql.contains(leader) && !sql.contains("LEADER"), "{sql}");
+            }
+        }
         assert!(!io(170_000).contains("wal'") && io(180_000).contains("|| '/' || context || case"));
         let old = statements(120_000, "public").expect("a statement");
         assert!(old.contains("sum(total_time)") && old.contains("public.pg_stat_statements"));

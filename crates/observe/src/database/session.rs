@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Class, Clock, Code, Nanos, Stamp};
+use base::{Class, Clock, Code, Nanos, NodeId, Stamp};
 use driver::{Connection, Error, SessionId, Table};
 use rt::{Rt, unless_fired};
 
@@ -156,6 +156,11 @@ impl<C: Connection> SampledSession<C> {
     /// Returns the id that the login gave to the session.
     pub(super) fn id(&self) -> Option<SessionId> {
         self.connection.session_id()
+    }
+
+    /// Returns the server of the target that the session is at.
+    pub(super) fn node(&self) -> NodeId {
+        self.connection.node()
     }
 
     /// Runs one statement.

@@ -1,5 +1,6 @@
 //! Recognition of the observed sessions among all sessions of a server.
 
+use base::NodeId;
 use driver::{SessionId, SessionIds};
 
 use crate::environment::Root;
@@ -11,6 +12,9 @@ use crate::sockets::{Pairs, SocketSnapshot};
 pub struct OwnSessions {
     main: TargetSessions,
     others: Vec<TargetSessions>,
+    /// Ids at the observed server, once that is known. A session with one of them is one of the
+    /// run, whatever its name: a statement may change the name.
+    there: Vec<SessionIds>,
 }
 
 /// Sessions with which a run uses one target.
@@ -19,19 +23,29 @@ pub struct TargetSessions {
     /// Name that the client gives to the server: PostgreSQL's `application_name`, the user of MySQL
     /// and MariaDB.
     pub name: String,
-    /// Ids that the server gave; `None` if the name alone decides.
-    pub ids: Option<SessionIds>,
+    /// Ids that the servers gave, by [`NodeId`]; `None` if the name alone decides.
+    pub ids: Option<Vec<SessionIds>>,
 }
 
 impl TargetSessions {
-    /// Returns the ids of the sessions, if the server gave them. A pooler gives ids of its own.
-    fn ids_of_server(&self) -> Option<&SessionIds> {
-        self.ids.as_ref().filter(|ids| !ids.are_of_pooler())
+    /// Returns the ids of the sessions, if the servers gave them. A pooler gives ids of its own.
+    fn ids_of_servers(&self) -> Option<&[SessionIds]> {
+        self.ids.as_deref().filter(|ids| !ids.iter().any(SessionIds::are_of_pooler))
     }
 
     /// Returns true if a session with this id is one of these.
     fn contains(&self, id: u64) -> bool {
-        self.ids_of_server().is_none_or(|ids| ids.contains(SessionId(id)))
+        let has_id = |ids: &SessionIds| ids.contains(SessionId(id));
+        self.ids_of_servers().is_none_or(|ids| ids.iter().any(has_id))
+    }
+
+    /// Returns those of the sessions that may be at the same server as others; `None` if there can
+    /// be none.
+    fn at_server_of(&self, others: &SessionIds) -> Option<TargetSessions> {
+        let Some(ids) = &self.ids else { return Some(self.clone()) };
+        let there = ids.iter().filter(|ids| ids.may_share_server(others));
+        let ids: Vec<SessionIds> = there.cloned().collect();
+        (!ids.is_empty()).then(|| TargetSessions { name: self.name.clone(), ids: Some(ids) })
     }
 }
 
@@ -41,7 +55,7 @@ impl OwnSessions {
         main: TargetSessions,
         others: impl IntoIterator<Item = TargetSessions>,
     ) -> OwnSessions {
-        OwnSessions { main, others: others.into_iter().collect() }
+        OwnSessions { main, others: others.into_iter().collect(), there: Vec::new() }
     }
 
     /// Returns the sessions with a name.
@@ -49,13 +63,23 @@ impl OwnSessions {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: None }, [])
     }
 
-    /// Returns these sessions as the server shows them. `name` is the name of the main target's
-    /// sessions there, which a proxy may have changed. Their ids are the server's own if the
-    /// observer `is_direct`ly connected to it.
-    pub(super) fn shown_as(&self, name: &str, is_direct: bool) -> OwnSessions {
-        let ids = self.main.ids.clone().filter(|_| is_direct);
+    /// Returns these sessions as the server `node` of the main target shows them, without sessions
+    /// at other servers. `name` is the name of the main target's sessions there, which a proxy may
+    /// have changed. Their ids are the server's own if the observer `is_direct`ly connected to it.
+    pub(super) fn shown_as(&self, name: &str, is_direct: bool, node: NodeId) -> OwnSessions {
+        let observed = self.main.ids.as_ref().and_then(|ids| ids.get(node.index()));
+        let there = |target: &TargetSessions| match observed {
+            Some(observed) => target.at_server_of(observed),
+            None => Some(target.clone()),
+        };
+        let ids = there(&self.main).and_then(|main| main.ids).filter(|_| is_direct);
         let main = TargetSessions { name: name.to_owned(), ids };
-        OwnSessions { main, others: self.others.clone() }
+        let others = self.others.iter().filter_map(there).collect();
+        let shown = OwnSessions { main, others, there: Vec::new() };
+        let all = shown.targets().filter_map(TargetSessions::ids_of_servers).flatten();
+        let is_there = |ids: &&SessionIds| observed.is_some_and(|it| ids.share_server(it));
+        let there = all.filter(is_there).cloned().collect();
+        OwnSessions { there, ..shown }
     }
 
     /// Returns the names of the sessions, each once.
@@ -69,23 +93,27 @@ impl OwnSessions {
     /// Returns true if the ids of the main target's sessions are known, so none of them is taken
     /// for another client's.
     pub(super) fn are_identified(&self) -> bool {
-        self.main.ids_of_server().is_some()
+        self.main.ids_of_servers().is_some()
     }
 
     /// Returns true if the session with this name and id is one of the run.
     pub(super) fn contains(&self, name: &str, id: u64) -> bool {
-        self.targets().any(|target| target.name == name && target.contains(id))
+        self.there.iter().any(|ids| ids.contains(SessionId(id)))
+            || self.targets().any(|target| target.name == name && target.contains(id))
     }
 
-    /// Returns the number of the run's sessions among `sessions` with this name; their ids are
-    /// separated by spaces.
-    pub(super) fn count(&self, name: &str, ids: &str, sessions: u64) -> u64 {
+    /// Returns true if a session has this name by which the run calls its own.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.targets().any(|target| target.name == name)
+    }
+
+    /// Returns the number of the run's sessions among `sessions` with this name and these ids.
+    pub(super) fn count(&self, name: &str, ids: &[u64], sessions: u64) -> u64 {
         let mut named = self.targets().filter(|target| target.name == name);
-        if named.any(|target| target.ids_of_server().is_none()) {
+        if named.any(|target| target.ids_of_servers().is_none()) {
             return sessions;
         }
-        let ids = ids.split(' ').filter_map(|id| id.parse().ok());
-        (ids.filter(|id| self.contains(name, *id)).count() as u64).min(sessions)
+        (ids.iter().filter(|id| self.contains(name, **id)).count() as u64).min(sessions)
     }
 
     fn targets(&self) -> impl Iterator<Item = &TargetSessions> {
@@ -133,10 +161,21 @@ impl<'a> Known<'a> {
 
 #[cfg(test)]
 mod tests {
+    use driver::{ServerId, Table};
+
     use super::*;
 
     fn target(name: &str, ids: &SessionIds) -> TargetSessions {
-        TargetSessions { name: name.to_owned(), ids: Some(ids.clone()) }
+        TargetSessions { name: name.to_owned(), ids: Some(vec![ids.clone()]) }
+    }
+
+    const FIRST: NodeId = NodeId(0);
+
+    /// Records that the sessions are at a server.
+    fn at(ids: &SessionIds, server: &str) {
+        let rows = vec![vec![Some(server.to_owned())]];
+        let description = Table { rows, ..Table::default() };
+        ids.note_server(ServerId::of(&description).expect("a server"));
     }
 
     #[test]
@@ -149,7 +188,7 @@ mod tests {
         {
             assert_eq!(own.contains(name, id), expected, "{name} {id}");
         }
-        assert_eq!([own.count("app", "1 2 3", 3), own.count("psql", "1 2", 2)], [1, 0]);
+        assert_eq!([own.count("app", &[1, 2, 3], 3), own.count("psql", &[1, 2], 2)], [1, 0]);
         assert_eq!(own.names(), ["admin", "app"]);
     }
 
@@ -160,11 +199,67 @@ mod tests {
         let own = OwnSessions::of(target("app", &main), [target("pool", &other)]);
         other.note_pooler();
         assert!(own.contains("pool", 7) && !own.contains("app", 7) && own.are_identified());
-        let shown = own.shown_as("proxy", false);
+        let shown = own.shown_as("proxy", false, FIRST);
         assert!(shown.contains("proxy", 7) && shown.contains("pool", 7));
         assert!(!shown.contains("app", 1) && !shown.are_identified());
-        assert_eq!((own.count("pool", "7 8", 2), own.count("app", "7 8", 2)), (2, 0));
-        let direct = own.shown_as("app", true);
+        assert_eq!((own.count("pool", &[7, 8], 2), own.count("app", &[7, 8], 2)), (2, 0));
+        let direct = own.shown_as("app", true, FIRST);
         assert!(direct.contains("app", 1) && !direct.contains("app", 7));
+    }
+
+    #[test]
+    fn session_at_another_server_may_have_an_id_of_ours() {
+        let [main, same, elsewhere, unknown] = [(); 4].map(|()| SessionIds::default());
+        let all = [(&main, 1), (&same, 2), (&elsewhere, 3), (&unknown, 4)];
+        let _open = all.map(|(ids, id)| ids.add(SessionId(id)));
+        for (ids, server) in [(&main, "one"), (&same, "one"), (&elsewhere, "two")] {
+            at(ids, server);
+        }
+        let others = [&same, &elsewhere, &unknown].map(|ids| target("app", ids));
+        let shown = OwnSessions::of(target("app", &main), others).shown_as("app", true, FIRST);
+        let contained = [1, 2, 3, 4].map(|id| shown.contains("app", id));
+        assert_eq!(contained, [true, true, false, true]);
+    }
+
+    #[test]
+    fn session_that_changes_its_name_stays_ours() {
+        let [main, second, unknown] = [(); 3].map(|()| SessionIds::default());
+        let all = [(&main, 1), (&second, 2), (&unknown, 3)];
+        let _open = all.map(|(ids, id)| ids.add(SessionId(id)));
+        at(&main, "one");
+        at(&second, "one");
+        let others = [target("admin", &second), target("far", &unknown)];
+        let own = OwnSessions::of(target("app", &main), others).shown_as("app", true, FIRST);
+        assert_eq!([1, 2, 3, 4].map(|id| own.contains("report", id)), [true, true, false, false]);
+        assert_eq!(own.count("", &[1, 2, 3, 4], 4), 2);
+        assert!(own.contains("far", 3));
+        main.note_pooler();
+        let own = own.shown_as("app", false, FIRST);
+        assert!(!own.contains("report", 1) && own.contains("app", 9));
+    }
+
+    #[test]
+    fn pooler_may_lead_to_several_servers() {
+        let [main, pooler] = [(); 2].map(|()| SessionIds::default());
+        at(&main, "one");
+        at(&pooler, "two");
+        pooler.note_pooler();
+        let own = OwnSessions::of(target("app", &main), [target("pool", &pooler)]);
+        let shown = own.shown_as("app", true, FIRST);
+        assert!(shown.contains("pool", 7) && !shown.contains("app", 7));
+    }
+
+    #[test]
+    fn hosts_of_one_target_have_ids_of_their_own() {
+        let [first, second] = [(); 2].map(|()| SessionIds::default());
+        let _open = [first.add(SessionId(1)), second.add(SessionId(2))];
+        at(&first, "one");
+        at(&second, "two");
+        let ids = Some(vec![first, second]);
+        let own = OwnSessions::of(TargetSessions { name: "app".to_owned(), ids }, []);
+        for (node, expected) in [(0, [true, false]), (1, [false, true])] {
+            let shown = own.shown_as("app", true, NodeId(node));
+            assert_eq!([1, 2].map(|id| shown.contains("app", id)), expected, "host {node}");
+        }
     }
 }

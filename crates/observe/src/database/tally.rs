@@ -61,10 +61,12 @@ pub(super) struct SessionObservation {
     pub(super) idle: u64,
     /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Sessions of others that run a statement and do not wait.
+    /// Sessions of others that run a statement and do not wait, and their parallel workers.
     pub(super) others: u64,
     /// Parallel workers of sessions.
     pub(super) parallel_workers: u64,
+    /// Those of them that do not wait.
+    pub(super) running_workers: u64,
     /// Active sessions by wait.
     pub(super) waits: BTreeMap<String, u64>,
     /// Sessions that wait for locks, by statement.
@@ -170,13 +172,15 @@ impl Tally {
             ObservedSessions::Program(_) => ours.turns.identified > 0,
             ObservedSessions::AllClients => false,
         };
-        ours.others = theirs.waits.get(RUNNING).copied().unwrap_or_default();
+        let running = theirs.waits.get(RUNNING).copied().unwrap_or_default();
+        ours.others = running + theirs.running_workers;
         ours.background.append(&mut theirs.background);
         if !self.knows_ours {
             ours.turns.merge(theirs.turns);
             ours.active += theirs.active;
             ours.idle += theirs.idle;
             ours.idle_in_transaction += theirs.idle_in_transaction;
+            ours.parallel_workers += theirs.parallel_workers;
             theirs.waits.iter().for_each(|(event, sessions)| ours.wait(event, *sessions));
             for (statement, sessions) in theirs.statements {
                 *ours.statements.entry(statement).or_default() += sessions;
@@ -339,6 +343,30 @@ mod tests {
         absent.identify_ours();
         absent.add_looks(SessionObservation::default(), theirs);
         assert_eq!(seen(&absent), [0, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn running_workers_of_other_sessions_are_others() {
+        let mut theirs = SessionObservation {
+            parallel_workers: 3,
+            running_workers: 2,
+            ..SessionObservation::default()
+        };
+        theirs.wait(RUNNING, 1);
+        let ours = SessionObservation {
+            active: 1,
+            parallel_workers: 5,
+            running_workers: 4,
+            ..SessionObservation::default()
+        };
+        for (whose, expected) in
+            [(ObservedSessions::Ours(None), [5, 3]), (ObservedSessions::AllClients, [8, 3])]
+        {
+            let mut tally = Tally::of(whose);
+            tally.add_looks(ours.clone(), theirs.clone());
+            let sessions = sums(&tally, &ComponentKind::Sessions);
+            assert_eq!([sessions["parallel-workers"], sessions["others"]], expected);
+        }
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Readings {
 /// Returns the sessions of a driver; `None` without sessions.
 fn sessions<D: Driver>(driver: &D) -> Option<TargetSessions> {
     let name = driver.session_name()?.to_owned();
-    Some(TargetSessions { name, ids: driver.session_ids() })
+    Some(TargetSessions { name, ids: Some(driver.session_ids()) })
 }
 
 /// Runs a task in real time.

@@ -2,6 +2,7 @@
 
 use base::{Endpoint, Target};
 use driver::{Connection, Driver, SessionId};
+use rt::Rt;
 use testbed::{Options, Server, Via};
 
 use crate::{Readings, for_user, in_real_time, mariadb, postgres};
@@ -124,6 +125,105 @@ fn second_target_is_ours<D: Driver>(server: &Server, [main, second]: [&D; 2], en
     let readings =
         observed(server, &sessions, endless, |readings| readings.last("sessions", "active") >= 3.0);
     assert_eq!(readings.last("sessions", "others"), 0.0);
+}
+
+/// A query of a session that changes its name, as applications do.
+const RENAMED: Endless = Endless {
+    query: "set application_name = 'reports'; \
+            select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
+    ..ON_POSTGRES
+};
+
+#[test]
+fn session_that_changes_its_name_is_ours() {
+    let server = private(&Options::postgres());
+    let driver = postgres(&server.url());
+    let readings = beside(&server, [&driver, &driver], &RENAMED, |readings| {
+        let of = |metric| readings.last("sessions", metric);
+        of("active") + of("others") >= 3.0
+    });
+    assert_eq!(readings.last("sessions", "others"), 0.0);
+}
+
+/// A query with parallel workers, on a server with [`parallel`] options and a table `t`.
+const IN_PARALLEL: Endless =
+    Endless { query: "select sum(length(repeat(md5(x::text), 400000))) from t", ..ON_POSTGRES };
+
+/// Returns options with which the server uses parallel workers for every query that may have them.
+fn parallel() -> Options {
+    let none = ["parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"];
+    let options = none.iter().fold(Options::postgres(), |options, name| options.set(name, "0"));
+    options.set("max_parallel_workers_per_gather", "2")
+}
+
+#[test]
+fn parallel_workers_of_another_client_with_our_name_are_its_own() {
+    let server = private(&parallel());
+    let table = "create table t as select i::bigint x from generate_series(1, 100000) i; \
+                 grant select on t to public; analyze t";
+    server.sql(table).expect("a table");
+    let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
+    let readings = beside(&server, [&driver, &other], &IN_PARALLEL, |readings| {
+        readings.last("sessions", "others") >= 12.0
+    });
+    assert_eq!(readings.last("sessions", "parallel-workers"), 0.0);
+    // Without its workers, a session adds one to each sample.
+    let [others, looks] = ["others", "looks"].map(|metric| readings.last("sessions", metric));
+    assert!(others > looks, "{others} in {looks} samples");
+    beside(&server, [&driver, &driver], &IN_PARALLEL, |readings| {
+        readings.last("sessions", "parallel-workers") >= 3.0
+    });
+}
+
+/// Returns connections to two servers whose sessions have the same id.
+async fn with_one_id<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Connection; 2] {
+    let mut found = Vec::new();
+    for driver in drivers {
+        found.push(driver.connect(rt).await.expect("a connection"));
+    }
+    for _ in 0..1_000 {
+        let [first, second] = [0, 1].map(|place: usize| found[place].session_id());
+        if first == second {
+            break;
+        }
+        let behind = usize::from(first.map(|id| id.0) > second.map(|id| id.0));
+        let next = drivers[behind].connect(rt).await.expect("a connection");
+        std::mem::replace(&mut found[behind], next).close().await;
+    }
+    let found: [D::Connection; 2] = found.try_into().ok().expect("two connections");
+    let [first, second] = found.each_ref().map(Connection::session_id);
+    assert_eq!(first, second);
+    found
+}
+
+/// Both servers number their sessions from one, and the user is the same.
+#[test]
+fn session_of_a_second_server_does_not_hide_another_client() {
+    let servers = [(); 2].map(|()| private(&Options::mariadb()));
+    let [main, second] = servers.each_ref().map(|server| mariadb(&server.url()));
+    let stranger = mariadb(&servers[0].url());
+    in_real_time(async |rt| {
+        let [mut busy, mut ours] = with_one_id(&rt, [&stranger, &second]).await;
+        let SessionId(id) = busy.session_id().expect("an id");
+        ours.settings().await;
+        let task = rt.spawn(async move {
+            busy.query_text(ON_MARIADB.query).await.expect_err("the session is ended");
+            busy.abandon();
+        });
+        rt::yield_now().await;
+        let (watch, mut readings) = Readings::begin_with(&main, Some(&second));
+        let is_seen = |readings: &Readings| {
+            let of = |metric| readings.last("sessions", metric);
+            of("others") + of("active") >= 3.0
+        };
+        readings.wait(&rt, is_seen).await;
+        watch.end();
+        readings.take();
+        servers[0].sql(&(ON_MARIADB.end)(SessionId(id))).expect("its end");
+        task.await;
+        ours.close().await;
+        assert_eq!(readings.last("sessions", "active"), 0.0);
+    });
 }
 
 /// Returns the URL of the server itself, without its pooler.
