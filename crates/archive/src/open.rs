@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::units::grouped;
+use confine::{Refusal, check_companions};
 use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -166,6 +167,13 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 
 /// Connects to a record; `run` is the run of an experiment that its tables show.
 fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
+    if let Err(refusal) = check_companions(path) {
+        let place = match refusal == Refusal::Journal {
+            true => "the file of its last transaction names another file",
+            false => "a file next to it is a link or a special file",
+        };
+        return Err(RecordError::new(path, RecordErrorKind::Damaged(place.to_owned())));
+    }
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
         Ok(connection) => return Ok(OpenedRecord { connection, copy: None }),
         Err(RowError::Sql(cause)) if has_hot_journal(&cause) => {}
@@ -352,6 +360,46 @@ pub(super) mod tests {
         assert_eq!(settings(&open(&path, None).unwrap()), ["kept"]);
         assert!(!with_suffix(&path, "-journal").exists());
         assert_eq!(Archive::open(&path).unwrap().end(), None);
+    }
+
+    /// Returns a journal that makes SQLite delete a file after a rollback that changes nothing.
+    fn journal_naming(super_journal: &Path, pages: u32) -> Vec<u8> {
+        const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+        let name = super_journal.as_os_str().as_encoded_bytes();
+        let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+        let numbers = |numbers: &[u32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+        };
+        // Pages in the journal, nonce, pages of the database, sizes of sectors and pages.
+        let mut journal = [&MAGIC[..], &numbers(&[0, 1, pages, 512, 8_192])].concat();
+        journal.resize(512, 0);
+        journal.extend(numbers(&[1]));
+        journal.extend(name);
+        journal.extend(numbers(&[name.len() as u32, sum]));
+        journal.extend(MAGIC);
+        journal
+    }
+
+    /// A record may come from a stranger, with the files next to it.
+    #[test]
+    fn record_does_not_make_sqlite_delete_another_file() {
+        let place = Place::new("super-journal");
+        let (path, victim) = (place.path("run.assay"), place.path("victim.txt"));
+        let mut writer = Writer::create(&path, &header()).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        fs::write(&victim, "kept").unwrap();
+        let pages = fs::metadata(&path).unwrap().len() / 8_192;
+        let journal = journal_naming(&victim, pages as u32);
+        fs::write(with_suffix(&path, "-journal"), journal).unwrap();
+        let error = Archive::open(&path).map(drop).unwrap_err();
+        assert!(error.to_string().contains("names another file"), "{error}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
+        fs::remove_file(with_suffix(&path, "-journal")).unwrap();
+        assert!(Archive::open(&path).is_ok());
+        std::os::unix::fs::symlink(&victim, with_suffix(&path, "-wal")).unwrap();
+        let error = Archive::open(&path).map(drop).unwrap_err();
+        assert!(error.to_string().contains("next to it is a link"), "{error}");
     }
 
     #[test]

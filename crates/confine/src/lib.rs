@@ -9,10 +9,11 @@
 //! program would act on. Paths are resolved one component at a time from an open folder (`openat`
 //! with `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
 
+mod companions;
 mod environment;
+mod refusal;
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -21,10 +22,9 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+pub use companions::check_companions;
 pub use environment::without_secrets;
-
-/// The option that allows a workload file more files.
-pub const OPTION: &str = "--allow-files";
+pub use refusal::{OPTION, Refusal};
 
 /// The range of files that the names in a workload file may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,59 +47,11 @@ pub struct Files {
     pub reach: Reach,
 }
 
-/// The reason why a name is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// It leads out of the folder: it is absolute, or contains a `..`.
-    Outside,
-    /// It leads through a symbolic link.
-    Link,
-    /// A component of the name begins with a dot: such files configure programs and contain their
-    /// keys.
-    Hidden,
-    /// The name of an output does not end in `.csv`.
-    NotCsv,
-    /// The file exists.
-    Exists,
-    /// It is neither a regular file nor a pipe.
-    Special,
-    /// The name of a database does not end in one of [`DATABASES`].
-    NotDatabaseName,
-    /// The existing file with the name of a database is not an SQLite database.
-    NotDatabase,
-}
-
 /// File name extensions that a workload file may use for an SQLite database.
 pub const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
 /// The first bytes of each SQLite database that is not empty ("Database File Format", section 1.3).
 const HEADER: [u8; 16] = *b"SQLite format 3\0";
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self {
-            Refusal::Outside => "a name that leads out of the folder",
-            Refusal::Link => "a symbolic link",
-            Refusal::Hidden => "a name with a part that begins with a dot",
-            Refusal::NotCsv => "an output whose name does not end in `.csv`",
-            Refusal::Exists => "writing over a file that exists",
-            Refusal::Special => "a device or a socket",
-            Refusal::NotDatabaseName => {
-                "a database whose name does not end in `.db`, `.sqlite` or `.sqlite3`"
-            }
-            Refusal::NotDatabase => "a file that is not an SQLite database",
-        };
-        write!(f, "{why} needs {OPTION}")
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> io::Error {
-        io::Error::new(io::ErrorKind::PermissionDenied, refusal)
-    }
-}
 
 /// Makes inputs and outputs of one folder, without restrictions.
 impl From<PathBuf> for Files {
@@ -198,7 +150,8 @@ pub fn is_below_here(path: &Path) -> io::Result<()> {
 }
 
 /// Checks that a path in a URL of a workload file may belong to an SQLite database: it leads below
-/// the current folder, its name is one for a database, and an existing file is a database or empty.
+/// the current folder, its name is one for a database, an existing file is a database or empty, and
+/// the files [next to it](check_companions) lead to no other file.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
@@ -208,6 +161,7 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
     if !path.extension().is_some_and(is_known) {
         return Err(Refusal::NotDatabaseName.into());
     }
+    check_companions(path)?;
     match found {
         // SQLite itself refuses a folder.
         None | Some((_, FileType::Directory)) => Ok(()),

@@ -174,6 +174,18 @@ fn file_that_is_not_a_database_is_not_opened_as_one() {
     }
 }
 
+/// SQLite opens the journal next to a database, rolls it back and truncates it.
+#[test]
+fn file_next_to_the_database_leads_to_no_other_file() {
+    let place = place("url = sqlite:kept.db?journal=truncate\n[a]\nquery = select 1\ncount = 1\n");
+    place.write("lab/kept.db", "");
+    symlink("../victim", place.at("lab/kept.db-journal")).unwrap();
+    let ran = assay(&place, &RUN).expect(2);
+    assert!(ran.stderr.contains("a symbolic link needs --allow-files"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(place.at("victim")).unwrap(), "kept\n");
+    assert!(place.at("lab/kept.db-journal").is_symlink());
+}
+
 #[test]
 fn statements_of_the_file_reach_no_file_but_the_database() {
     let place = place("");
