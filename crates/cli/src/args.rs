@@ -563,7 +563,7 @@ pub(crate) struct ObserveArgs {
     pub(crate) port: Option<u16>,
     /// The program and its arguments; it is run and watched until it ends.
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
 }
 
 /// The options of `assay calibrate`.

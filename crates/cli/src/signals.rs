@@ -16,19 +16,52 @@ use crate::exit::Exit;
 /// the answer, unless something hangs.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
+/// The effect of the first Ctrl-C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstInterrupt {
+    /// It ends the run, as every other first signal does.
+    EndsRun,
+    /// It has no effect here.
+    IsOfProgram,
+}
+
 /// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
 /// life, and announces each one's effect through `say`.
 ///
 /// # Errors
 /// The operating system refuses a handler or a thread.
 pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) -> io::Result<()> {
+    listen_after(FirstInterrupt::EndsRun, stop, say)
+}
+
+/// Does the same beside an observed program, except that the first Ctrl-C is left to the program:
+/// the terminal sends it there as well, and the program's end is waited for.
+///
+/// # Errors
+/// As [`listen`].
+pub(crate) fn listen_beside_program(
+    stop: Stop,
+    say: impl Fn(Interruption) + Send + 'static,
+) -> io::Result<()> {
+    listen_after(FirstInterrupt::IsOfProgram, stop, say)
+}
+
+fn listen_after(
+    first: FirstInterrupt,
+    stop: Stop,
+    say: impl Fn(Interruption) + Send + 'static,
+) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
     }
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut before = 0;
+        let mut is_of_program = first == FirstInterrupt::IsOfProgram;
         for signal in signals.forever() {
+            if signal == SIGINT && std::mem::take(&mut is_of_program) {
+                continue;
+            }
             // The loss of a terminal may be signalled twice, by the kernel and by its shell.
             if signal == SIGHUP && before > 0 {
                 continue;

@@ -1,5 +1,7 @@
 //! `assay observe`: watches another program and reports its limiter.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::process::Command;
 
 use base::{Target, names_secret, shell_word, without_passwords};
@@ -52,10 +54,11 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         stop: stop.clone(),
         warn: Box::new(|text| Complaint::warning(text).print()),
     };
-    // Ctrl-C in the terminal reaches the watched program too; wait for its end.
-    let waits = !args.command.is_empty();
-    let listening =
-        signals::listen(if waits { Stop::default() } else { stop }, |_: Interruption| {});
+    let say = |_: Interruption| {};
+    let listening = match args.command.is_empty() {
+        true => signals::listen(stop, say),
+        false => signals::listen_beside_program(stop, say),
+    };
     listening.map_err(|error| Complaint::of(&error))?;
     let AttachResult { record, end, status, record_error } =
         lab::attach(order).map_err(|error| Complaint::of(&error))?;
@@ -95,10 +98,12 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
 }
 
 /// Returns the program's command line without anything that may be a secret.
-fn in_words(words: &[String]) -> String {
+fn in_words(words: &[impl AsRef<OsStr>]) -> String {
+    let words: Vec<Cow<'_, str>> =
+        words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
     let mut last = "";
     let shown = words.iter().map(|word| {
-        let before = std::mem::replace(&mut last, word.as_str());
+        let before = std::mem::replace(&mut last, word);
         // `-p` is the password option of some programs, and the port option of others.
         let is_secret = match before {
             "-p" | "-P" => word.parse::<u16>().is_err(),
@@ -129,11 +134,26 @@ fn holds_secret(word: &str) -> bool {
     word.contains(is_divider) && (names_secret(word) || parts.any(|part| part.starts_with("-p")))
 }
 
-/// Returns a word without the secret in it: `--password=…`, `-p…` of MySQL's clients, a variable, a
-/// URL.
+/// Options of curl with a user and a password in the same word.
+const USERS: [&str; 2] = ["--user=", "-u"];
+
+/// Returns the option and the user of such a word, up to the password.
+fn user_before_password(word: &str) -> Option<&str> {
+    let option = USERS.iter().find(|option| word.starts_with(**option))?;
+    let colon = word[option.len()..].find(':')?;
+    Some(&word[..option.len() + colon])
+}
+
+/// Returns a word without the secret in it: `--password=…`, `-p…` of MySQL's clients, `-u…` of
+/// curl, a variable, a URL.
 fn without_secret(word: &str) -> String {
+    if holds_secret(word) {
+        return HIDDEN.to_owned();
+    }
+    if let Some(user) = user_before_password(word) {
+        return format!("{user}:{HIDDEN}");
+    }
     match word.split_once('=') {
-        _ if holds_secret(word) => HIDDEN.to_owned(),
         Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
         _ if word.starts_with("-p") && word.len() > 2 && !word.starts_with("--") => {
             format!("-p{HIDDEN}")
@@ -176,6 +196,9 @@ mod tests {
             ("pgbench -p 5432 shop", "pgbench -p 5432 shop"),
             ("go-tpc -p geheim run", "go-tpc -p '…' run"),
             ("curl -u ann:geheim x", "curl -u 'ann:…' x"),
+            ("curl -uann:geheim x", "curl '-uann:…' x"),
+            ("curl --user=ann:geheim x", "curl '--user=ann:…' x"),
+            ("mysql -uann shop", "mysql -uann shop"),
             ("x jdbc:mysql://h/d?user=u&password=geheim", "x '…'"),
         ] {
             let text = shown(line);

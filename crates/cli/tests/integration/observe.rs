@@ -1,7 +1,10 @@
 //! Tests of `assay observe`, and of the observation during a run.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
@@ -70,6 +73,33 @@ fn unobservable_process_is_reported() {
         "{}",
         blind.stderr
     );
+}
+
+/// The first Ctrl-C is the program's own, and the terminal sends it there.
+#[test]
+fn signals_end_the_observation_and_not_the_program() {
+    let place = Place::new();
+    let program = "echo begun >&2; sleep 4; echo done > out.txt";
+    let line = ["observe", "--json", "--out", "r.assay", "--", "sh", "-c", program];
+    let mut observed = place.start(&line);
+    observed.says("begun");
+    observed.signal(Signal::SIGINT);
+    observed.signal(Signal::SIGTERM);
+    let ran = observed.ends().expect(130);
+    assert_eq!(ran.json()["run"]["ended"], "interrupted");
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(text.contains("it went on"), "{text}");
+    // Its output was read to the end.
+    assert_eq!(std::fs::read_to_string(place.at("out.txt")).unwrap(), "done\n");
+}
+
+#[test]
+fn argument_in_another_encoding_reaches_the_program() {
+    let place = Place::new();
+    let program = r#"test "$1" = "$(printf '\351')""#;
+    let mut command = place.command(&["observe", "--json", "--", "sh", "-c", program, "sh"]);
+    let ran = CommandResult::of(command.arg(OsStr::from_bytes(b"\xe9"))).expect(0);
+    assert!(!ran.stderr.contains("exit status"), "{}", ran.stderr);
 }
 
 #[test]
