@@ -301,8 +301,8 @@ fn failed_program_ends_the_experiment_with_its_last_words() {
 /// The run that it followed counts: it was measured before.
 #[test]
 fn failed_program_after_a_run_ends_the_experiment_and_keeps_the_run() {
-    let arms =
-        "[arm a]\n[arm b]\nafter-command = test -e disk || { echo 'no disk' >&2; exit 3; }\n";
+    let arms = "[arm a]\n[arm b]\nbefore-command = true\n\
+                after-command = test -e disk || { echo 'no disk' >&2; exit 3; }\n";
     let place = place(SQLITE, arms);
     let ran = run(&place, &[]).expect(2);
     for words in ["[arm b]: `after-command`: ", "(exit-3): no disk", "continue with --resume"] {
@@ -319,7 +319,7 @@ fn failed_program_after_a_run_ends_the_experiment_and_keeps_the_run() {
 
 #[test]
 fn programs_need_the_flag_and_real_time() {
-    let place = place(SQLITE, "[arm a]\n[arm b]\nafter-command = touch x\n");
+    let place = place(SQLITE, "[arm a]\n[arm b]\nbefore-command = true\nafter-command = touch x\n");
     let ran = place.assay(&["run", "e.ini", "--out", "r.assay"]).expect(2);
     assert!(ran.stderr.contains("[arm b]  after-command = touch x"), "{}", ran.stderr);
     assert!(ran.stderr.contains("--allow-commands"), "{}", ran.stderr);

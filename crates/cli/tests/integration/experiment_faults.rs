@@ -284,7 +284,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
 
 #[test]
 fn interrupt_in_a_statement_after_a_run_is_noted() {
-    let after = format!("after = create table mark (x)\nafter = {SLOW}\n");
+    let after = format!("before = select 1\nafter = create table mark (x)\nafter = {SLOW}\n");
     let workload = format!("{LITE}query = drop table mark\n");
     let place = place(&workload, &format!("{ARMS}{after}"));
     let ran = interrupted(&place, "run 1 of", is_marked);

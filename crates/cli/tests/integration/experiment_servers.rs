@@ -447,7 +447,8 @@ fn server_that_dies_between_two_runs_leaves_those_before() {
     let place = place();
     let tmp = place.at("tmp");
     place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 300ms"));
-    place.write("e.ini", ARMS.replace("concurrency(add) = 4", "after-command = sh die.sh"));
+    let steps = "before-command = true\nafter-command = sh die.sh";
+    place.write("e.ini", ARMS.replace("concurrency(add) = 4", steps));
     place.write(
         "die.sh",
         format!(

@@ -610,14 +610,15 @@ fn runs_of_arms<'a>(
     arms.iter().enumerate().map(runs).collect()
 }
 
-/// The parts of an arm that its runs depend on.
+/// The parts of an arm that its runs depend on. Statements and programs after a run are none: what
+/// they leave behind, the next run finds, which is as often one of another arm.
 #[derive(PartialEq)]
 struct ComparedArm {
     plan: Plan,
-    /// Statements before and after each run.
-    statements: [Vec<String>; 2],
-    /// Programs before and after each run.
-    commands: [Vec<String>; 2],
+    /// Statements before each run.
+    statements: Vec<String>,
+    /// Programs before each run.
+    commands: Vec<String>,
 }
 
 impl ComparedArm {
@@ -629,9 +630,8 @@ impl ComparedArm {
         plan.target.iter_mut().chain(named).for_each(|target| *target = normalized(target));
         ComparedArm {
             plan,
-            statements: [texts(&arm.before), texts(&arm.after)],
-            commands: [true, false]
-                .map(|before| arm.commands(before).map(str::to_owned).collect::<Vec<String>>()),
+            statements: texts(&arm.before),
+            commands: arm.commands(true).map(str::to_owned).collect(),
         }
     }
 }

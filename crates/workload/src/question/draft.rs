@@ -11,10 +11,13 @@ use crate::folder::{Folder, unreadable};
 use crate::keys::{self, SectionKind};
 use crate::read::{Excerpt, File, LARGEST_FILE, decode, parse};
 use crate::sink::Sink;
-use crate::wording::quoted;
+use crate::wording::{nearest, quoted};
 
 /// Maximum number of bets.
 const MOST_BETS: usize = 20;
+
+/// Values of `restore` that are no statements.
+const RESTORE_WORDS: [&str; 2] = ["none", "reload"];
 
 /// The keys of `[question]` that need no arm.
 pub(super) struct QuestionDraft<'f> {
@@ -158,7 +161,7 @@ fn rounds(value: Excerpt<'_>, sink: &mut Sink) -> Rounds {
     match text.parse::<u32>() {
         Ok(number) if (least..=most).contains(&number) => return Rounds::Exactly(number),
         Ok(number) if number < least => sink.error(|| {
-            let message = format!("{number} rounds are too few: at least {least} are needed");
+            let message = format!("{number} is too few rounds: at least {least} are needed");
             value.error(message).help(
                 "fewer than 6 pairs cannot show a difference at 95 % confidence, however large \
                  it is",
@@ -181,9 +184,12 @@ fn rounds(value: Excerpt<'_>, sink: &mut Sink) -> Rounds {
 fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
     let values: Vec<Excerpt<'_>> = fields.values(StatementKey::Restore.name()).collect();
     let Some(first) = values.first() else { return Restore::None };
-    let word = values.iter().find(|value| matches!(value.text(), "none" | "reload"));
+    let word = values.iter().find(|value| RESTORE_WORDS.contains(&value.text()));
     match word {
-        None => Restore::Statements(values.iter().map(|value| value.text().to_owned()).collect()),
+        None => {
+            values.iter().for_each(|value| reject_misspelt_restore(*value, sink));
+            Restore::Statements(values.iter().map(|value| value.text().to_owned()).collect())
+        }
         Some(word) if values.len() > 1 => {
             sink.error(|| {
                 let message =
@@ -194,6 +200,17 @@ fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
         }
         Some(_) if first.text() == "reload" => Restore::Reload,
         Some(_) => Restore::None,
+    }
+}
+
+/// Reports a word that is no statement, but nearly `none` or `reload`.
+fn reject_misspelt_restore(value: Excerpt<'_>, sink: &mut Sink) {
+    let near = nearest(value.text(), RESTORE_WORDS);
+    if let Some(near) = near.filter(|_| !value.text().contains(char::is_whitespace)) {
+        sink.error(|| {
+            let message = format!("unknown value {} for `restore`", quoted(value.text()));
+            value.error(message).help(format!("did you mean `{near}`?"))
+        });
     }
 }
 

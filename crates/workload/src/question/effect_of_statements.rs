@@ -1,15 +1,18 @@
 //! Effects of the statements before the runs of an arm: on the jobs of these runs, and on the runs
-//! of other arms. They are judged by the words of a statement, also those in literals.
+//! of other arms.
 
+use super::sql::{Token, TokenKind, elements, tokens};
 use crate::plan::FixedStatement;
-use crate::wording;
 
-/// Words of a `set` that changes more than the variables of its session.
-const SHARED: [&str; 5] = ["global", "persist", "persist_only", "password", "default"];
+/// Words before a variable that a `set` changes for more than its session.
+pub(super) const SHARED: [&str; 3] = ["global", "persist", "persist_only"];
 
 /// Pragmas that hold for one connection.
 const PRAGMAS: [&str; 6] =
     ["busy_timeout", "cache_size", "foreign_keys", "mmap_size", "synchronous", "temp_store"];
+
+/// Names of the function by which PostgreSQL sets a variable of a session.
+const SET_CONFIG: [&str; 2] = ["set_config", "pg_catalog.set_config"];
 
 /// First words of statements whose effect lasts after their session.
 const LASTING: [&str; 12] = [
@@ -20,32 +23,96 @@ const LASTING: [&str; 12] = [
 /// Returns true if statements change variables of their own session only. The jobs of a run have
 /// other sessions, and see nothing of it.
 pub(super) fn are_of_session(statements: &[FixedStatement]) -> bool {
-    !statements.is_empty() && statements.iter().all(|one| is_of_session(&words(&one.text)))
+    !statements.is_empty() && statements.iter().all(|one| is_of_session(&tokens(&one.text)))
 }
 
 /// Returns true if a statement changes tables, settings or users for the sessions after it.
 pub(super) fn have_lasting_effect(statements: &[FixedStatement]) -> bool {
     statements.iter().any(|one| {
-        let words = words(&one.text);
-        match words.first().map(String::as_str) {
-            Some("set") => !is_of_session(&words),
-            Some(word) => LASTING.contains(&word),
+        let all = tokens(&one.text);
+        match innermost(&all).split_first() {
+            Some((first, rest)) if first.is_word("set") => is_shared(rest),
+            Some((first, _)) => first.is_any(&LASTING),
             None => false,
         }
     })
 }
 
-fn is_of_session(words: &[String]) -> bool {
-    let has = |known: &[&str]| words.iter().skip(1).any(|word| known.contains(&word.as_str()));
-    match words.first().map(String::as_str) {
-        Some("set") => !has(&SHARED),
-        Some("pragma") => has(&PRAGMAS),
+/// Returns true if a statement changes variables of its own session only. A statement that calls a
+/// function or reads a table may also fill a cache or take a lock.
+pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
+    let Some((first, rest)) = innermost(statement).split_first() else { return false };
+    if first.is_word("set") {
+        !is_shared(rest) && !runs_code(rest)
+    } else if first.is_word("select") {
+        elements(rest).into_iter().all(sets_variable)
+    } else {
+        first.is_word("pragma") && rest.iter().any(is_pragma_of_connection)
+    }
+}
+
+/// Returns the statement that `set statement … for …` of MariaDB executes with other variables, or
+/// the statement itself.
+fn innermost<'t, 's>(statement: &'t [Token<'s>]) -> &'t [Token<'s>] {
+    match statement {
+        [set, word, rest @ ..] if set.is_word("set") && word.is_word("statement") => {
+            let inner = rest.iter().position(|token| token.is_word("for"));
+            inner.map_or(&[], |at| &rest[at + 1..])
+        }
+        _ => statement,
+    }
+}
+
+/// Returns true if a `set` with these tokens changes a user, or variables beyond its session.
+fn is_shared(rest: &[Token<'_>]) -> bool {
+    match rest {
+        [first, ..] if first.is_word("password") => true,
+        [first, second, ..] if first.is_word("default") && second.is_word("role") => true,
+        _ => elements(rest).into_iter().any(is_shared_assignment),
+    }
+}
+
+fn is_shared_assignment(assignment: &[Token<'_>]) -> bool {
+    match assignment {
+        [first, second, name, ..] if first.is_symbol("@") && second.is_symbol("@") => {
+            SHARED.iter().any(|scope| rest_of(name, scope).is_some())
+        }
+        [first, ..] => first.is_any(&SHARED),
+        [] => false,
+    }
+}
+
+/// Returns the name behind a scope and a dot: `x` of `global.x`.
+pub(super) fn rest_of<'s>(name: &Token<'s>, scope: &str) -> Option<&'s str> {
+    let (before, rest) = name.text.split_once('.')?;
+    before.eq_ignore_ascii_case(scope).then_some(rest)
+}
+
+/// Returns true if an element of a `select` sets a variable, and does nothing else.
+fn sets_variable(element: &[Token<'_>]) -> bool {
+    match element {
+        [at, _, colon, equals, value @ ..]
+            if at.is_symbol("@") && colon.is_symbol(":") && equals.is_symbol("=") =>
+        {
+            !runs_code(value)
+        }
+        [function, open, arguments @ ..] if function.is_any(&SET_CONFIG) && open.is_symbol("(") => {
+            !runs_code(arguments)
+        }
         _ => false,
     }
 }
 
-fn words(text: &str) -> Vec<String> {
-    wording::words(text).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
+/// Returns true if an expression calls a function or reads a table.
+pub(super) fn runs_code(expression: &[Token<'_>]) -> bool {
+    let is_call = |pair: &[Token<'_>]| pair[0].kind == TokenKind::Word && pair[1].is_symbol("(");
+    expression.windows(2).any(is_call)
+        || expression.iter().any(|token| token.is_any(&["select", "from"]))
+}
+
+fn is_pragma_of_connection(token: &Token<'_>) -> bool {
+    let name = token.text.rsplit('.').next().unwrap_or_default();
+    PRAGMAS.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -54,20 +121,32 @@ mod tests {
 
     use super::*;
 
+    fn statements(texts: &[&str]) -> Vec<FixedStatement> {
+        let statement = |text: &&str| FixedStatement {
+            text: (*text).to_owned(),
+            span: Span::default(),
+            script: None,
+        };
+        texts.iter().map(statement).collect()
+    }
+
     #[test]
     fn variables_of_a_session_are_distinguished_from_settings_of_the_server() {
-        let of_session = |texts: &[&str]| {
-            let statement = |text: &&str| FixedStatement {
-                text: (*text).to_owned(),
-                span: Span::default(),
-                script: None,
-            };
-            are_of_session(&texts.iter().map(statement).collect::<Vec<_>>())
-        };
+        let of_session = |texts: &[&str]| are_of_session(&statements(texts));
         for text in [
             "SET work_mem = '64MB'",
+            "set work_mem to default",
+            "set application_name = 'global'",
             "set session characteristics as transaction read only",
+            "set session sort_buffer_size = 1, @x = 2",
             "set @@sort_buffer_size=1",
+            "set @@session.sort_buffer_size = 1",
+            "set @global = 1",
+            "set @x := 1",
+            "select set_config('work_mem', '64MB', false)",
+            "SELECT pg_catalog.SET_CONFIG ('work_mem', '64MB', true) as x;",
+            "select set_config('a', '1', false), set_config('b', '2', false)",
+            "select @x := 1, @y := 'from'",
             "pragma cache_size = -2000",
             "PRAGMA main.synchronous=off",
         ] {
@@ -76,15 +155,42 @@ mod tests {
         for text in [
             "set global sync_binlog = 0",
             "SET @@GLOBAL.sync_binlog=0",
+            "set @x = 1, @@persist.sync_binlog = 0",
+            "set sort_buffer_size = 1, global sync_binlog = 0",
             "set persist max_connections = 9",
             "set password for 'a' = 'b'",
+            "set default role all to 'a'",
+            "set statement lock_wait_timeout = 1 for create index i on t (a)",
+            "set @x = (select sum(v) from t)",
             "alter system set work_mem = '64MB'",
             "pragma journal_mode = wal",
-            "select set_config('work_mem', '64MB', false)",
+            "select set_config('work_mem', pg_sleep(1)::text, false)",
+            "select set_config('work_mem', v, false) from t",
+            "select set_config('work_mem', '1', false), pg_reload_conf()",
+            "select @x := count(*) from t",
+            "select 1",
+            "select",
         ] {
             assert!(!of_session(&[text]), "{text}");
         }
         assert!(!of_session(&["set lock_timeout = '5s'", "create index i on t (a)"]));
         assert!(!of_session(&[]));
+    }
+
+    #[test]
+    fn effect_that_lasts_is_found_in_the_statement_that_is_executed() {
+        let lasting = |text: &str| have_lasting_effect(&statements(&[text]));
+        for text in [
+            "/* 1 */ create index i on t (a)",
+            "set @x = 1, global y = 2",
+            "set statement lock_wait_timeout = 1 for drop table t",
+            "set password for 'a' = 'b'",
+        ] {
+            assert!(lasting(text), "{text}");
+        }
+        for text in ["set x = 'global'", "set statement x = 1 for analyze table t", "select 'drop'"]
+        {
+            assert!(!lasting(text), "{text}");
+        }
     }
 }

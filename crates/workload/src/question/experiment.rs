@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::Nanos;
+use base::{Dialect, Nanos, Target};
 
 use super::best::BestRule;
 use super::bet::Bet;
@@ -10,6 +10,7 @@ use super::capacity::{CapacityQuestion, VariedLoad};
 use super::delta::Deltas;
 use super::difference::Difference;
 use super::saturate::SaturateQuestion;
+use super::server_setting::ServerSettings;
 use super::statement_key::StatementKey;
 use super::vary::Vary;
 use crate::check::Overrides;
@@ -206,6 +207,19 @@ impl Arm {
             StatementKey::Before => &self.before,
             StatementKey::After => &self.after,
         }
+    }
+
+    /// Returns true if it differs from the workload file in statements around its runs alone.
+    pub fn has_only_statements(&self) -> bool {
+        let is_statement =
+            |one: &Difference| matches!(one, Difference::Before(_) | Difference::After(_));
+        self.differences.iter().all(is_statement) && !self.before.is_empty()
+    }
+
+    /// Returns the settings of its server that the statements before each run set.
+    pub fn server_settings(&self) -> ServerSettings {
+        let dialect = self.plan.target.as_ref().map_or(Dialect::Sqlite, Target::dialect);
+        ServerSettings::of(&self.before, dialect)
     }
 
     /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the

@@ -274,6 +274,18 @@ fn size_that_matters_for_no_metric_is_refused() {
 }
 
 #[test]
+fn misspelt_word_of_restore_is_no_statement() {
+    for (word, near) in [("relaod", "reload"), ("None", "none")] {
+        let message = format!("unknown value `{word}` for `restore`");
+        check_question(&format!("restore = {word}"), &message, &format!("did you mean `{near}`?"));
+    }
+    for statement in ["checkpoint", "reload t"] {
+        let arms = "[arm a]\n[arm b]\nconcurrency(read) = 8\n";
+        experiment(&format!("{QUESTION}restore = {statement}\n{arms}"));
+    }
+}
+
+#[test]
 fn statement_that_changes_only_its_own_session_is_refused() {
     let message = "`before` of [arm b] has no effect: the jobs have other sessions";
     let help = "change the setting for every session, such as with `alter database … set …` or \
@@ -281,6 +293,8 @@ fn statement_that_changes_only_its_own_session_is_refused() {
                 server";
     check_arm("before = set work_mem = '64MB'", message, help);
     check_arm("before = set a = 1\nbefore = SET SESSION b = ${rows}", message, help);
+    check_arm("before = select set_config('work_mem', '64MB', false)", message, help);
+    check_arm("before = select @rows := ${rows}", message, help);
     experiment(&format!(
         "{QUESTION}[arm a]\n[arm b]\nbefore = set lock_timeout = '5s'\nbefore = analyze t\n"
     ));
@@ -414,7 +428,15 @@ error: [arm tls] is the same as [arm plain]
 ",
     );
     let help = "change one thing in it; to compare an arm with itself, write `design = aa`";
-    for lines in ["", "set.unused = 2", "concurrency(read) = 4", "set.rows = 100000"] {
+    for lines in [
+        "",
+        "set.unused = 2",
+        "concurrency(read) = 4",
+        "set.rows = 100000",
+        // The measured runs are the same.
+        "after = drop table if exists u",
+        "after-command = ./sync",
+    ] {
         check_arm(lines, "[arm b] is the same as [arm a]", help);
     }
 }
@@ -432,7 +454,7 @@ error: an experiment compares at least two arms, and there are 1
   |
   = help: write an `[arm NAME]` for each case; the first one is the baseline
 
-error: 5 rounds are too few: at least 6 are needed
+error: 5 is too few rounds: at least 6 are needed
  --> mail.ini:4:10
   |
 4 | rounds = 5
@@ -762,8 +784,13 @@ fn examples_of_experiment_keys_in_the_table_are_accepted() {
                 format!("[question]\n{}\n{}\n[arm a]\n{arms}", rest.join("\n"), key.example)
             }
             keys::SectionKind::Arm => {
+                let before = match key.name {
+                    "after" => "before = select 1\n",
+                    "after-command" => "before-command = true\n",
+                    _ => "",
+                };
                 format!(
-                    "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{}\n",
+                    "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{before}{}\n",
                     key.example
                 )
             }

@@ -1,0 +1,163 @@
+//! Tokens of SQL statements: enough to tell what a statement around a run changes.
+//!
+//! Words in literals and comments are not mistaken for keywords. The tokens are those that all
+//! dialects have in common, so a string that escapes a quote with a backslash ends early.
+
+/// A token of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'s> {
+    pub(super) kind: TokenKind,
+    /// Its text, with its quotes.
+    pub(super) text: &'s str,
+    /// Its position in the statement, in bytes.
+    start: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// A keyword, a name, also one with dots, or a number.
+    Word,
+    /// A text between double quotes or backquotes.
+    Name,
+    /// A text between single quotes.
+    Literal,
+    /// Any other character.
+    Symbol,
+}
+
+impl Token<'_> {
+    /// Returns true for an unquoted word, in any case.
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
+    }
+
+    pub(super) fn is_any(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is_word(word))
+    }
+
+    pub(super) fn is_symbol(&self, symbol: &str) -> bool {
+        self.kind == TokenKind::Symbol && self.text == symbol
+    }
+
+    /// Returns the text without quotes.
+    pub(super) fn content(&self) -> String {
+        match self.kind {
+            TokenKind::Word | TokenKind::Symbol => self.text.to_owned(),
+            TokenKind::Name | TokenKind::Literal => {
+                let quote = &self.text[..1];
+                let inner = &self.text[1..];
+                inner.strip_suffix(quote).unwrap_or(inner).replace(&quote.repeat(2), quote)
+            }
+        }
+    }
+}
+
+/// Returns the tokens of a statement, without white space, comments and the last `;`.
+pub(super) fn tokens(statement: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    while let Some(first) = statement[start..].chars().next() {
+        let rest = &statement[start..];
+        let length = match first {
+            _ if first.is_whitespace() => first.len_utf8(),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ => {
+                let (kind, length) = token(first, rest);
+                found.push(Token { kind, text: &rest[..length], start });
+                length
+            }
+        };
+        start += length;
+    }
+    if found.last().is_some_and(|last| last.is_symbol(";")) {
+        found.pop();
+    }
+    found
+}
+
+/// Returns the kind and the length of the token at the beginning of a text.
+fn token(first: char, text: &str) -> (TokenKind, usize) {
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    match first {
+        '\'' => (TokenKind::Literal, quoted_length(text, '\'')),
+        '"' | '`' => (TokenKind::Name, quoted_length(text, first)),
+        _ if is_of_word(first) => {
+            (TokenKind::Word, text.find(|c: char| !is_of_word(c)).unwrap_or(text.len()))
+        }
+        _ => (TokenKind::Symbol, first.len_utf8()),
+    }
+}
+
+/// Returns the length of a quoted text at the beginning of a text; two quotes in it stand for one.
+fn quoted_length(text: &str, quote: char) -> usize {
+    let mut end = 1;
+    while let Some(at) = text[end..].find(quote) {
+        end += at + 1;
+        if !text[end..].starts_with(quote) {
+            return end;
+        }
+        end += 1;
+    }
+    text.len()
+}
+
+/// Returns the parts of a list that commas outside of parentheses separate.
+pub(super) fn elements<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
+    let mut depth = 0_usize;
+    tokens
+        .split(|token| {
+            match token.text {
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && token.is_symbol(",")
+        })
+        .collect()
+}
+
+/// Returns the part of a statement that has these tokens.
+pub(super) fn text_of<'s>(statement: &'s str, tokens: &[Token<'s>]) -> &'s str {
+    match tokens {
+        [] => "",
+        [first, ..] => {
+            let last = tokens[tokens.len() - 1];
+            &statement[first.start..last.start + last.text.len()]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(statement: &str) -> Vec<&str> {
+        tokens(statement).iter().map(|token| token.text).collect()
+    }
+
+    #[test]
+    fn words_of_literals_and_comments_are_no_words() {
+        let expected = ["set", "x", "=", "'it''s global'", "`a``b`"];
+        assert_eq!(texts("set x='it''s global' /* -- ' */ `a``b`; -- persist"), expected);
+        assert_eq!(texts("select pg_catalog.f(1.5)"), ["select", "pg_catalog.f", "(", "1.5", ")"]);
+        assert_eq!(texts("a 'open"), ["a", "'open"]);
+        assert_eq!(texts("ü/*"), ["ü"]);
+    }
+
+    #[test]
+    fn quotes_are_no_content() {
+        let contents =
+            |statement: &str| tokens(statement).iter().map(Token::content).collect::<Vec<String>>();
+        assert_eq!(contents("'it''s' \"A\" `b` c '"), ["it's", "A", "b", "c", ""]);
+    }
+
+    #[test]
+    fn commas_in_parentheses_separate_nothing() {
+        let statement = "f(1, 2) , 3,'4,5'";
+        let all = tokens(statement);
+        let parts: Vec<&str> =
+            elements(&all).into_iter().map(|part| text_of(statement, part)).collect();
+        assert_eq!(parts, ["f(1, 2)", "3", "'4,5'"]);
+    }
+}
