@@ -1,7 +1,7 @@
 //! Prints the answer of a record on stdout.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use analyze::TimeCourse;
@@ -107,17 +107,15 @@ pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<E
 /// Prints the answer of a run, and writes its test cases.
 pub(crate) fn give(view: &View, args: &AnswerArgs, form: TextForm) -> Result<(), Complaint> {
     let page = Page::of(view);
-    if let Some(path) = &args.junit {
-        write_cases(path, &TestSuite::of_page(&page, args.strict))?;
-    }
     match (args.json, args.markdown) {
-        (true, _) => print_document(&report::json(&page)),
-        (false, true) => print(&report::markdown(&page)),
+        (true, _) => print_document(&report::json(&page))?,
+        (false, true) => print(&report::markdown(&page))?,
         (false, false) => match form {
-            TextForm::Short => print(&report::text(&page, &short_style())),
-            TextForm::Full => print(&report::full_text(&page, &style())),
+            TextForm::Short => print(&report::text(&page, &short_style()))?,
+            TextForm::Full => print(&report::full_text(&page, &style()))?,
         },
     }
+    write_cases(args, || TestSuite::of_page(&page, args.strict))
 }
 
 /// Checks that the file of `--junit` can be created, before anything is measured.
@@ -132,18 +130,28 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
         let sentence = format!("`{shown}` is both the record and the file of --junit");
         return Err(Complaint::new(sentence).help("give each a name of its own"));
     }
-    match folder_of(path).is_dir() {
-        true => Ok(()),
-        false => Err(Complaint::new(format!("the folder of `{shown}` does not exist"))
-            .help("create it, or name another file with --junit")),
+    if !folder_of(path).is_dir() {
+        return Err(Complaint::new(format!("the folder of `{shown}` does not exist"))
+            .help("create it, or name another file with --junit"));
     }
+    let created = create(path).and_then(|_| fs::remove_file(path));
+    created.map_err(|error| outputs::unwritten(path, &error, "--junit"))
 }
 
-/// Writes test cases to a new file.
-pub(crate) fn write_cases(path: &Path, suite: &TestSuite) -> Result<(), Complaint> {
-    let created = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = created.and_then(|mut file| file.write_all(report::junit(suite).as_bytes()));
+/// Writes test cases to the new file of `--junit`, if it is given. The answer is printed before: it
+/// must not be lost with the file.
+pub(crate) fn write_cases(
+    args: &AnswerArgs,
+    suite: impl FnOnce() -> TestSuite,
+) -> Result<(), Complaint> {
+    let Some(path) = &args.junit else { return Ok(()) };
+    let written =
+        create(path).and_then(|mut file| file.write_all(report::junit(&suite()).as_bytes()));
     written.map_err(|error| outputs::unwritten(path, &error, "--junit"))
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.

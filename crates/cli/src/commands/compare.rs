@@ -43,14 +43,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     if let Some(path) = &args.figures.html {
         figures::page(path, &report::comparison_html(&view))?;
     }
-    if let Some(path) = &args.answer.junit {
-        answer::write_cases(path, &TestSuite::of_comparison(&view, args.answer.strict))?;
-    }
     match (args.answer.json, args.answer.markdown) {
         (true, _) => answer::print_document(&report::comparison_json(&view))?,
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
         (false, false) => answer::print(&report::comparison_text(&view, &answer::unbroken()))?,
     }
+    answer::write_cases(&args.answer, || TestSuite::of_comparison(&view, args.answer.strict))?;
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 

@@ -173,17 +173,15 @@ pub(crate) fn give(
     args: &AnswerArgs,
     form: TextForm,
 ) -> Result<(), Complaint> {
-    if let Some(path) = &args.junit {
-        answer::write_cases(path, &TestSuite::of_experiment(view, args.strict))?;
-    }
     match (args.json, args.markdown) {
-        (true, _) => answer::print_document(&report::experiment_json(view)),
-        (false, true) => answer::print(&report::experiment_markdown(view)),
+        (true, _) => answer::print_document(&report::experiment_json(view))?,
+        (false, true) => answer::print(&report::experiment_markdown(view))?,
         (false, false) => answer::print(&match form {
             TextForm::Short => report::experiment_text(view, &answer::short_style()),
             TextForm::Full => report::experiment_full_text(view, &answer::unbroken()),
-        }),
+        })?,
     }
+    answer::write_cases(args, || TestSuite::of_experiment(view, args.strict))
 }
 
 /// Returns the state of an experiment from the fact about it.

@@ -223,4 +223,20 @@ fn file_of_test_cases_is_checked_before_the_runs() {
     place.assay(&line).refuses(&["`r.xml` of --junit exists"]);
     let line = ["run", "read.ini", "--virtual", "--out", "x", "--junit", "x"];
     place.assay(&line).refuses(&["`x` is both the record and the file of --junit"]);
+    // The folder exists, and nobody can create a file in it.
+    let line = ["run", "slower.ini", "--virtual", "--out", "x", "--junit", "/proc/r.xml"];
+    place.assay(&line).refuses(&["cannot write `/proc/r.xml`"]);
+    let line = ["run", "slower.ini", "--virtual", "--out", "x", "--junit", "new.xml"];
+    place.assay(&line).expect(0);
+    assert_eq!(place.names(), ["new.xml", "r.xml", "read.ini", "slower.ini", "x"]);
+}
+
+#[test]
+fn answer_is_printed_even_if_its_test_cases_cannot_be_written() {
+    let (place, _) = compared("", SLOWER, &[]);
+    for line in [["report", "r.assay"], ["compare", "r.assay"]] {
+        let ran = place.assay(&[&line[..], &["--junit", "/proc/r.xml"]].concat()).expect(2);
+        assert!(ran.stdout.contains("lowers throughput"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("cannot write `/proc/r.xml`"), "{}", ran.stderr);
+    }
 }
