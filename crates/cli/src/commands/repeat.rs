@@ -7,6 +7,7 @@ use analyze::compare::{RepetitionOutcome, RunFigures};
 use archive::{Archive, RecordError};
 use base::HIDDEN;
 use clap::Parser;
+use lab::comparison::differing_work;
 use record::InputFile;
 use report::{ExperimentState, ExperimentView, RepetitionView};
 
@@ -59,9 +60,9 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let (before, now) = (recorded.fact(PLANS).unwrap_or_default(), experiment::plans(&file));
-    let repetition = match differing_lines(before, &now) {
+    let repetition = match differing_work(before, &now) {
         // Another version of the program may have printed the same plan in other lines.
-        Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines.map(str::to_owned)),
+        Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines),
         Some(_) | None => repetition,
     };
     let outcome = repetition.outcome();
@@ -108,22 +109,6 @@ fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Compl
         false => Err(Complaint::new("the files of the record do not make its experiment")
             .help("the record is damaged, or was made by another version of Assay")),
     }
-}
-
-/// Beginnings of lines of a printed plan that do not determine the work of a run: keys, comments.
-const FREE_LINES: [&str; 4] = ["url = ", "seed = ", "setup-timeout = ", ";"];
-
-/// Returns the first line in which the printed plans of two experiments differ, in both. Parameters
-/// alone are no difference: the lines that use them have their values.
-fn differing_lines<'p>(first: &'p str, second: &'p str) -> Option<[&'p str; 2]> {
-    let mut section = "";
-    first.lines().zip(second.lines()).map(<[&str; 2]>::from).find(|lines| {
-        if lines[0].starts_with('[') {
-            section = lines[0];
-        }
-        let is_free = |free: &&str| lines.iter().all(|line| line.starts_with(*free));
-        lines[0] != lines[1] && section != "[params]" && !FREE_LINES.iter().any(is_free)
-    })
 }
 
 /// Runs the workload of a single run again, and prints both runs side by side.
@@ -233,19 +218,6 @@ mod tests {
     use base::shell_word;
 
     use super::*;
-
-    #[test]
-    fn plans_differ_in_what_their_runs_do() {
-        let plan = |url: &str, think: &str, query: &str| {
-            let params = format!("[params]\nthink = {think}\n");
-            format!("url = {url}\nseed = 1\n{params}[read]\nquery = {query}\nthink = 1ms\n")
-        };
-        let first = plan("sim:mm1", "1ms", "select 1");
-        assert_eq!(differing_lines(&first, &plan("sqlite:a.db", "5ms", "select 1")), None);
-        let other = plan("sim:mm1", "1ms", "select 2");
-        let lines = ["query = select 1", "query = select 2"];
-        assert_eq!(differing_lines(&first, &other), Some(lines));
-    }
 
     #[test]
     fn command_of_a_record_is_split_as_a_shell_does() {

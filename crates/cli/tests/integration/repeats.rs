@@ -174,12 +174,13 @@ fn repetition_with_another_parameter_contradicts_nothing() {
     place.write("slower.ini", format!("{question}{SLOWER}\n"));
     place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
     let line = ["repeat", "r.assay", "--set", "think=40ms", "--out", "again.assay", "--quiet"];
-    let ran = place.assay(&[&line[..], &["--full"]].concat()).expect(0);
+    let said = place.assay(&[&line[..], &["--full"]].concat()).expect(0).said();
     for words in [
-        "\nThe first answer is neither confirmed nor contradicted (r.assay)\n",
-        "workload: first `think = 1ms`, now `think = 40ms`: changes of another workload\n",
+        "The first answer is neither confirmed nor contradicted (r.assay)",
+        "workload: first `think of [read] = 1ms`, now `think of [read] = 40ms`: changes of another \
+         workload",
     ] {
-        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+        assert!(said.contains(words), "{said}");
     }
 }
 

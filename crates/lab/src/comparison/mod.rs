@@ -2,17 +2,20 @@
 //!
 //! [`ComparedRun`] has the figures of a run and the conditions by which it is comparable with
 //! others. [`differing_facts`] finds the other differences between two groups of runs, and records
-//! with the same [`SeriesKey`] are one series of a history.
+//! with the same [`SeriesKey`] are one series of a history. [`differing_work`] compares the plans
+//! of an experiment and its repetition.
 
 mod conditions;
 mod differing;
 mod series;
+mod work;
 
 use analyze::compare::{RunConditions, RunFigures};
 use archive::{Archive, RecordError};
 
 pub use differing::differing_facts;
 pub use series::SeriesKey;
+pub use work::differing_work;
 
 use crate::experiment::figures;
 

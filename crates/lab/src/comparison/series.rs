@@ -5,6 +5,7 @@ use workload::question::VariedLoad;
 
 use super::ComparedRun;
 use super::conditions::{ROWS, line_name, plan_lines};
+use super::work::first_difference;
 
 /// Scheme of the URLs of simulated servers.
 const SIMULATED: &str = "sim:";
@@ -81,12 +82,7 @@ impl SeriesKey {
         &'k self,
         other: &'k SeriesKey,
     ) -> Option<(&'k str, [Option<&'k str>; 2])> {
-        let value = |of: &'k SeriesKey, name: &str| {
-            of.work.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-        };
-        let names = self.work.iter().chain(&other.work).map(|(name, _)| name.as_str());
-        let mut both = names.map(|name| (name, [value(self, name), value(other, name)]));
-        both.find(|(_, [first, second])| first != second)
+        first_difference(&self.work, &other.work)
     }
 }
 

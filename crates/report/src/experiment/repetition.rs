@@ -21,8 +21,9 @@ pub struct RepetitionView {
     /// The loads of both experiments, if both searched for one and found it.
     pub loads: Option<RepeatedLoads>,
     /// The first line in which the workloads of both experiments differ, of the first one and of
-    /// the repetition. Changes of different workloads cannot contradict each other.
-    pub work: Option<[String; 2]>,
+    /// the repetition; `None` for one that lacks it. Changes of different workloads cannot
+    /// contradict each other.
+    pub work: Option<[Option<String>; 2]>,
 }
 
 /// The loads at which the arms of two experiments were compared.
@@ -97,7 +98,7 @@ impl RepetitionView {
     /// Returns the repetition of an experiment with another workload, given a line in which the two
     /// differ: no outcome is a contradiction.
     #[must_use]
-    pub fn with_other_work(mut self, lines: [String; 2]) -> RepetitionView {
+    pub fn with_other_work(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let of_metrics = self.metrics.iter_mut().filter_map(|it| it.repetition.as_mut());
         let of_best = self.best.iter_mut().map(|it| &mut it.outcome);
         let of_search = self.capacity.iter_mut().map(|it| &mut it.outcome);
@@ -117,8 +118,12 @@ impl RepetitionView {
         });
         let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
-        let of_work = self.work.iter().map(|[first, second]| {
-            format!("workload: first `{first}`, now `{second}`: changes of another workload")
+        let of_work = self.work.iter().map(|lines| {
+            let [first, second] = lines.each_ref().map(|line| match line {
+                Some(line) => format!("`{line}`"),
+                None => "none".to_owned(),
+            });
+            format!("workload: first {first}, now {second}: changes of another workload")
         });
         of_work.chain(of_metrics).chain(of_best).chain(of_search).chain(of_loads).collect()
     }
