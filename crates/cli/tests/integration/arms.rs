@@ -220,6 +220,112 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
 }
 
+/// Returns the result of an experiment on the server of a test, whose user has all rights.
+fn run_on(server: &Server, arms: &str) -> (Place, CommandResult) {
+    let place = place(SQLITE, arms);
+    let url = server.url().to_string();
+    let line = ["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url];
+    let mut command = place.command(&line);
+    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    (place, ran)
+}
+
+#[test]
+fn setting_of_a_statement_before_the_runs_is_read_back() {
+    let postgres = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let mariadb = Server::start(&Options::new(Kind::Mariadb)).unwrap();
+    for (server, steps) in [
+        (
+            &postgres,
+            "before = alter system set work_mem = '65536kB'\nbefore = select pg_reload_conf()\n\
+             after = alter system reset work_mem\nafter = select pg_reload_conf()\n",
+        ),
+        (
+            &postgres,
+            "before = alter database assay set random_page_cost to 1.5\n\
+             after = alter database assay reset random_page_cost\n",
+        ),
+        (
+            &mariadb,
+            "before = set global sync_binlog = 2 * 50, @@global.innodb_adaptive_flushing = OFF\n\
+             after = set global sync_binlog = 0\n\
+             after = set global innodb_adaptive_flushing = on\n",
+        ),
+    ] {
+        let (place, ran) = run_on(server, &format!("[arm plain]\n[arm tuned]\n{steps}"));
+        // A loaded machine may fail in too many rounds.
+        assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+        for words in ["not read back", "is not in effect"] {
+            assert!(!ran.said().contains(words), "{steps}: {}", ran.stdout);
+        }
+        let confirmed = "select distinct arm || ' ' || value from setting join run using (run) \
+                         where name = 'generator.before_read_back'";
+        assert_eq!(values(&place, confirmed), ["tuned yes"], "{steps}");
+    }
+}
+
+#[test]
+fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
+    let postgres = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    postgres.sql("alter role assay set jit = off").unwrap();
+    let mariadb = Server::start(&Options::new(Kind::Mariadb)).unwrap();
+    for (server, statement, found) in [
+        // Without a reload.
+        (&postgres, "alter system set work_mem = '64MB'", "the postgres server uses `4MB`"),
+        // It needs a restart.
+        (&postgres, "alter system set max_connections = 77", "the postgres server uses `100`"),
+        // The value of the role comes first.
+        (
+            &postgres,
+            "alter database assay set jit = on",
+            "the postgres server uses `off`, which comes from: user",
+        ),
+        (
+            &mariadb,
+            "set global max_allowed_packet = 1048577",
+            "the mysql server uses `1048576` instead",
+        ),
+    ] {
+        let arms = format!("[arm plain]\n[arm tuned]\nbefore = {statement}\nafter = select 1\n");
+        let (place, ran) = run_on(server, &arms);
+        assert_eq!(ran.code, 3, "{statement}: {}{}", ran.stdout, ran.stderr);
+        let reason = format!("[arm tuned]: `before = {statement}` is not in effect: {found}");
+        assert!(ran.said().contains(&reason), "{reason}: {}", ran.stdout);
+        let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+        assert_eq!(document["state"], "not-in-effect", "{statement}");
+        assert_eq!(values(&place, "select arm from run where arm = 'tuned'"), [""; 0]);
+    }
+}
+
+/// Both arms would have the setting, and their comparison would find no difference.
+#[test]
+fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
+    let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let statement = "alter database assay set work_mem = '64MB'";
+    let arms = format!("[arm plain]\n[arm tuned]\nbefore = {statement}\n");
+    let (place, ran) = run_on(&server, &arms);
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    let reason = format!(
+        "[arm tuned]: `before = {statement}` is not in effect: the server has the same value \
+         before a run of the baseline; `after` must undo it"
+    );
+    assert!(ran.said().contains(&reason), "{}", ran.stdout);
+    let tuned = values(&place, "select cast(count(*) as text) from run where arm = 'tuned'");
+    assert!(["1", "2"].contains(&tuned[0].as_str()), "{tuned:?}");
+}
+
+#[test]
+fn change_of_a_statement_that_is_no_setting_is_named_as_not_read_back() {
+    let arms = "[arm plain]\n[arm other]\nbefore = create table u (a int)\n\
+                after = drop table u\n";
+    let place = place(&format!("url = sqlite:t.db\n{SQLITE}"), arms);
+    let ran = run(&place, &[]);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    assert!(ran.said().contains("other: not read back: before"), "{}", ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["before"]));
+}
+
 /// One server has two addresses, as behind a name that still leads to the old server.
 #[test]
 fn arms_whose_urls_reach_one_server_are_named() {

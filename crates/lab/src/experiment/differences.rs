@@ -13,7 +13,7 @@ use record::environment::{
     DATABASE, HOST, NETWORK, OBSERVE, SERVER, UNKNOWN, database, generator, is_data_size, is_fact,
     known, of_database,
 };
-use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, URL_KEY};
+use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, ServerSettings, StatementKey, URL_KEY};
 
 use super::settings::{of_option, plain};
 
@@ -146,8 +146,11 @@ const CONFIGURATION: &str = "configuration";
 /// Maximum number of settings in a summary.
 const MOST_SUMMARISED: usize = 6;
 
+/// Prefix of the keys of settings that statements before the runs set.
+const SET_BEFORE: &str = "before.";
+
 /// Returns the keys of declared differences. The options of a URL in which two arms differ are
-/// declared by it.
+/// declared by it, and the settings that a statement before the runs sets are declared by that.
 pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     let of_urls = differences.iter().filter(|(key, _)| key == URL_KEY);
     let targets: Vec<Target> = of_urls.filter_map(|(_, url)| Target::parse(url).ok()).collect();
@@ -157,7 +160,11 @@ pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     };
     let options = targets.iter().flat_map(|target| target.options.iter().filter(differs));
     let options = options.map(|(name, _)| format!("{OPTION_KEY}{name}"));
-    differences.iter().map(|(key, _)| key.clone()).chain(options).collect()
+    let before = differences.iter().filter(|(key, _)| key == StatementKey::Before.name());
+    let settings = before.flat_map(|(_, statement)| ServerSettings::names_in(statement));
+    let settings = settings.map(|name| format!("{SET_BEFORE}{name}"));
+    let keys = differences.iter().map(|(key, _)| key.clone());
+    keys.chain(options).chain(settings).collect()
 }
 
 /// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
@@ -422,7 +429,7 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
     // A parameter with the name of a setting does not set it.
-    let names_it = |key: &str| match (key.strip_prefix(OPTION_KEY), key.strip_prefix(SERVER_KEY)) {
+    let names_it = |key: &str| match (key.strip_prefix(OPTION_KEY), setting_of(key)) {
         (Some(option), _) => of_option(option) == name,
         (None, Some(setting)) => plain(setting) == name,
         (None, None) => false,
@@ -432,6 +439,11 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let is_durable = |key: &str| is_summary && DURABILITY.contains(&plain(bare(key)).as_str());
     let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
     is_tls || declared(&is_durable) || declared(&names_it)
+}
+
+/// Returns the name of the server's setting that a key declares.
+fn setting_of(key: &str) -> Option<&str> {
+    key.strip_prefix(SERVER_KEY).or_else(|| key.strip_prefix(SET_BEFORE))
 }
 
 /// Returns the key of a declared difference from which another one may follow. Statements and
@@ -619,6 +631,24 @@ mod tests {
         let journal = |mode| [("journal_mode", mode)];
         let journals = found(&journal("wal"), &journal("delete"), &["url", "option.journal"]);
         assert_eq!(journals, [""; 0]);
+    }
+
+    #[test]
+    fn settings_of_a_statement_before_the_runs_are_declared() {
+        let keys = |statement: &str| declared_keys(&[("before".to_owned(), statement.to_owned())]);
+        let declared = |statement: &str, name, values: [&str; 2]| {
+            let keys = keys(statement);
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            found(&[(name, values[0])], &[(name, values[1])], &keys).is_empty()
+        };
+        let statement = "alter system set fsync = off";
+        assert_eq!(keys(statement), ["before", "before.fsync"]);
+        assert!(declared(statement, "fsync", ["on", "off"]));
+        assert!(declared(statement, "durability", ["fsync=on", "fsync=off"]));
+        assert!(!declared(statement, "full_page_writes", ["on", "off"]));
+        let statement = "set @@global.sync_binlog = 0";
+        assert!(declared(statement, "database.setting.sync_binlog", ["1", "0"]));
+        assert!(!declared("select 'fsync'", "fsync", ["on", "off"]));
     }
 
     /// The URL of the arm says nothing of the option that the workload's URL has.

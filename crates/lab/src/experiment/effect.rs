@@ -3,15 +3,19 @@
 //! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
 //! TLS is judged by the client's own connection: a server may not report it, and behind a pooler
 //! that ends TLS it reports about another connection. Settings of a private server are [read
-//! back](super::settings) from it.
+//! back](super::settings) from it, and so are [settings](super::before_settings) that the
+//! statements before a run set. What other statements and programs changed is not known.
 
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use record::environment::generator::BEFORE_READ_BACK;
 use record::environment::{NONE, SERVER, SIMULATED_SERVER, database, known};
 use workload::Plan;
-use workload::question::{Arm, Difference, OPTION_KEY, URL_KEY};
+use workload::question::{Arm, Difference, OPTION_KEY, StatementKey, URL_KEY};
 
+use super::commands::HookPoint;
 use super::error::{ContradictingState, NotInEffect};
 use super::settings::of_option;
+use crate::evidence::YES;
 use crate::run::Order;
 
 /// The option of a URL that requests TLS.
@@ -118,14 +122,22 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
 
 /// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
-    let is_unread = |key: &&String| match key.strip_prefix(OPTION_KEY) {
+    let mut not_read_back: Vec<String> = Vec::new();
+    for key in keys {
+        if is_unread(key, facts) && !not_read_back.contains(key) {
+            not_read_back.push(key.clone());
+        }
+    }
+    ArmEffect { not_read_back, ended_tls: ended_tls(facts), shares_server: false }
+}
+
+/// Returns true if nothing in the facts of a run confirms the difference with this key.
+fn is_unread(key: &str, facts: &[(String, String)]) -> bool {
+    match key.strip_prefix(OPTION_KEY) {
         Some(name) => !is_read_back(name, facts),
-        None => *key == URL_KEY && !is_known_server(facts),
-    };
-    ArmEffect {
-        not_read_back: keys.iter().filter(is_unread).cloned().collect(),
-        ended_tls: ended_tls(facts),
-        shares_server: false,
+        None if key == URL_KEY => !is_known_server(facts),
+        None if key == StatementKey::Before.name() => known(facts, BEFORE_READ_BACK) != Some(YES),
+        None => key == HookPoint::Before.key(),
     }
 }
 
@@ -246,5 +258,16 @@ mod tests {
         let journal = ["option.journal".to_owned()];
         let reported = effect_of(&journal, &facts(&[("journal_mode", "wal")]));
         assert_eq!(reported.not_read_back, Vec::<String>::new());
+    }
+
+    #[test]
+    fn change_by_statements_is_not_read_back_unless_the_run_says_so() {
+        let unread = |keys: &[&str], reported: &[(&str, &str)]| {
+            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+            effect_of(&keys, &facts(reported)).not_read_back
+        };
+        let all = ["before", "before", "before-command", "after", "after-command"];
+        assert_eq!(unread(&all, &[]), ["before", "before-command"]);
+        assert_eq!(unread(&all, &[(BEFORE_READ_BACK, "yes")]), ["before-command"]);
     }
 }

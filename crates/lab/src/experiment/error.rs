@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use archive::RecordError;
 use base::Class;
 use engine::Failed;
-use testbed::Kind;
 use workload::question::{Arm, Difference, StatementKey};
 
 use crate::calibrate;
@@ -156,10 +155,12 @@ pub enum ContradictingState {
     },
     /// The client's connection is not encrypted.
     NotEncrypted,
+    /// The server has the settings of the arm in the runs of the baseline, too.
+    SameInBaseline,
     /// The server uses another value of a setting.
     OtherSetting {
-        /// The kind of the server.
-        kind: Kind,
+        /// The name of the server's kind.
+        server: &'static str,
         /// The value in effect.
         effective: String,
         /// The origin of the value; `None` for the command line of the server.
@@ -201,15 +202,14 @@ impl fmt::Display for ContradictingState {
             ContradictingState::NotEncrypted => {
                 f.write_str("the client's connection is not encrypted")
             }
-            ContradictingState::OtherSetting { kind, effective, origin: None } => {
-                write!(f, "the {} server uses `{effective}` instead", kind.name())
+            ContradictingState::SameInBaseline => f.write_str(
+                "the server has the same value before a run of the baseline; `after` must undo it",
+            ),
+            ContradictingState::OtherSetting { server, effective, origin: None } => {
+                write!(f, "the {server} server uses `{effective}` instead")
             }
-            ContradictingState::OtherSetting { kind, effective, origin: Some(origin) } => {
-                write!(
-                    f,
-                    "the {} server uses `{effective}`, which comes from: {origin}",
-                    kind.name()
-                )
+            ContradictingState::OtherSetting { server, effective, origin: Some(origin) } => {
+                write!(f, "the {server} server uses `{effective}`, which comes from: {origin}")
             }
         }
     }
@@ -455,8 +455,7 @@ mod tests {
     fn setting_that_is_not_in_effect_is_reported_with_its_origin() {
         let check = |origin: Option<&str>, expected: &str| {
             let (effective, origin) = ("4MB".to_owned(), origin.map(str::to_owned));
-            let found =
-                ContradictingState::OtherSetting { kind: Kind::Postgres, effective, origin };
+            let found = ContradictingState::OtherSetting { server: "postgres", effective, origin };
             let (key, value) = ("server.work_mem".to_owned(), "64MB".to_owned());
             let error = NotInEffect { key, value, found }.to_string();
             assert_eq!(error, format!("`server.work_mem = 64MB` is not in effect: {expected}"));

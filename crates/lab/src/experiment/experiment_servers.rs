@@ -9,15 +9,17 @@ use std::sync::Arc;
 use archive::Archive;
 use base::{Id, Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
+use record::environment::generator::BEFORE_READ_BACK;
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, StatementKey, VariedLoad};
 use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
+use super::before_settings::{self, ReadServer};
 use super::canary;
 use super::commands::{Commands, HookEnd, HookPoint};
 use super::effect;
-use super::error::{ExperimentError, Problem};
+use super::error::{ContradictingState, ExperimentError, NotInEffect, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::order::{ExperimentOrder, order_of};
 use super::schedule::PlannedRun;
@@ -25,6 +27,7 @@ use super::servers::{Servers, StageId};
 use super::settings;
 use super::settle;
 use super::teardown::{SetupEvents, TeardownFailure};
+use crate::evidence::YES;
 use crate::record_place::RecordPlace;
 use crate::run::{ExampleResult, Order, RunResult, run_on};
 
@@ -436,6 +439,10 @@ impl<'a> ExperimentServers<'a> {
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
+        self.refuse_leftovers(id)?;
+        if self.is_read_back(id)? {
+            order.facts.push((BEFORE_READ_BACK.to_owned(), YES.to_owned()));
+        }
         let measured = canary::measure(&mut order);
         measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
         begin(&mut order);
@@ -449,6 +456,47 @@ impl<'a> ExperimentServers<'a> {
         };
         let _ = done.discard();
         Err(ExperimentError::of(arm, problem))
+    }
+
+    /// Reads the settings back that the statements before a run of an arm have set; returns true if
+    /// everything that these statements changed is in effect.
+    fn is_read_back(&self, id: ArmPointId) -> Result<bool, ExperimentError> {
+        let arm = self.arm_point(id);
+        if arm.before.is_empty() || is_simulated(arm) {
+            return Ok(false);
+        }
+        let read = before_settings::read_back(arm, self.read_server(id));
+        read.map_err(|problem| ExperimentError::of(arm, problem))
+    }
+
+    /// Ends the experiment before a run of a baseline without differences on whose server the
+    /// settings of another arm are in effect: both arms would be the same.
+    fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
+        if is_simulated(self.arm_point(id)) || !self.arm_point(id).differences.is_empty() {
+            return Ok(());
+        }
+        for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
+            let is_here = self.servers.data_of(ArmPointId(index)) == self.servers.data_of(id);
+            if !is_here || !arm.has_only_statements() {
+                continue;
+            }
+            let found = before_settings::left_over(arm, self.read_server(id));
+            let found = found.map_err(|problem| ExperimentError::of(arm, problem))?;
+            if let Some(value) = found {
+                let key = StatementKey::Before.name().to_owned();
+                let found = ContradictingState::SameInBaseline;
+                let problem = Problem::NotInEffect(NotInEffect { key, value, found });
+                return Err(ExperimentError::of(arm, problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_server(&self, id: ArmPointId) -> ReadServer<'_> {
+        let target = self.arm_point(id).plan.target.as_ref();
+        let dialect = target.map_or(base::Dialect::Sqlite, base::Target::dialect);
+        let name = self.servers.private_kind(id).map_or(dialect.name(), testbed::Kind::name);
+        ReadServer { stage: self.servers.stage(id), name, stop: &self.order.stop }
     }
 
     /// Brings the data back to its state after the load, and returns a sentence for each failure of

@@ -12,6 +12,7 @@
 //! place of rounds; [`read_search`] finds its result from the record alone.
 
 mod arm_point;
+mod before_settings;
 mod canary;
 mod commands;
 mod consistency;

@@ -62,7 +62,8 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         };
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
-            let found = ContradictingState::OtherSetting { kind, effective, origin };
+            let server = kind.name();
+            let found = ContradictingState::OtherSetting { server, effective, origin };
             let (key, value) = (format!("{SERVER_KEY}{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
         }

@@ -37,6 +37,7 @@ pub enum Rule {
 /// * Calibrations: they are measurements of another time. They measure the machine, whose own facts
 ///   are compared.
 /// * The canary of a run of an experiment: it is a measurement too, which the answer judges.
+/// * What was read back before a run of an experiment: only some arms have statements before a run.
 /// * The time before a trial of a capacity search: it varies, and counts against the budget.
 /// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
@@ -46,7 +47,7 @@ pub enum Rule {
 /// * The identity of a server: an experiment uses it to find out whether two arms have reached the
 ///   same one.
 /// * The label: a name for the run.
-pub const RULES: [(&str, Rule); 21] = [
+pub const RULES: [(&str, Rule); 22] = [
     (host::MEMORY_TOTAL, Rule::Times(1.01)),
     (host::MEMORY_AVAILABLE, Rule::Times(2.0)),
     (host::SWAP_USED, Rule::Within(64.0 * 1_048_576.0)),
@@ -59,6 +60,7 @@ pub const RULES: [(&str, Rule); 21] = [
     (network::ROUND_TRIP, Rule::Times(2.0)),
     (CALIBRATION, Rule::Free),
     (generator::CANARY, Rule::Free),
+    (generator::BEFORE_READ_BACK, Rule::Free),
     (generator::BEFORE_TRIAL, Rule::Free),
     (database::SIZE, Rule::Times(1.1)),
     (database::SIZE_PER_BUFFER, Rule::Times(1.1)),
