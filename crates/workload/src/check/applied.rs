@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use base::Diagnostic;
 
 use super::dialect;
-use super::name::{bracketed, normal_name};
+use super::name::bracketed;
 use super::overrides::{Override, Overrides};
 use crate::keys;
-use crate::read::{Entry, File, Section, line_outside};
+use crate::read::{Entry, File, Section, line_outside, section_name};
 use crate::sink::Sink;
 use crate::wording::{self, nearest};
 
@@ -25,8 +25,8 @@ pub(super) fn apply<'a>(
 ) -> Cow<'a, File<'a>> {
     let mut applied = Cow::Borrowed(file);
     for one in overrides.keys.iter().filter(|one| !one.is_global() && !one.is_param()) {
-        let name = normal_name(&one.section);
-        let place = file.sections.iter().position(|section| normal_name(&section.name) == name);
+        let name = section_name(&one.section);
+        let place = file.sections.iter().position(|section| section.name == name);
         match (place, line(one, sink)) {
             (None, _) => sink.error(|| no_section(file, one)),
             (Some(place), Some(entry)) => replace(&mut applied.to_mut().sections[place], entry),

@@ -6,10 +6,10 @@ use base::units::{Decimal, parse_decimal, parse_duration};
 
 use super::checker::Checker;
 use super::fields::Fields;
-use super::name::{bracketed, normal_name};
+use super::name::bracketed;
 use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
-use crate::read::{Excerpt, Section};
+use crate::read::{Excerpt, Section, section_name};
 use crate::sink::Sink;
 use crate::wording::{nearest, quoted, suggested_duration};
 
@@ -50,8 +50,8 @@ pub(crate) fn named_slos<'p>(line: Excerpt<'p>, sink: &mut Sink) -> Vec<NamedSlo
 
 impl<'p> NamedSlo<'p> {
     /// Returns the name of the job, if there is one.
-    pub(crate) fn job(&self) -> Option<&'p str> {
-        self.suffix.map(|suffix| inside(suffix).text())
+    pub(crate) fn job(&self) -> Option<String> {
+        self.suffix.map(|suffix| section_name(inside(suffix).text()))
     }
 
     /// Returns the message about a condition that no run can meet; `None` if one can. Released
@@ -152,12 +152,12 @@ fn judged(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Dia
         };
     };
     let named = inside(suffix);
-    let name = normal_name(named.text());
-    if let Some(place) = names().position(|other| normal_name(other) == name) {
+    let name = section_name(named.text());
+    if let Some(place) = names().position(|other| other == name) {
         return Ok(place);
     }
     let error = named.error(format!("there is no job {}", bracketed(named.text())));
-    if let Some(part) = jobs.iter().find(|job| normal_name(job.section()) == name) {
+    if let Some(part) = jobs.iter().find(|job| job.section() == name) {
         return Err(error.did_you_mean(Some(part.name())));
     }
     Err(match nearest(&name, names()) {

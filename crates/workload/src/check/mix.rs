@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::kind::Kind;
 use super::name::bracketed;
 use crate::keys;
-use crate::read::{Entry, Excerpt, Section};
+use crate::read::{Entry, Excerpt, Section, section_name};
 use crate::wording::{nearest, quoted};
 
 /// Returns the line that makes each request of a section a session.
@@ -147,7 +147,12 @@ impl<'f> Checker<'f> {
         item: Excerpt<'_>,
         jobs: &[&'f Section<'f>],
     ) -> Result<Part<'f>, Box<Diagnostic>> {
-        let (name, weight) = match item.text().rfind(':') {
+        let find = |name: Excerpt<'_>| {
+            let wanted = section_name(name.text());
+            jobs.iter().find(|job| job.name == wanted).copied()
+        };
+        // The name itself may have a colon.
+        let (name, weight) = match item.text().rfind(':').filter(|_| find(item).is_none()) {
             Some(colon) => {
                 let weight = item.part(colon + 1..item.text().len()).trim();
                 (item.part(0..colon).trim(), Some(weight))
@@ -174,8 +179,7 @@ impl<'f> Checker<'f> {
                 }
             },
         };
-        let normal = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ");
-        let Some(section) = jobs.iter().find(|job| normal(&job.name) == normal(name.text())) else {
+        let Some(section) = find(name) else {
             let others = jobs.iter().filter(|job| self.line(job, "mix").is_none());
             let names = others.map(|job| job.name.as_str());
             let error = name.error(format!("there is no job {}", bracketed(name.text())));

@@ -2,11 +2,6 @@
 
 use crate::wording::quoted;
 
-/// Returns a section's name with single spaces between its words: `[load  t]` is `[load t]`.
-pub(super) fn normal_name(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Formats a section's name in brackets.
 pub(super) fn bracketed(name: &str) -> String {
     let shown = quoted(name);

@@ -6,7 +6,7 @@ use base::Diagnostic;
 
 use super::checker::Checker;
 use super::kind::Kind;
-use super::name::{bracketed, is_identifier, normal_name};
+use super::name::{bracketed, is_identifier};
 use crate::keys;
 use crate::missing;
 use crate::read::{Entry, Section};
@@ -19,14 +19,13 @@ const RESERVED: &[&str] =
 impl<'f> Checker<'f> {
     /// Returns the sections with their kinds, in file order; of duplicate names, only the first.
     pub(super) fn classify(&mut self) -> Vec<(Kind<'f>, &'f Section<'f>)> {
-        let mut first: HashMap<String, &'f Section<'f>> = HashMap::new();
+        let mut first: HashMap<&'f str, &'f Section<'f>> = HashMap::new();
         let mut kinds = Vec::new();
         for section in &self.file.sections {
-            let name = normal_name(&section.name);
-            match first.get(&name) {
+            match first.get(section.name.as_str()) {
                 Some(other) => self.duplicate(section, other),
                 None => {
-                    first.insert(name, section);
+                    first.insert(&section.name, section);
                     kinds.push((self.kind(section), section));
                 }
             }

@@ -10,7 +10,7 @@ use super::vary::Vary;
 use crate::check::{NamedSlo, named_slos, never_holds};
 use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo, Statistic};
-use crate::read::{Excerpt, File, Section};
+use crate::read::{Excerpt, File, Section, section_name};
 use crate::sink::Sink;
 use crate::wording::{enumeration, quoted};
 
@@ -79,7 +79,7 @@ pub(super) fn read<'f>(
 
 /// Returns the search of a printed experiment, whose conditions all name their jobs.
 pub(super) fn outline(draft: &CapacityDraft<'_>) -> Option<CapacityQuestion> {
-    let named = |one: &NamedSlo<'_>| Some((one.job()?.to_owned(), one.slo.clone()));
+    let named = |one: &NamedSlo<'_>| Some((one.job()?, one.slo.clone()));
     let conditions = draft.slos.iter().map(named).collect::<Option<Vec<_>>>()?;
     let (load, _) = draft.vary.as_ref()?;
     let (load, most) = (load.clone(), CapacityQuestion::MOST_CLIENTS);
@@ -310,8 +310,10 @@ pub(super) fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
         value.error(message).help("write for example `vary = rate(read)`")
     };
     let (key, rest) = text.split_once('(').ok_or_else(refuse)?;
-    let job = rest.strip_suffix(')').filter(|job| !job.is_empty()).ok_or_else(refuse)?;
-    let job = job.to_owned();
+    let job = section_name(rest.strip_suffix(')').ok_or_else(refuse)?);
+    if job.is_empty() {
+        return Err(refuse());
+    }
     match key {
         "rate" => Ok(VariedLoad::Rate { job }),
         "concurrency" => Ok(VariedLoad::Concurrency { job }),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::Diagnostic;
 
-use crate::read::{Excerpt, LocatedText};
+use crate::read::{Excerpt, LocatedText, section_name};
 use crate::wording::{nearest, quoted};
 
 /// A metric of a run, of one job or table where there are several.
@@ -336,7 +336,7 @@ pub(crate) fn metric(item: Excerpt<'_>) -> Result<RunMetric, Diagnostic> {
     };
     let suffix = item.part(open..text.len());
     let inside = suffix.text().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let Some(name) = inside.map(str::trim).filter(|name| !name.is_empty()) else {
+    let Some(name) = inside.map(section_name).filter(|name| !name.is_empty()) else {
         let error = suffix.error(format!("{} names no job or table", quoted(suffix.text())));
         return Err(error.help("write for example `response.p99(read)`"));
     };

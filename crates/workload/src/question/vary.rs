@@ -6,7 +6,7 @@ use base::{Diagnostic, Endpoint, Target, TargetError};
 
 use super::difference::{Difference, OPTION_KEY, SERVER_KEY};
 use crate::keys::{self, Key, KeyGroup, SectionKind};
-use crate::read::{Excerpt, File, Section};
+use crate::read::{Excerpt, File, Section, section_name};
 use crate::wording::{enumeration, nearest, quoted};
 
 /// The word for the number of hosts.
@@ -235,15 +235,16 @@ fn param(name: Excerpt<'_>, workload: &File<'_>) -> Result<String, Box<Diagnosti
 fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String), Box<Diagnostic>> {
     let text = name.text();
     let open = text.find('(').unwrap_or(text.len());
-    let (key, section) = (name.part(0..open), name.part(open + 1..text.len() - 1));
+    let (key, section) = (name.part(0..open), name.part(open + 1..text.len() - 1).trim());
+    let wanted = section_name(section.text());
     let is_pacing =
         |wanted: &str| keys::of(SectionKind::Job).any(|key| is_pacing(key) && key.is_named(wanted));
     if !is_pacing(key.text()) {
         return Err(Box::new(no_pacing_key(key)));
     }
     let mut jobs = workload.sections.iter().filter(|section| is_job(section));
-    if jobs.clone().any(|job| job.name == section.text()) {
-        return Ok((key.text().to_owned(), section.text().to_owned()));
+    if jobs.clone().any(|job| job.name == wanted) {
+        return Ok((key.text().to_owned(), wanted));
     }
     let error = section.error(format!("the workload has no job {}", quoted(section.text())));
     let names: Vec<&str> = jobs.by_ref().map(|job| job.name.as_str()).collect();

@@ -199,7 +199,17 @@ fn header(line: &LocatedText<'_>, sink: &mut Sink) -> Section<'static> {
         sink.error(|| line.error("the section has no name").help("write `[name]`"));
     }
     let span = line.part(0..(end + 1).min(text.len())).span();
-    Section { name: name.text().to_owned(), span: span.unwrap_or_default(), entries: Vec::new() }
+    let name = section_name(name.text());
+    Section { name, span: span.unwrap_or_default(), entries: Vec::new() }
+}
+
+/// Returns the name of a section or job as all of its mentions are compared: without outer blanks
+/// and with single blanks between its words. Blanks in a quoted name of a table stay.
+pub(crate) fn section_name(text: &str) -> String {
+    match text.contains(['"', '`']) {
+        true => text.trim().to_owned(),
+        false => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
 }
 
 fn property<'a>(line: LocatedText<'a>, sink: &mut Sink) -> Option<Entry<'a>> {

@@ -12,5 +12,5 @@ mod located_text;
 pub use decode::{LARGEST_FILE, decode};
 pub use file::{File, parse};
 
-pub(crate) use file::{Entry, Section, line_outside};
+pub(crate) use file::{Entry, Section, line_outside, section_name};
 pub(crate) use located_text::{Excerpt, LocatedText, LocatedTextBuilder, closing_quote};

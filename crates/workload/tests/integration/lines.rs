@@ -388,7 +388,7 @@ columns = a: 1
 rows = 2
 "#,
         r#"
-error: the section [load  t] occurs twice; the first is in line 1
+error: the section [load t] occurs twice; the first is in line 1
  --> mail.ini:4:1
   |
 4 | [load  t]

@@ -59,6 +59,20 @@ fn a_mix_names_other_sections() {
 }
 
 #[test]
+fn colon_in_the_name_of_a_section_is_no_weight() {
+    let weights = |mix: &str| -> Vec<(String, u32)> {
+        let plan = plan(&format!(
+            "[all]\nmix = {mix}\nconcurrency = 2\n[a:2]\nquery = select 1\n[a]\nquery = select 2\n"
+        ));
+        let parts = plan.jobs[0].parts.iter();
+        parts.map(|part| (part.name.clone(), part.weight)).collect()
+    };
+    let parts = |of_first: u32| vec![("all/a:2".to_owned(), of_first), ("all/a".to_owned(), 1)];
+    assert_eq!(weights("a:2, a"), parts(1));
+    assert_eq!(weights("a:2: 3, a: 1"), parts(3));
+}
+
+#[test]
 fn parts_have_statements_and_names_of_their_own() {
     let refused = |text: &str, expected: &str| {
         let (_, diagnostics) = workload::plan(text, &workload::Overrides::default());

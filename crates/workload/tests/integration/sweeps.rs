@@ -105,6 +105,54 @@ fn nodes_are_the_first_hosts_of_the_url() {
     assert_eq!(all.collect::<Vec<_>>(), ["db1", "db1 db2", "db1 db2 db3"]);
 }
 
+/// A job is named by the text between the first parenthesis and its partner. Blanks around the
+/// name do not count, nor their number between its words.
+#[test]
+fn job_has_one_name_in_every_section() {
+    for (header, mention) in [
+        ("a:b", "a:b"),
+        ("a (b), c: d", " a (b), c: d "),
+        ("two   words", "two words"),
+        ("two words", "two   words "),
+    ] {
+        let workload = format!(
+            "url = postgres://db/shop\nduration = 10s\n[{header}]\nquery = select 1\n\
+             concurrency = 2\n"
+        );
+        let name = header.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (lines, printed) in [
+            (
+                "[sweep]\nvary = concurrency(JOB): 1, 3\nbest = lowest response.p99(JOB)\n",
+                ["vary = concurrency(JOB): 1, 3\n", "best = lowest response.p99(JOB)\n"],
+            ),
+            (
+                "bet = throughput(JOB) -5% .. -25%\ndelta = failed(JOB) 1%\n[arm a]\n[arm b]\n\
+                 concurrency(JOB) = 3\n",
+                ["bet = throughput(JOB) -5% .. -25%\n", "concurrency(JOB) = 3\n"],
+            ),
+            (
+                "[arm a]\n[arm b]\noption.tls = require\n[saturate]\nvary = concurrency(JOB)\n\
+                 until = throughput gains < 2%\n",
+                ["[saturate]\nvary = concurrency(JOB)\n", "option.tls"],
+            ),
+            (
+                "[capacity]\nslo = p99(JOB) < 30ms, failed(JOB) < 1%\nvary = concurrency(JOB)\n",
+                ["slo = p99(JOB) < 30ms\n", "vary = concurrency(JOB)\n"],
+            ),
+        ] {
+            let text = format!("{QUESTION}{}", lines.replace("JOB", mention));
+            let (found, diagnostics) = read_with(&workload, &text);
+            let found = found.unwrap_or_else(|| panic!("{}", render(&text, &diagnostics)));
+            let again = found.to_text();
+            for line in printed.map(|line| line.replace("JOB", &name)) {
+                assert!(again.contains(&line), "{line}: {again}");
+            }
+            assert_eq!(read_with(&workload, &again).0.as_ref(), Some(&found), "{again}");
+            assert_eq!(found.arms[0].plan.jobs[0].name(), name);
+        }
+    }
+}
+
 /// Checks the only diagnostic of a file: the marked text, the message and the help.
 fn refused(lines: &str, place: &str, message: &str, help: &str) {
     let text = format!("{QUESTION}{lines}");

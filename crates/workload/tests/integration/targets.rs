@@ -164,7 +164,7 @@ target = a
 query = select 1
 "#,
         r#"
-error: the section [target  a] occurs twice; the first is in line 1
+error: the section [target a] occurs twice; the first is in line 1
  --> mail.ini:3:1
   |
 3 | [target  a]
