@@ -43,7 +43,7 @@ pub use plan::{
     Account, Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobId, JobOrPart,
     JobTarget, Let, Load, LoadMethod, Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage,
     OnQueueFull, Pacing, Param, Part, PartId, Piece, Plan, Reconnect, RemoteHost, Requests, Retry,
-    Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, TargetId, Warmup,
+    Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, TargetId, Warmup, is_job_or_part,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 pub use request::{Generator, RowGenerator, example};

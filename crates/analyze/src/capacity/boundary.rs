@@ -1,9 +1,10 @@
 //! The boundary in the trials: outcomes by value, crossings of the conditions, inversions, drift.
 
+use workload::Side;
 use workload::question::Condition;
 
 use super::isotonic::{Level, isotonic_crossing};
-use super::judge::{DECIDED, judge, judge_at, overload, ratio};
+use super::judge::{DECIDED, judge, judge_at, limiting, overload, ratio};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::regression::{Crossing, Fit, Point, Response, Terms};
@@ -13,6 +14,9 @@ use super::trial::{Measure, OwnLimit, Phase, Trial};
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
 const INFORMATIVE: f64 = 1.39;
+
+/// The same for the least throughput of another job, which changes slowly with the load.
+const NEAR_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.
 const FEWEST_NEAR: usize = 6;
@@ -165,12 +169,14 @@ pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
 
 /// Returns true if a trial carried its load and a measure of it is near its bound.
 pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial) -> bool {
-    let is_near = |(position, condition): (usize, &Condition)| {
-        let measure = trial.measure(position)?;
-        Some(ratio(condition, measure)?.ln().abs() <= INFORMATIVE)
+    let is_near = |position: usize| {
+        let near = match order.conditions[position].slo.side {
+            Side::Below => INFORMATIVE,
+            Side::Above => NEAR_LOWER_BOUND,
+        };
+        trial.ratio(order, position).is_some_and(|ratio| ratio.ln().abs() <= near)
     };
-    let any_near = || order.conditions.iter().enumerate().any(|it| is_near(it) == Some(true));
-    overload(order, trial).is_none() && any_near()
+    overload(order, trial).is_none() && limiting(order).any(is_near)
 }
 
 /// Returns the irregularity if a larger value passes while a smaller one fails, both far beyond

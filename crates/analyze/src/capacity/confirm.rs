@@ -2,7 +2,10 @@
 
 use base::Nanos;
 
-use super::judge::{JUMP, confirms, is_futile, mean_ratio, overload, upper_bound, would_confirm};
+use super::judge::{
+    JUMP, confirms, is_futile, is_limiting, limiting, mean_ratio, overload, upper_bound,
+    upper_bounds, would_confirm,
+};
 use super::order::CapacityOrder;
 use super::replay::{MOST_INVALID, Pause, Replay, settable};
 use super::result::Irregular;
@@ -153,16 +156,15 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     if let Some(share) = carried.min_by(f64::total_cmp) {
         return (share * BELOW_CARRIED).min(by_default).max(LARGEST_RETREAT);
     }
-    let positions = 0..order.conditions.len();
     let jumps = |trial: &&Trial| {
-        { positions.clone() }.any(|it| trial.ratio(order, it).is_some_and(|ratio| ratio >= JUMP))
+        upper_bounds(order).any(|it| trial.ratio(order, it).is_some_and(|ratio| ratio >= JUMP))
     };
     if trials.iter().any(jumps) {
         return STEP_FROM_CLIFF.powi(attempt.cast_signed()).max(LARGEST_RETREAT);
     }
     // A single trial has no bound.
     let bound = |it| upper_bound(order, it, trials).or_else(|| mean_ratio(order, it, trials));
-    let bounds = positions.filter_map(bound);
+    let bounds = limiting(order).filter_map(bound);
     let worst = bounds.fold(1.0, f64::max);
     match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
         Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
@@ -271,8 +273,8 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
 /// Returns the conditions with a lower bound that do not hold in the mean of the trials.
 fn unmet(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
     let is_unmet = |position: &usize| {
-        let has_lower_bound = order.conditions[*position].slo.side == workload::Side::Above;
-        has_lower_bound && !mean_ratio(order, *position, trials).is_some_and(|ratio| ratio < 1.0)
+        !is_limiting(order, *position)
+            && !mean_ratio(order, *position, trials).is_some_and(|ratio| ratio < 1.0)
     };
     let unmet = (0..order.conditions.len()).filter(is_unmet);
     unmet.map(|condition| Irregular::Unmet { condition }).collect()

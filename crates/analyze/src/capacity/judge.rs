@@ -1,7 +1,7 @@
 //! Judgement of the trials at one value, and of the trials that confirm a value.
 
 use workload::question::Condition;
-use workload::{Metric, Side};
+use workload::{Side, is_job_or_part};
 
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, InvalidReason, TrialOutcome};
@@ -16,7 +16,7 @@ pub(super) const DECIDED: f64 = 2.5;
 const ACHIEVED: f64 = 0.99;
 
 /// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
-/// refused, only the side below the cliff must have it.
+/// refused or the load is not carried, only the side below the cliff must have it.
 pub(super) const JUMP: f64 = 30.0;
 
 /// Minimum number of requests beyond its bound that a condition must allow in all trials of a
@@ -54,9 +54,9 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
         }
         it => it.is_some(),
     };
-    let judged = order.conditions.iter().enumerate().map(|(position, condition)| {
+    let judged = (0..order.conditions.len()).map(|position| {
         let measures: Vec<Measure> = valid.iter().filter_map(|it| it.measure(position)).collect();
-        (position, distance(condition, &measures))
+        (position, distance(order, position, &measures))
     });
     let mut closest: Option<(usize, Distance)> = None;
     for (condition, distance) in judged {
@@ -80,13 +80,11 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
 
 /// Returns the reason why a trial fails whatever its measures are: its load was not carried.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
-    let allows_failures = |it: &Condition| matches!(it.slo.metric, Metric::Failed);
-    let are_failures_allowed = order.conditions.iter().any(allows_failures);
     let Trial { rejected, errors, .. } = *trial;
-    if rejected > 0 && !are_failures_allowed {
+    if rejected > 0 {
         return Some(FailReason::QueueFull { rejected });
     }
-    if errors > 0 && !are_failures_allowed {
+    if errors > 0 {
         return Some(FailReason::Errors { errors });
     }
     if trial.exceeds_capacity {
@@ -97,7 +95,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     let reason = FailReason::Achieved { share };
     // Requests that are open at an end of a short window make a shortfall by chance.
     let is_short = share < ACHIEVED && errors_of(trial, &reason) >= DECIDED;
-    (is_short && !are_failures_allowed).then_some(reason)
+    (is_short && !order.limits_failures_of_varied()).then_some(reason)
 }
 
 /// Returns the distance of an overload from chance, in its standard errors.
@@ -119,7 +117,7 @@ fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     }
 }
 
-/// Returns true if the measure of a condition is smaller in some trials than in others, by this
+/// Returns true if the measure of a condition is better in some trials than in others, by this
 /// number of standard errors; also if the others were overloaded or have no measure.
 pub(super) fn is_less(
     order: &CapacityOrder,
@@ -135,11 +133,16 @@ pub(super) fn is_less(
         let [few, many] = [trials, others].map(|it| measures(it, position));
         match (pooled(&few), pooled(&many)) {
             (Some(few), Some(many)) => difference_of_counts(few, many) >= errors,
-            (None, _) | (_, None) => difference_of_values(&few, &many) >= errors,
+            (None, _) | (_, None) => {
+                let difference = difference_of_values(&few, &many);
+                match order.conditions[position].slo.side {
+                    Side::Below => difference >= errors,
+                    Side::Above => -difference >= errors,
+                }
+            }
         }
     };
-    let bounds_above = |position: &usize| has_upper_bound(&order.conditions[*position]);
-    is_overloaded || (0..order.conditions.len()).filter(bounds_above).any(differs)
+    is_overloaded || limiting(order).any(differs)
 }
 
 /// Returns by how much the second share is larger than the first, in standard errors.
@@ -187,7 +190,8 @@ struct Distance {
 
 /// Returns the distance of the measures of several trials from the bound of their condition; `None`
 /// if nothing was measured.
-fn distance(condition: &Condition, measures: &[Measure]) -> Option<Distance> {
+fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Option<Distance> {
+    let condition = order.conditions.get(position)?;
     if let Some(allowed) = condition.allowed_share() {
         let counted = pooled(measures).filter(|counted| counted.total > 0)?;
         let dispersion = counted.dispersion.unwrap_or(UNKNOWN_DISPERSION).max(1.0);
@@ -208,6 +212,7 @@ fn distance(condition: &Condition, measures: &[Measure]) -> Option<Distance> {
     let bound = condition.slo.bound;
     let (beyond, ratio) = match condition.slo.side {
         Side::Below => (value - bound, value / bound),
+        Side::Above if is_limiting(order, position) => (bound - value, bound / value),
         // A lower bound that a larger load may reach is judged where the search ends.
         Side::Above => return Some(Distance { errors: f64::NEG_INFINITY, ratio: bound / value }),
     };
@@ -254,10 +259,9 @@ pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let half = order.confirmations.div_ceil(2) as usize;
     let least = if trials.len() >= half { 1.0 } else { f64::from(order.confirmations) };
     let exceeds = |position: usize| {
-        has_upper_bound(&order.conditions[position])
-            && mean_ratio(order, position, trials).map_or(trials.len() >= half, |it| it >= least)
+        mean_ratio(order, position, trials).map_or(trials.len() >= half, |it| it >= least)
     };
-    is_overloaded || (0..order.conditions.len()).any(exceeds)
+    is_overloaded || limiting(order).any(exceeds)
 }
 
 /// Returns the mean ratio of the measures of a condition to the allowed value; `None` if a trial
@@ -268,13 +272,29 @@ pub(super) fn mean_ratio(order: &CapacityOrder, position: usize, trials: &[&Tria
     (ratios.len() == trials.len() && !trials.is_empty()).then_some(mean)
 }
 
-/// Returns true if a larger load can only violate the condition.
-fn has_upper_bound(condition: &Condition) -> bool {
-    condition.slo.side == Side::Below
+/// Returns the positions of the conditions with an upper bound.
+pub(super) fn upper_bounds(order: &CapacityOrder) -> impl Iterator<Item = usize> + Clone {
+    let conditions = &order.conditions;
+    (0..conditions.len()).filter(move |position| conditions[*position].slo.side == Side::Below)
+}
+
+/// Returns the positions of the conditions that a larger load can only violate.
+pub(super) fn limiting(order: &CapacityOrder) -> impl Iterator<Item = usize> + Clone {
+    (0..order.conditions.len()).filter(move |position| is_limiting(order, *position))
+}
+
+/// Returns true if a larger load can only violate the condition: an upper bound, or the least
+/// throughput of another job, which then gets less of the server.
+pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
+    let condition = &order.conditions[position];
+    match condition.slo.side {
+        Side::Below => true,
+        Side::Above => !is_job_or_part(&condition.job, order.vary.job()),
+    }
 }
 
 fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
-    !has_upper_bound(&order.conditions[position])
+    !is_limiting(order, position)
         || is_enough(order, position, trials)
             && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
 }
@@ -287,7 +307,7 @@ fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool 
 }
 
 /// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to the allowed value;
-/// `None` if a trial has none, there are fewer than two, or the condition has no upper bound.
+/// `None` if a trial has none, there are fewer than two, or a larger load may meet the condition.
 pub(super) fn upper_bound(
     order: &CapacityOrder,
     position: usize,
@@ -299,7 +319,7 @@ pub(super) fn upper_bound(
 /// Returns true if more trials like those so far, `number` in all, would confirm the value.
 pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
     let is_below = |position: usize| {
-        !has_upper_bound(&order.conditions[position])
+        !is_limiting(order, position)
             || upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)
     };
     (0..order.conditions.len()).all(is_below)
@@ -312,7 +332,7 @@ fn upper_bound_of(
     trials: &[&Trial],
     number: usize,
 ) -> Option<f64> {
-    let condition = order.conditions.get(position).filter(|it| has_upper_bound(it))?;
+    let condition = order.conditions.get(position).filter(|_| is_limiting(order, position))?;
     let ratios = ratios(condition, position, trials);
     let n = ratios.len() as f64;
     if ratios.len() < trials.len() || ratios.len() < 2 {
@@ -370,7 +390,7 @@ mod tests {
     use super::super::trial::Phase;
     use super::*;
     use base::Nanos;
-    use workload::Slo;
+    use workload::{Metric, Slo};
 
     /// One refused request is chance, ten thousand are not.
     #[test]
@@ -481,7 +501,7 @@ mod tests {
         };
         order.conditions.push(Condition { job: "read".to_owned(), slo });
         let failing = |errors| {
-            let mut trial = Trial { errors, ..counted(0, Some(1.0)) };
+            let mut trial = Trial { limited_failures: errors, ..counted(0, Some(1.0)) };
             let counted = Counted { exceeded: errors, total: 10_000, dispersion: Some(1.0) };
             trial.measures.push(Measure::Count(counted));
             trial
@@ -489,6 +509,35 @@ mod tests {
         assert_eq!(judge(&order, &[&failing(400)]), TrialOutcome::Pass);
         let fails = FailReason::Condition { condition: 1, ratio: 1.2 };
         assert_eq!(judge(&order, &[&failing(600)]), TrialOutcome::Fail(fails));
+    }
+
+    /// With failures in a job that no condition is about, a load is not carried.
+    #[test]
+    fn condition_on_failures_of_another_job_allows_no_failures_of_this_one() {
+        let mut order = order();
+        let slo = Slo {
+            text: "failed(pay) < 5%".to_owned(),
+            metric: Metric::Failed,
+            side: Side::Below,
+            bound: 0.05,
+        };
+        order.conditions.push(Condition { job: "pay".to_owned(), slo });
+        let none = Measure::Count(Counted { exceeded: 0, total: 10_000, dispersion: Some(1.0) });
+        let fails = |trial: Trial, reason| {
+            let trial = Trial { measures: vec![none, none], ..trial };
+            assert_eq!(judge(&order, &[&trial]), TrialOutcome::Fail(reason));
+        };
+        let good = || counted(0, Some(1.0));
+        fails(Trial { errors: 7, ..good() }, FailReason::Errors { errors: 7 });
+        fails(Trial { rejected: 7, ..good() }, FailReason::QueueFull { rejected: 7 });
+        let slow = Trial { achieved_per_s: 475.0, ..good() };
+        fails(slow.clone(), FailReason::Achieved { share: 0.95 });
+        // Failures of a part of the varied job may be the missing answers.
+        for job in ["read", "read/one"] {
+            order.conditions[1].job = job.to_owned();
+            let trial = Trial { measures: vec![none, none], ..slow.clone() };
+            assert_eq!(judge(&order, &[&trial]), TrialOutcome::Pass, "{job}");
+        }
     }
 
     #[test]

@@ -64,7 +64,8 @@ impl Trial {
         let measured = |(position, condition): (usize, &Condition)| match named(&condition.job) {
             Some((account, job)) => {
                 let dispersion = context.dispersions.get(position).copied().flatten();
-                measure(condition, &evidence.jobs[account.index()], job, dispersion)
+                let window = evidence.window_length().as_secs_f64();
+                measure(condition, &evidence.jobs[account.index()], (job, window), dispersion)
             }
             None => Measure::Missing,
         };
@@ -74,11 +75,7 @@ impl Trial {
         let length = evidence.window_length().as_secs_f64();
         let offered = varied.filter(|(_, job)| job.arrival.is_some());
         let per_s = |count: u64| if length > 0.0 { count as f64 / length } else { 0.0 };
-        let failures = |job: &JobSummary| {
-            let errors = job.counts.balance.errors();
-            errors - job.counts.accepted_errors.min(errors)
-        };
-        let judged = summary.jobs.iter();
+        let failures = Failures::of(order, evidence, summary);
         let mut trial = Trial {
             value: request.value,
             phase: request.phase,
@@ -86,10 +83,11 @@ impl Trial {
             took: context.took,
             offered_per_s: offered.map(|(_, job)| per_s(job.counts.balance.scheduled())),
             achieved_per_s: varied.and_then(|(_, job)| job.throughput_per_s).unwrap_or(0.0),
-            exceeds_capacity: judged.clone().any(|job| job.exceeds_capacity),
+            exceeds_capacity: summary.jobs.iter().any(|job| job.exceeds_capacity),
             backlog_t: backlog_t(summary),
-            errors: judged.clone().map(failures).sum(),
-            rejected: judged.map(|job| job.counts.balance.rejected()).sum(),
+            errors: failures.errors,
+            rejected: failures.rejected,
+            limited_failures: failures.limited,
             invalid: invalid_checks(summary),
             own_limit: None,
             relaxation: order.conditions.iter().filter_map(relaxation_of).max(),
@@ -111,6 +109,38 @@ impl Trial {
     }
 }
 
+/// Failures of the jobs of a trial.
+#[derive(Default)]
+struct Failures {
+    errors: u64,
+    rejected: u64,
+    /// Both, of jobs whose failures a condition limits.
+    limited: u64,
+}
+
+impl Failures {
+    /// Adds up the failures of jobs and of the parts of mixes; a mix has those of its parts.
+    fn of(order: &CapacityOrder, evidence: &Evidence, summary: &Summary) -> Failures {
+        let mut all = Failures::default();
+        for (account, job) in evidence.accounts().zip(&summary.jobs) {
+            let of = evidence.plan.account(account);
+            if of.is_mix() {
+                continue;
+            }
+            let (counts, rejected) = (&job.counts, job.counts.balance.rejected());
+            let errors = counts.balance.errors().saturating_sub(counts.accepted_errors);
+            match order.limits_failures(&job.name) || order.limits_failures(of.job().name()) {
+                true => all.limited += errors + rejected,
+                false => {
+                    all.errors += errors;
+                    all.rejected += rejected;
+                }
+            }
+        }
+        all
+    }
+}
+
 fn invalid_checks(summary: &Summary) -> Vec<String> {
     let invalid = summary.verdict.with(Status::Invalid);
     let of_instrument = invalid.filter(|check| check.domain() == Domain::Instrument);
@@ -122,11 +152,12 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
-/// Measures a condition. `dispersion` is the dispersion of the count beyond its bound.
+/// Measures a condition of a job in a window of this many seconds. `dispersion` is that of the
+/// count beyond its bound.
 fn measure(
     condition: &Condition,
     evidence: &JobEvidence,
-    job: &JobSummary,
+    (job, window_s): (&JobSummary, f64),
     dispersion: Option<f64>,
 ) -> Measure {
     let slo = &condition.slo;
@@ -142,9 +173,16 @@ fn measure(
         (Metric::Service(Statistic::Mean), _) => mean(times(Kind::Service), None),
         (Metric::Response(statistic), _) => value(times(Kind::Response), statistic),
         (Metric::Service(statistic), _) => value(times(Kind::Service), statistic),
-        (Metric::Throughput, _) => exact(job.throughput_per_s),
+        (Metric::Throughput, _) => throughput(job, window_s),
         (Metric::Failed, Side::Above) => exact(slo::failed(&job.counts)),
     }
+}
+
+/// Measures a throughput, which scatters like the number of independent requests.
+fn throughput(job: &JobSummary, window_s: f64) -> Measure {
+    let Some(value) = job.throughput_per_s else { return Measure::Missing };
+    let standard_error = (window_s > 0.0).then(|| (value / window_s).sqrt());
+    Measure::Value { value, standard_error }
 }
 
 fn exact(value: Option<f64>) -> Measure {

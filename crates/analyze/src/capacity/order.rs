@@ -4,6 +4,7 @@ use std::fmt;
 
 use base::Nanos;
 use workload::question::{Condition, VariedLoad};
+use workload::{Metric, is_job_or_part};
 
 /// A capacity search: conditions, the key that is varied, and the time that it may take.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +91,21 @@ impl CapacityOrder {
         let [least, most] = CapacityOrder::CONFIRMATION_SHARES;
         let attempt = self.cost(self.trial).as_secs_f64() * f64::from(self.confirmations);
         (CapacityOrder::ATTEMPTS * attempt / self.budget.as_secs_f64()).clamp(least, most)
+    }
+
+    /// Returns true if a condition limits the failures of this job or part.
+    pub(super) fn limits_failures(&self, job: &str) -> bool {
+        let limits = |it: &Condition| it.slo.metric == Metric::Failed && it.job == job;
+        self.conditions.iter().any(limits)
+    }
+
+    /// Returns true if a condition limits the failures of the varied job, or of a part of it: fewer
+    /// requests than offered are then answered without an overload.
+    pub(super) fn limits_failures_of_varied(&self) -> bool {
+        let limits = |it: &Condition| {
+            it.slo.metric == Metric::Failed && is_job_or_part(&it.job, self.vary.job())
+        };
+        self.conditions.iter().any(limits)
     }
 
     /// Returns the time that a trial takes with this window, with its warm-up and drain.

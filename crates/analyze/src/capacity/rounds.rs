@@ -5,7 +5,7 @@ use workload::question::VariedLoad;
 
 use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
 use super::bracket::{Bracket, EXTENDED};
-use super::judge::{JUMP, mean_ratio};
+use super::judge::{JUMP, mean_ratio, overload, upper_bounds};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, RELAXATIONS, Replay, settable};
@@ -282,7 +282,8 @@ impl<'a> Rounds<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns true if the measures are far from their bounds on both sides of a gap.
+    /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
+    /// is not carried is far beyond them.
     fn jumps(&self, low: f64, high: f64) -> bool {
         let order = self.replay.order;
         let at = |value: f64| -> Vec<&Trial> {
@@ -290,12 +291,13 @@ impl<'a> Rounds<'_, 'a> {
         };
         let (below, above) = (at(low), at(high));
         let ratios = |trials: &[&Trial], is: fn(f64) -> bool, all: bool| {
-            let mut positions = 0..order.conditions.len();
+            let mut positions = upper_bounds(order);
             let mut is_so = |it| mean_ratio(order, it, trials).is_some_and(is);
             if all { positions.all(&mut is_so) } else { positions.any(&mut is_so) }
         };
-        let refuses = |trial: &&Trial| trial.errors > 0 || trial.rejected > 0;
-        let is_far_above = above.iter().any(refuses) || ratios(&above, |it| it >= JUMP, false);
+        let is_lost =
+            |trial: &&Trial| trial.limited_failures > 0 || overload(order, trial).is_some();
+        let is_far_above = above.iter().any(is_lost) || ratios(&above, |it| it >= JUMP, false);
         ratios(&below, |it| it <= 1.0 / JUMP, true) && is_far_above
     }
 

@@ -253,6 +253,46 @@ mod tests {
         assert_eq!(capacity.slope, None);
     }
 
+    /// With a condition on failures alone, nothing is near its bound before the backlog grows.
+    #[test]
+    fn load_that_is_carried_up_to_a_rate_has_a_cliff() {
+        let mut order = order();
+        let text = "failed(read) < 1%".to_owned();
+        let slo = Slo { text, metric: Metric::Failed, side: Side::Below, bound: 0.01 };
+        order.conditions[0].slo = slo;
+        let (capacity, _) = run(&order, |request| {
+            let exceeds_capacity = request.value > 1_000.0;
+            Trial { exceeds_capacity, ..trial(request, request.value, 0.0) }
+        });
+        assert_eq!((capacity.boundary, capacity.irregular.as_slice()), (Boundary::Cliff, &[][..]));
+        let sustained = capacity.sustained.unwrap();
+        assert!((950.0..=1_000.0).contains(&sustained), "{capacity:?}");
+    }
+
+    /// A throughput of about twice its lower bound is no sign of a boundary.
+    #[test]
+    fn lower_bound_does_not_hide_a_cliff() {
+        let mut order = order();
+        order.conditions.push(throughput_above(400.0));
+        let (capacity, _) = run(&order, |request| {
+            let refused = (1.0 - 800.0 / request.value).max(0.0);
+            let errors = (refused * request.value * request.window.as_secs_f64()) as u64;
+            let mut trial = Trial { errors, ..trial(request, request.value, refused) };
+            let value = request.value.min(800.0);
+            trial.measures.push(Measure::Value { value, standard_error: None });
+            trial
+        });
+        assert_eq!((capacity.boundary, capacity.irregular.as_slice()), (Boundary::Cliff, &[][..]));
+        let interval = capacity.interval.unwrap();
+        assert!(interval.low <= 800.0 && 800.0 < interval.high, "{interval:?}");
+    }
+
+    fn throughput_above(bound: f64) -> Condition {
+        let text = format!("throughput(read) > {bound}");
+        let slo = Slo { text, metric: Metric::Throughput, side: Side::Above, bound };
+        Condition { job: "read".to_owned(), slo }
+    }
+
     #[test]
     fn server_that_never_fails_is_confirmed_at_the_largest_value() {
         let capacity = found(|request| trial(request, request.value, 0.0));
@@ -322,15 +362,8 @@ mod tests {
     /// The throughput has no standard error, and it is smaller at every lower rate.
     #[test]
     fn lower_bound_does_not_hide_a_server_that_always_fails() {
-        let slo = Slo {
-            text: "throughput(read) > 1".to_owned(),
-            metric: Metric::Throughput,
-            side: Side::Above,
-            bound: 1.0,
-        };
-        let throughput = Condition { job: "read".to_owned(), slo };
         let mut order = order();
-        order.conditions.push(throughput);
+        order.conditions.push(throughput_above(1.0));
         let capacity = run(&order, |request| {
             let mut slow = noisy(request, request.value, 0.018_3, 3);
             slow.measures.push(Measure::Value { value: request.value, standard_error: None });
@@ -686,6 +719,35 @@ mod tests {
         });
         assert_eq!(capacity.binding, Some(1), "{capacity:?}");
         assert!((capacity.estimate.unwrap() / 500.0 - 1.0).abs() < 0.02, "{capacity:?}");
+    }
+
+    /// A closed job gets less of the server, the more requests the varied one has: 50 of 100 per
+    /// second at 500/s.
+    #[test]
+    fn least_throughput_of_another_job_limits_the_load() {
+        let mut order = order();
+        let mut pay = throughput_above(50.0);
+        pay.job = "pay".to_owned();
+        order.conditions.push(pay);
+        for seed in 1..=4 {
+            let (capacity, _) = run(&order, |request| {
+                let mut trial = regular(request);
+                let value = 100.0 * (1.0 - request.value / 1_000.0).max(0.01);
+                let window = request.window.as_secs_f64();
+                let mut draw =
+                    base::Stream::new(base::Seed(seed), "test", "pay").draw(request.number as u64);
+                let error = (value / window).sqrt();
+                let (value, standard_error) = (value + error * draw.normal(), Some(error));
+                trial.measures.push(Measure::Value { value, standard_error });
+                trial
+            });
+            assert_eq!(capacity.binding, Some(1), "{seed}: {capacity:?}");
+            let unmet = |why: &Irregular| matches!(why, Irregular::Unmet { .. });
+            assert!(!capacity.irregular.iter().any(unmet), "{seed}: {capacity:?}");
+            assert!((capacity.estimate.unwrap() / 500.0 - 1.0).abs() < 0.05, "{capacity:?}");
+            let sustained = capacity.sustained.unwrap();
+            assert!((400.0..510.0).contains(&sustained), "{seed}: {capacity:?}");
+        }
     }
 
     /// The budget ends while the gap of a cliff is halved.
@@ -1057,14 +1119,8 @@ mod tests {
 
     #[test]
     fn lower_bound_that_the_result_misses_is_named() {
-        let slo = Slo {
-            text: "throughput(read) > 900".to_owned(),
-            metric: Metric::Throughput,
-            side: Side::Above,
-            bound: 900.0,
-        };
         let mut order = order();
-        order.conditions.push(Condition { job: "read".to_owned(), slo });
+        order.conditions.push(throughput_above(900.0));
         let (capacity, _) = run(&order, |request| {
             let mut trial = regular(request);
             trial.measures.push(Measure::Value { value: request.value, standard_error: None });

@@ -91,6 +91,7 @@ fn made(request: &TrialRequest, per_s: f64, counted: Counted) -> Trial {
         backlog_t: None,
         errors: 0,
         rejected: 0,
+        limited_failures: 0,
         invalid: Vec::new(),
         own_limit: None,
         service: None,

@@ -27,10 +27,13 @@ pub struct Trial {
     /// Growth of the varied job's backlog over the window, in its standard errors; `None` if it was
     /// not judged.
     pub backlog_t: Option<f64>,
-    /// Requests that failed and are not accepted errors.
+    /// Requests that failed and are not accepted errors, of jobs whose failures no condition
+    /// limits.
     pub errors: u64,
-    /// Requests that were rejected because a queue was full.
+    /// Requests of these jobs that were rejected because a queue was full.
     pub rejected: u64,
+    /// Failed and rejected requests of jobs whose failures a condition limits.
+    pub limited_failures: u64,
     /// Names of the checks of the instrument with the status INVALID.
     pub invalid: Vec<String>,
     /// Limit of the generator itself that the varied job reached.

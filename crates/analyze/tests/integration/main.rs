@@ -10,6 +10,7 @@ macro_rules! names {
 }
 
 mod calibrated;
+mod capacity;
 mod checks;
 mod figures;
 mod limiter;

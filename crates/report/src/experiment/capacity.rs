@@ -48,7 +48,7 @@ impl CapacityView {
             return Status::Invalid;
         }
         // An overload that the conditions allow is not a reason to doubt.
-        let of_run = |trial| match RunVerdict::new(self.objections_to(trial)).status() {
+        let of_run = |trial| match RunVerdict::new(Self::objections_to(trial)).status() {
             Status::Invalid => Status::Suspect,
             other => other,
         };
@@ -186,17 +186,13 @@ impl CapacityView {
 
     /// Returns the checks that object to trials at the confirmed value, each as often as it does.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
-        self.confirming().flat_map(|it| self.objections_to(it).map(|(kind, _)| kind))
+        self.confirming().flat_map(|it| Self::objections_to(it).map(|(kind, _)| kind))
     }
 
-    /// Returns the checks that object to a trial. Failed requests that a condition limits are no
-    /// reason to doubt a value that meets it.
-    fn objections_to<'t>(
-        &self,
-        trial: &'t TrialView,
-    ) -> impl Iterator<Item = (CheckKind, Status)> + use<'t> {
-        let limits_failures = |it: &Condition| matches!(it.slo.metric, Metric::Failed);
-        let are_limited = self.order.conditions.iter().any(limits_failures);
+    /// Returns the checks that object to a trial. Failed requests are no reason to doubt a value
+    /// that meets the conditions that limit them.
+    fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
+        let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
         objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
     }
@@ -217,11 +213,11 @@ impl CapacityView {
     }
 
     fn sentence(&self, found: &Capacity) -> String {
-        let slo = &found.slo;
         let Some(sustained) = found.sustained else { return self.without_value(found) };
         let times = number::count(found.confirmations.into(), "time");
         let held = self.order.hold.map_or_else(String::new, |hold| format!(", held for {hold}"));
-        let confirmed = format!("{slo} (confirmed {times}{held})");
+        let kept = self.kept(found);
+        let with = if kept.is_empty() { "" } else { " with " };
         let load = match self.is_rate() {
             true => format!("{} requests per second", number::significant(sustained)),
             false => number::count(sustained as u64, "client"),
@@ -231,7 +227,18 @@ impl CapacityView {
             (None, Some(fails)) => format!("it fails at {}", self.value(fails)),
             (None, None) => "no larger value that was tried fails".to_owned(),
         };
-        format!("The server sustains {load} with {confirmed}; {fails}")
+        format!("The server sustains {load}{with}{kept} (confirmed {times}{held}); {fails}")
+    }
+
+    /// Returns the conditions that hold at the result.
+    fn kept(&self, found: &Capacity) -> String {
+        let is_unmet = |position: usize| {
+            let is_one = |why: &Irregular| *why == Irregular::Unmet { condition: position };
+            found.irregular.iter().any(is_one)
+        };
+        let conditions = self.order.conditions.iter().enumerate();
+        let kept = conditions.filter(|(position, _)| !is_unmet(*position));
+        kept.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
     }
 
     /// Returns the answer of a search that confirmed no value, or whose value did not hold.
@@ -720,6 +727,7 @@ pub(super) mod tests {
             backlog_t: None,
             errors: 0,
             rejected: 0,
+            limited_failures: 0,
             invalid: Vec::new(),
             own_limit: None,
             service: None,
@@ -858,6 +866,25 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn condition_that_the_result_misses_is_not_said_to_hold() {
+        let mut view = search();
+        let (metric, side) = (Metric::Throughput, Side::Above);
+        let slo = Slo { text: "throughput(read) > 900".to_owned(), metric, side, bound: 900.0 };
+        view.order.conditions.push(Condition { job: "read".to_owned(), slo });
+        let of = |view: &CapacityView| view.answers().remove(0);
+        let both = "The server sustains 740 requests per second with p99(read) < 20ms, \
+                    throughput(read) > 900 (confirmed 6 times); it fails at 820/s";
+        assert_eq!(of(&view), both);
+        view.found.as_mut().unwrap().irregular = vec![Irregular::Unmet { condition: 1 }];
+        assert_eq!(of(&view), both.replace(", throughput(read) > 900", ""));
+        view.order.conditions.remove(0);
+        view.found.as_mut().unwrap().irregular = vec![Irregular::Unmet { condition: 0 }];
+        let none = "The server sustains 740 requests per second (confirmed 6 times); it fails at \
+                    820/s";
+        assert_eq!(of(&view), none);
+    }
+
+    #[test]
     fn value_that_failed_requests_keep_from_confirmation_has_a_remedy() {
         let mut view = search();
         let why = Irregular::NotConfirmed { lowest: 740.0 };
@@ -936,7 +963,7 @@ pub(super) mod tests {
         view.trials.last_mut().unwrap().verdict = RunVerdict::new(errors);
         let objections = |view: &CapacityView| view.objections().collect::<Vec<_>>();
         assert_eq!(objections(&view), [CheckKind::Errors, CheckKind::SendLag]);
-        view.order.conditions[0].slo.metric = Metric::Failed;
+        view.trials.last_mut().unwrap().trial.limited_failures = 5;
         assert_eq!(objections(&view), [CheckKind::SendLag]);
         assert_eq!(view.verdict(), Status::Suspect);
         view.trials.last_mut().unwrap().verdict = RunVerdict::new([errors[0]]);

@@ -67,6 +67,11 @@ impl<'p> JobOrPart<'p> {
     }
 }
 
+/// Returns true if a name in records and reports is the name of this job, or of a part of it.
+pub fn is_job_or_part(name: &str, job: &str) -> bool {
+    name.strip_prefix(job).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Returns the accounts of jobs and their parts: each job, followed by its parts.
 pub(super) fn accounts(jobs: &[Job]) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
     (0..).map(JobId).zip(jobs).flat_map(|(id, job)| {

@@ -18,7 +18,7 @@ mod target;
 mod warmup;
 
 pub use crate::text::Piece;
-pub use account::JobOrPart;
+pub use account::{JobOrPart, is_job_or_part};
 pub use hidden::Hidden;
 pub use id::{Account, JobId, PartId, TargetId};
 pub use job::{Feed, Flow, Job, Let, OnError, OnOutage, Part, Reconnect, Requests, Retry, Rows};
