@@ -43,7 +43,7 @@ fn drawn_figures(throughput: f64, verdict: RunVerdict) -> RunFigures {
         jobs: vec!["read".to_owned()],
         metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
         missing: Vec::new(),
-        completed_per_s: Vec::new(),
+        carried: Vec::new(),
         rates: Vec::new(),
         cpu: Vec::new(),
         slos: Vec::new(),

@@ -45,8 +45,8 @@ pub enum SaturationKind {
     Reached,
     /// The smallest load already meets the condition.
     AtFirst,
-    /// The next load exceeds the capacity. There the backlog grows, and figures depend on the
-    /// length of the run.
+    /// The next load exceeds the capacity. There the backlog grows, and response times depend on
+    /// the length of the run.
     Overloaded,
     /// The smallest load already exceeds the capacity.
     AllOverloaded,
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(next(GAIN, &[0.0, 5.0]), run);
     }
 
-    /// Beyond the capacity figures depend on the length of the run.
+    /// Beyond the capacity response times depend on the length of the run.
     #[test]
     fn load_beyond_the_capacity_is_not_used() {
         for until in [CPU, GAIN] {

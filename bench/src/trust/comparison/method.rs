@@ -118,6 +118,7 @@ impl Method {
             },
             bets: bets.iter().map(|bet| Bet::parse(bet).expect("a bet")).collect(),
             deltas: Deltas::default(),
+            saturated: None,
         };
         let unpaired = match self.analysis {
             Analysis::Paired => None,

@@ -85,6 +85,7 @@ impl Experiments {
             order: OrderModel::Random,
             bets: Vec::new(),
             deltas: Deltas::default(),
+            saturated: None,
         };
         let comparison = compare(&design, &runs, ROUNDS);
         let throughput = comparison.arms[0].changes[0].compared.as_ref();

@@ -141,6 +141,7 @@ mod tests {
             order: OrderModel::Random,
             bets: Vec::new(),
             deltas: Deltas::default(),
+            saturated: None,
         };
         let position = |round: usize, arm: usize| (round / 2 + arm) % 2;
         let place = |round: usize, arm: usize| (round * 2 + position(round, arm)) as f64 / 15.0;

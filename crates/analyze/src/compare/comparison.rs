@@ -27,6 +27,8 @@ pub struct Design {
     pub bets: Vec<Bet>,
     /// Smallest changes that matter.
     pub deltas: Deltas,
+    /// The job whose load saturates the baseline, if the experiment has searched for this load.
+    pub saturated: Option<String>,
 }
 
 /// The metrics that are judged, and their smallest changes that matter.
@@ -39,6 +41,9 @@ pub struct Terms<'a> {
     pub metrics: &'a [RunMetric],
     /// Smallest changes that matter.
     pub deltas: &'a Deltas,
+    /// The job whose load saturates the baseline. Where this load overloads an arm on purpose, the
+    /// throughput that the arms carry is compared, although the rate is given.
+    pub saturated: Option<&'a str>,
 }
 
 /// The runs of an arm and of its baseline.
@@ -74,6 +79,9 @@ pub struct ArmComparison {
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
     pub limiters: [Component; 2],
+    /// True for the baseline and for the arm if the load that saturates the baseline exceeds the
+    /// capacity in one of its runs.
+    pub overloaded: [bool; 2],
 }
 
 /// The change of a metric.
@@ -129,7 +137,12 @@ pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparis
         },
     };
     let samples: Vec<ArmSample<'_>> = (1..design.arms).map(ArmId).map(sample).collect();
-    let terms = Terms { bets: &design.bets, metrics: &[], deltas: &design.deltas };
+    let terms = Terms {
+        bets: &design.bets,
+        metrics: &[],
+        deltas: &design.deltas,
+        saturated: design.saturated.as_deref(),
+    };
     compare_samples(terms, &samples)
 }
 
@@ -202,7 +215,20 @@ fn compare_arm(
         size: runs.size(),
         changes,
         limiters: [0, 1].map(|side| limiter(&runs.side(side))),
+        overloaded: overloaded(terms, runs),
     }
+}
+
+/// Returns true for the baseline and for the arm if the load of the saturated job exceeds the
+/// capacity in one of its runs.
+fn overloaded(terms: Terms<'_>, runs: &Sample<'_>) -> [bool; 2] {
+    let exceeds = |run: &&RunFigures| terms.saturated.is_some_and(|job| run.exceeds_capacity(job));
+    [0, 1].map(|side| runs.side(side).iter().any(exceeds))
+}
+
+/// Returns the saturated job if its load overloads the baseline or the arm.
+fn carried<'a>(terms: Terms<'a>, runs: &Sample<'_>) -> Option<&'a str> {
+    terms.saturated.filter(|_| overloaded(terms, runs).contains(&true))
 }
 
 /// Returns the declared metrics: the metrics of the bets and of the terms, otherwise the metrics of
@@ -217,7 +243,7 @@ pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMet
         .map(|metric| figures.resolve(metric))
         .collect();
     if declared.is_empty() {
-        declared = default_metrics(figures);
+        declared = default_metrics(figures, carried(terms, runs));
     }
     let mut distinct = Vec::new();
     for metric in declared {
@@ -228,8 +254,8 @@ pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMet
     distinct
 }
 
-fn default_metrics(figures: &RunFigures) -> Vec<RunMetric> {
-    let of_jobs = figures.jobs.iter().map(|job| default_metric(figures, job));
+fn default_metrics(figures: &RunFigures, carried: Option<&str>) -> Vec<RunMetric> {
+    let of_jobs = figures.jobs.iter().map(|job| default_metric(figures, job, carried));
     let is_load = |metric: &&RunMetric| metric.quantity == Quantity::Load;
     let loads = figures.metrics.iter().map(|(metric, _)| metric).filter(is_load).cloned();
     match figures.jobs.is_empty() {
@@ -239,10 +265,11 @@ fn default_metrics(figures: &RunFigures) -> Vec<RunMetric> {
 }
 
 /// Returns the throughput of a job, or its p99 if the throughput is only its rate.
-fn default_metric(figures: &RunFigures, job: &str) -> RunMetric {
+fn default_metric(figures: &RunFigures, job: &str, carried: Option<&str>) -> RunMetric {
     let throughput = RunMetric::of(Quantity::Throughput, job);
     match figures.get(&throughput) {
         Ok(_) => throughput,
+        Err(_) if carried == Some(job) => throughput,
         Err(_) => RunMetric::of(Quantity::Response(TimeStatistic::P99), job),
     }
 }
@@ -262,7 +289,7 @@ fn metric_change(
     metric: RunMetric,
     alpha: f64,
 ) -> MetricChange {
-    let estimated = runs.estimate(&metric);
+    let estimated = runs.estimate(&metric, carried(terms, runs));
     let bets = terms.bets.iter().filter(|bet| {
         let resolved = runs.first().map(|figures| figures.resolve(&bet.metric));
         resolved.as_ref() == Some(&metric)
@@ -345,6 +372,7 @@ pub(super) mod tests {
             order: OrderModel::Random,
             bets: bets.iter().map(|bet| Bet::parse(bet).unwrap()).collect(),
             deltas: Deltas::default(),
+            saturated: None,
         }
     }
 
@@ -387,6 +415,69 @@ pub(super) mod tests {
         assert_eq!(refused.bets[0].1, None);
     }
 
+    /// Figures of the open job `read`: it carries the whole rate, or only this much of it.
+    fn offered(per_s: f64, keeps_up: bool) -> RunFigures {
+        let mut figures = RunFigures::bare(&["read"]);
+        let of = |quantity| RunMetric::of(quantity, "read");
+        let p99 = Quantity::Response(TimeStatistic::P99);
+        for quantity in [Quantity::Throughput, Quantity::Rows] {
+            figures.carried.push((of(quantity), per_s));
+            let measured = if keeps_up { Err(Missing::OfferedRate) } else { Ok(per_s) };
+            figures.add(of(quantity), measured);
+        }
+        let response = if keeps_up { Ok(5.0) } else { Err(Missing::ExceedsCapacity) };
+        figures.add(of(p99), response);
+        figures.add(of(Quantity::Service(TimeStatistic::P99)), Ok(4.0));
+        figures
+    }
+
+    /// Compares eight rounds at 300 requests per second with an arm that carries only about 250.
+    fn compared_at_300(arm_keeps_up: bool, saturated: Option<&str>) -> ArmComparison {
+        let round = |second: usize| {
+            let noise = [0.3, -0.2, 0.1, 0.0, -0.3, 0.2, -0.1, 0.4][second];
+            [offered(300.0, true), offered(250.0 + noise, arm_keeps_up)]
+        };
+        let rounds: Vec<[RunFigures; 2]> = (0..8).map(round).collect();
+        let saturated = saturated.map(str::to_owned);
+        compare(&Design { saturated, ..design(&[]) }, &counted(&rounds), 8).arms.remove(0)
+    }
+
+    /// Returns the declared metrics.
+    fn declared(arm: &ArmComparison) -> Vec<String> {
+        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+        declared.map(|change| change.metric.to_string()).collect()
+    }
+
+    #[test]
+    fn arms_that_a_saturating_rate_overloads_are_compared_by_what_they_carry() {
+        let arm = compared_at_300(false, Some("read"));
+        assert_eq!(
+            (arm.overloaded, declared(&arm)),
+            ([false, true], vec!["throughput(read)".into()])
+        );
+        let throughput = arm.changes[0].compared.as_ref().unwrap();
+        assert_eq!(throughput.means[0], 300.0);
+        assert!((throughput.change + 1.0 / 6.0).abs() < 0.001, "{throughput:?}");
+        assert_eq!(throughput.conclusion, Conclusion::Worse);
+        let of = |name: &str| {
+            let change = arm.changes.iter().find(|change| change.metric.to_string() == name);
+            change.unwrap().compared.clone()
+        };
+        assert!(of("rows(read)").is_ok());
+        let exceeds = NotCompared::Missing(Missing::ExceedsCapacity);
+        assert_eq!(of("response.p99(read)"), Err(exceeds));
+        assert_eq!(of("service.p99(read)"), Err(exceeds));
+    }
+
+    #[test]
+    fn rate_that_every_arm_carries_or_that_saturates_nothing_is_no_throughput() {
+        for (keeps_up, saturated) in [(true, Some("read")), (false, Some("pay")), (false, None)] {
+            let arm = compared_at_300(keeps_up, saturated);
+            assert_eq!(arm.overloaded, [false; 2], "{saturated:?}");
+            assert_eq!(declared(&arm), ["response.p99(read)"], "{saturated:?}");
+        }
+    }
+
     #[test]
     fn look_judges_its_first_complete_rounds() {
         let rounds = experiment();
@@ -413,7 +504,7 @@ pub(super) mod tests {
         let metrics: Vec<RunMetric> =
             metrics.iter().map(|metric| RunMetric::parse(metric).unwrap()).collect();
         let deltas = Deltas::default();
-        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
+        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas, saturated: None };
         let runs = Sample::Groups(groups.map(|runs| runs.iter().collect()));
         let (baseline, arm) = (ArmId(4), ArmId(2));
         let sample = ArmSample { baseline, arm, looks: LookPlan::Fixed(6), runs };

@@ -6,6 +6,7 @@ use base::{AccountId, Nanos};
 use record::environment::generator::CANARY;
 use record::metric::processes;
 use record::{ComponentKind, Metric, Side};
+use workload::is_job_or_part;
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
 use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
@@ -33,8 +34,8 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
-    /// Completed requests per second of each job, also of those whose rate is given.
-    pub completed_per_s: Vec<(String, f64)>,
+    /// Completed requests and rows per second of each job, also of those whose rate is given.
+    pub carried: Vec<(RunMetric, f64)>,
     /// Rates of each job over time.
     pub rates: Vec<JobRates>,
     /// Processor time of the load generator and of the database or its proxy, as shares of the
@@ -171,7 +172,7 @@ impl RunFigures {
             jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
-            completed_per_s: Vec::new(),
+            carried: Vec::new(),
             rates: Vec::new(),
             cpu: cpu_shares(evidence),
             slos: slos(summary),
@@ -223,6 +224,29 @@ impl RunFigures {
         })
     }
 
+    /// Returns the value of a metric as [`get`](Self::get) does; of the saturated job also the
+    /// throughput and the rows of a run that carries the whole rate, but no service times of a run
+    /// that it overloads: they may contain the queue of the server.
+    ///
+    /// # Errors
+    /// The reason why the run does not have it.
+    pub(super) fn get_carried(&self, metric: &RunMetric, saturated: &str) -> Result<f64, Missing> {
+        let metric = self.resolve(metric);
+        let value = self.get(&metric);
+        if !metric.of.as_deref().is_some_and(|of| is_job_or_part(of, saturated)) {
+            return value;
+        }
+        let is_time = matches!(metric.quantity, Quantity::Service(_));
+        match value {
+            Ok(_) if is_time && self.exceeds_capacity(saturated) => Err(Missing::ExceedsCapacity),
+            Err(Missing::OfferedRate) => {
+                let carried = self.carried.iter().find(|(known, _)| *known == metric);
+                carried.map(|(_, value)| *value).ok_or(Missing::OfferedRate)
+            }
+            value => value,
+        }
+    }
+
     /// Returns a metric with the name of the only job or table that has it; without a name if the
     /// whole run has it, or none or several do. A mix is one job: its parts must be named.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
@@ -254,7 +278,8 @@ impl RunFigures {
 
     /// Returns the completed requests per second of a job; `None` if they were not measured.
     pub fn completed(&self, job: &str) -> Option<f64> {
-        self.completed_per_s.iter().find(|(name, _)| name == job).map(|(_, rate)| *rate)
+        let throughput = RunMetric::of(Quantity::Throughput, job);
+        self.carried.iter().find(|(known, _)| *known == throughput).map(|(_, rate)| *rate)
     }
 
     /// Returns true if the load of a job exceeded the capacity.
@@ -290,12 +315,14 @@ impl RunFigures {
             false => Ok(()),
         };
         let measured = |value: Option<f64>| value.ok_or(Missing::NotMeasured);
-        self.completed_per_s.extend(job.throughput_per_s.map(|rate| (job.name.clone(), rate)));
         let named = |quantity| RunMetric::of(quantity, &job.name);
-        let throughput = offered.and_then(|()| measured(job.throughput_per_s));
-        self.add(named(Quantity::Throughput), throughput);
         let rows = job.rows_per_s.filter(|rows| *rows > 0.0);
-        self.add(named(Quantity::Rows), offered.and_then(|()| measured(rows)));
+        for (quantity, per_s) in
+            [(Quantity::Throughput, job.throughput_per_s), (Quantity::Rows, rows)]
+        {
+            self.carried.extend(per_s.map(|per_s| (named(quantity), per_s)));
+            self.add(named(quantity), offered.and_then(|()| measured(per_s)));
+        }
         for statistic in TimeStatistic::ALL {
             let response = kept.and_then(|()| measured(milliseconds(&job.response, statistic)));
             self.add(named(Quantity::Response(statistic)), response);
@@ -407,7 +434,7 @@ impl RunFigures {
             jobs: jobs.iter().map(|job| (*job).to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
-            completed_per_s: Vec::new(),
+            carried: Vec::new(),
             rates: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),

@@ -104,7 +104,7 @@ mod tests {
         let limits = RegressionLimit::parse_list("size(t) > +5%, size > +5%").unwrap();
         let metrics: Vec<RunMetric> = limits.iter().map(|limit| limit.metric.clone()).collect();
         let deltas = Deltas::default();
-        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
+        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas, saturated: None };
         let runs = Sample::Groups([&before, &after].map(|runs| runs.iter().collect()));
         let looks = LookPlan::Fixed(LookPlan::FEWEST);
         let sample = ArmSample { baseline: ArmId::BASELINE, arm: ArmId(1), looks, runs };

@@ -93,10 +93,18 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Estimates the change of a metric.
-    pub(super) fn estimate(&self, metric: &RunMetric) -> Result<Estimated, NotCompared> {
+    /// Estimates the change of a metric. `carried` is the saturated job, if its load overloads a
+    /// run: its throughput is then compared in all runs.
+    pub(super) fn estimate(
+        &self,
+        metric: &RunMetric,
+        carried: Option<&str>,
+    ) -> Result<Estimated, NotCompared> {
         let scale = metric.quantity.scale();
-        let value = |figures: &RunFigures| figures.get(metric).map_err(NotCompared::Missing);
+        let value = |figures: &RunFigures| match carried {
+            Some(job) => figures.get_carried(metric, job).map_err(NotCompared::Missing),
+            None => figures.get(metric).map_err(NotCompared::Missing),
+        };
         match self {
             Sample::Pairs { pairs, order } => {
                 let pair = |[baseline, arm]: &[CountedRun<'_>; 2]| {

@@ -298,7 +298,7 @@ mod tests {
     fn rates(all: &[(&str, f64, Option<f64>)]) -> Result<ResponseModel, NoResponseModel> {
         let run = |(value, rate, response): &(&'static str, f64, Option<f64>)| {
             let mut run = figures(*rate, response.unwrap_or(1.0));
-            run.completed_per_s = vec![("read".to_owned(), *rate)];
+            run.carried = vec![(RunMetric::of(Quantity::Throughput, "read"), *rate)];
             if response.is_none() {
                 let times: Vec<_> = run.metrics.drain(1..).collect();
                 let missing = times.into_iter().map(|(it, _)| (it, Missing::ExceedsCapacity));

@@ -16,7 +16,8 @@ use report::{
     ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
     RepetitionView, TestSuite,
 };
-use workload::question::{Bet, Deltas, RegressionLimit, RunMetric};
+use workload::is_job_or_part;
+use workload::question::{Bet, Deltas, Outline, RegressionLimit, RunMetric};
 
 use crate::args::CompareArgs;
 use crate::commands::{answer, experiment, figures};
@@ -205,10 +206,17 @@ fn check_limits(
 ) -> Result<(), Complaint> {
     let baseline = design.pairs.first().map_or(ArmId::BASELINE, |[baseline, _]| *baseline);
     let figures = &groups.group(baseline).runs[0].run.figures;
-    limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures))
+    let saturated = outline_of(groups, design).and_then(Outline::saturated_job);
+    limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures, saturated))
 }
 
-fn check_limit(metric: &RunMetric, figures: &RunFigures) -> Result<(), Complaint> {
+/// Refuses a limit on a metric that a run does not have. The throughput of a saturated job is no
+/// rate that the file asks for: an arm may carry less.
+fn check_limit(
+    metric: &RunMetric,
+    figures: &RunFigures,
+    saturated: Option<&str>,
+) -> Result<(), Complaint> {
     let measured = figures.metrics.iter().map(|(known, _)| known);
     let missing = figures.missing.iter().map(|(known, _)| known);
     let same: Vec<&RunMetric> =
@@ -232,12 +240,26 @@ fn check_limit(metric: &RunMetric, figures: &RunFigures) -> Result<(), Complaint
             let sentence = format!("--fail-on: several jobs or tables have `{metric}`");
             Err(Complaint::new(sentence).help(format!("name one: `{quantity}({first})`")))
         }
-        _ if figures.get(metric) == Err(Missing::OfferedRate) => {
+        _ if figures.get(metric) == Err(Missing::OfferedRate)
+            && !is_carried(&figures.resolve(metric), saturated) =>
+        {
             let sentence = format!("--fail-on: `{metric}` is the rate that the file asks for");
             Err(Complaint::new(sentence).help("limit a response time, such as `response.p99`"))
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true for a metric of the saturated job, or of a part of it.
+fn is_carried(metric: &RunMetric, saturated: Option<&str>) -> bool {
+    metric.of.as_deref().zip(saturated).is_some_and(|(of, job)| is_job_or_part(of, job))
+}
+
+/// Returns the outline of the baseline's experiment.
+fn outline_of<'g>(groups: &'g Groups, design: &Design) -> Option<&'g Outline> {
+    let [baseline, _] = design.pairs.first()?;
+    let arm = groups.group(*baseline).arm?;
+    Some(&groups.experiments[arm.experiment].outline)
 }
 
 fn view(
@@ -420,6 +442,8 @@ struct Judged {
     bets: Vec<Bet>,
     metrics: Vec<RunMetric>,
     deltas: Deltas,
+    /// The job whose load saturates the baseline, if its experiment has searched for this load.
+    saturated: Option<String>,
 }
 
 impl Judged {
@@ -427,27 +451,32 @@ impl Judged {
     /// experiment. Bets are judged only within their experiment.
     fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
         let first = design.pairs.first();
-        let baseline = first.and_then(|[baseline, _]| groups.group(*baseline).arm);
-        let outline = baseline.map(|arm| &groups.experiments[arm.experiment].outline);
+        let outline = outline_of(groups, design);
         let bets = outline.map(|outline| outline.bets.clone()).unwrap_or_default();
         let deltas = outline.map(|outline| outline.deltas.clone()).unwrap_or_default();
+        let saturated = outline.and_then(Outline::saturated_job).map(str::to_owned);
         if !limits.is_empty() {
             let metrics = limits.iter().map(|limit| limit.metric.clone()).collect();
-            return Judged { bets: Vec::new(), metrics, deltas };
+            return Judged { bets: Vec::new(), metrics, deltas, saturated };
         }
         let is_whole = groups.arguments.len() == 1
             && first.is_some_and(|[baseline, _]| *baseline == ArmId::BASELINE);
         match is_whole {
-            true => Judged { bets, metrics: Vec::new(), deltas },
+            true => Judged { bets, metrics: Vec::new(), deltas, saturated },
             false => {
                 let metrics = bets.into_iter().map(|bet| bet.metric).collect();
-                Judged { bets: Vec::new(), metrics, deltas }
+                Judged { bets: Vec::new(), metrics, deltas, saturated }
             }
         }
     }
 
     fn terms(&self) -> Terms<'_> {
-        Terms { bets: &self.bets, metrics: &self.metrics, deltas: &self.deltas }
+        Terms {
+            bets: &self.bets,
+            metrics: &self.metrics,
+            deltas: &self.deltas,
+            saturated: self.saturated.as_deref(),
+        }
     }
 }
 

@@ -144,6 +144,81 @@ fn rate_grows_until_it_exceeds_the_capacity() {
     assert_eq!(sentence(&document), expected);
 }
 
+/// Returns the place and the document of a comparison at a rate. The arm `slow` has services of this
+/// length.
+fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (Place, Value) {
+    let values = format!("values = {values}\nuntil = throughput gains < 2%\n");
+    let place = place(&format!("[saturate]\nvary = rate(read)\n{values}"));
+    let workload = fs::read_to_string(place.at("w.ini")).unwrap();
+    place.write("w.ini", workload.replace("concurrency = 1\n", ""));
+    let arms = fs::read_to_string(place.at("e.ini")).unwrap();
+    let arms = arms.replace("12ms", service);
+    place.write("e.ini", arms.replace("[arm four]", &format!("{bet}\n[arm four]")));
+    let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()).expect(0));
+    (place, document)
+}
+
+fn of<'d>(document: &'d Value, metric: &str) -> &'d Value {
+    let rows = document["comparison"].as_array().unwrap();
+    rows.iter().find(|row| row["metric"] == metric).unwrap()
+}
+
+fn has_sentence(document: &Value, words: &str) -> bool {
+    let answer = document["answer"].as_array().unwrap();
+    answer.iter().any(|sentence| sentence.as_str().unwrap().contains(words))
+}
+
+/// The baseline carries 400 requests per second, the other arm 250.
+#[test]
+fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
+    let (place, document) =
+        compared_at_a_rate("16ms", "75..1200 x2", "bet = throughput(read) -10% .. -25%");
+    assert_eq!(document["saturate"]["value"], 300.0);
+    let throughput = of(&document, "throughput");
+    assert_eq!(
+        (&throughput["verdict"], &throughput["exploratory"]),
+        (&"worse".into(), &false.into())
+    );
+    assert_eq!(throughput["bets"][0]["outcome"], "held", "{throughput:#}");
+    for (mean, expected) in throughput["means"].as_array().unwrap().iter().zip([300.0, 250.0]) {
+        let mean = mean.as_f64().unwrap();
+        assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
+    }
+    let p99 = of(&document, "response.p99");
+    assert_eq!(p99["reason"], "the load exceeds the capacity", "{p99:#}");
+    assert_eq!(document["verdict"], "SUSPECT");
+    let limit = ["compare", "r.assay", "--fail-on", "throughput(read) < -10%"];
+    let compared = place.assay(&limit).expect(1).stdout;
+    assert!(compared.contains("exceeded in r.assay#slow"), "{compared}");
+    let words = "At rate(read) = 300/s, slow is overloaded on purpose, and four keeps up and may \
+                 carry more: throughput(read) is what each of them answers";
+    assert!(has_sentence(&document, words), "{:#}", document["answer"]);
+}
+
+/// At 800 requests per second both arms are full: what they carry is their capacity.
+#[test]
+fn arms_that_are_both_overloaded_are_compared_by_their_capacities() {
+    let (_place, document) = compared_at_a_rate("12ms", "800, 1600", "");
+    assert_eq!(document["saturate"]["outcome"], "all-overloaded");
+    let throughput = of(&document, "throughput");
+    for (mean, expected) in throughput["means"].as_array().unwrap().iter().zip([400.0, 333.3]) {
+        let mean = mean.as_f64().unwrap();
+        assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
+    }
+    let words = "four and slow are overloaded on purpose";
+    assert!(has_sentence(&document, words), "{:#}", document["answer"]);
+}
+
+/// An arm that keeps up answers only the rate: it is judged by its response time.
+#[test]
+fn arms_that_keep_up_with_the_rate_are_compared_by_response_times() {
+    let (_place, document) = compared_at_a_rate("12ms", "75..1200 x2", "");
+    let rows = document["comparison"].as_array().unwrap();
+    let declared: Vec<&Value> = rows.iter().filter(|row| row["exploratory"] == false).collect();
+    assert_eq!((declared.len(), &declared[0]["metric"]), (1, &"response.p99".into()));
+    assert!(!has_sentence(&document, "overloaded"), "{:#}", document["answer"]);
+}
+
 /// A window of three seconds is too short for a trend of the backlog.
 #[test]
 fn smallest_rate_beyond_the_capacity_is_noticed_in_a_short_run() {

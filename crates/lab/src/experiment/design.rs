@@ -19,5 +19,6 @@ pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
         },
         bets: outline.bets.clone(),
         deltas: outline.deltas.clone(),
+        saturated: outline.saturated_job().map(str::to_owned),
     }
 }

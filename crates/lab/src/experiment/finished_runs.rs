@@ -152,7 +152,7 @@ mod tests {
             empty_success: Vec::new(),
             errors: Vec::new(),
             missing: Vec::new(),
-            completed_per_s: Vec::new(),
+            carried: Vec::new(),
             rates: Vec::new(),
             cpu: Vec::new(),
             limiter: Component::Unknown,

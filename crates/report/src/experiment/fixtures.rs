@@ -120,6 +120,7 @@ pub(super) fn comparison(change: f64) -> Comparison {
         size: SampleSize::Pairs(6),
         changes: vec![change],
         limiters: [Component::Unknown; 2],
+        overloaded: [false; 2],
     };
     Comparison { arms: vec![arm] }
 }

@@ -48,7 +48,7 @@ pub fn answers(view: &ExperimentView) -> Vec<String> {
         (None, None) if view.sweep.is_some() => view.sweep_answers(),
         (None, None) => {
             let changes = view.declared().map(|(arm, change)| view.sentence(arm, change));
-            changes.chain(view.load_sentence()).collect()
+            changes.chain(view.load_sentence()).chain(view.carried_sentences()).collect()
         }
     }
 }
@@ -94,6 +94,16 @@ impl ExperimentView {
     /// Returns the sentence about the load at which the arms were compared, if it was searched for.
     pub(super) fn load_sentence(&self) -> Option<String> {
         self.saturation.as_ref().and_then(SaturationView::sentence)
+    }
+
+    /// Returns the sentences about arms that the load of a search for saturation overloads.
+    pub(super) fn carried_sentences(&self) -> impl Iterator<Item = String> {
+        let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
+        let arms = complete.flat_map(|comparison| &comparison.arms);
+        arms.filter_map(|arm| {
+            let names = [arm.baseline, arm.arm].map(|of| self.arms[of.index()].name.as_str());
+            self.saturation.as_ref()?.carried(names, arm.overloaded)
+        })
     }
 
     /// Returns the sentence about a metric.
@@ -507,7 +517,8 @@ mod tests {
         let size = SampleSize::Groups([2, 2]);
         let limiters = [Component::Unknown; 2];
         let (baseline, arm) = (ArmId::BASELINE, ArmId(1));
-        let arm = ArmComparison { baseline, arm, size, changes, limiters };
+        let overloaded = [false; 2];
+        let arm = ArmComparison { baseline, arm, size, changes, limiters, overloaded };
         let names: Vec<String> =
             shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);

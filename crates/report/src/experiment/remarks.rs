@@ -141,7 +141,7 @@ mod tests {
             jobs: vec!["read".to_owned()],
             metrics: Vec::new(),
             missing: Vec::new(),
-            completed_per_s: Vec::new(),
+            carried: Vec::new(),
             rates: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),

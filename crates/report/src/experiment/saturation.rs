@@ -104,8 +104,8 @@ impl SaturationView {
             }
             (SaturationKind::AllOverloaded, Saturated::Cpu { .. } | Saturated::Gain { .. }) => {
                 format!(
-                    "Load: {vary} = {value}, the smallest value, exceeds the capacity, so that all \
-                     figures depend on the length of the run. Write smaller `values`"
+                    "Load: {vary} = {value}, the smallest value, exceeds the capacity. Write \
+                     smaller `values` to compare response times"
                 )
             }
             (SaturationKind::Reached, Saturated::Cpu { owner, .. }) => {
@@ -129,6 +129,30 @@ impl SaturationView {
                 format!("Load: {vary} at least {value}, not saturated; {measured}")
             }
         })
+    }
+
+    /// Returns the sentence about a baseline and an arm that this load overloads on purpose; `None`
+    /// if both keep up with it.
+    pub(super) fn carried(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
+        let (vary, found, [baseline, arm]) = (&self.question.vary, self.found()?, names);
+        let load = format!("{vary} = {}", self.value(found.value));
+        let one = |slow: &str, fast: &str| {
+            format!(
+                "At {load}, {slow} is overloaded on purpose, and {fast} keeps up and may carry \
+                 more: throughput({}) is what each of them answers",
+                vary.job()
+            )
+        };
+        match overloaded {
+            [false, false] => None,
+            [false, true] => Some(one(arm, baseline)),
+            [true, false] => Some(one(baseline, arm)),
+            [true, true] => Some(format!(
+                "At {load}, {baseline} and {arm} are overloaded on purpose: throughput({}) is what \
+                 each of them answers",
+                vary.job()
+            )),
+        }
     }
 
     /// Returns the quantity by which the load was found: `96.1 % of 2 processors`, `from 8 to 16
@@ -321,6 +345,25 @@ mod tests {
     const GAIN: Saturated = Saturated::Gain { least: 0.02 };
 
     #[test]
+    fn arms_that_the_load_overloads_are_named() {
+        let search = search(GAIN, SaturationKind::Overloaded, 0.4);
+        let carried = |overloaded| search.carried(["old", "new"], overloaded).unwrap_or_default();
+        assert_eq!(carried([false, false]), "");
+        assert_eq!(
+            carried([false, true]),
+            "At concurrency(read) = 16, new is overloaded on purpose, and old keeps up and may \
+             carry more: throughput(read) is what each of them answers"
+        );
+        let first = "At concurrency(read) = 16, old is overloaded on purpose, and new keeps up";
+        assert!(carried([true, false]).starts_with(first), "{}", carried([true, false]));
+        assert_eq!(
+            carried([true, true]),
+            "At concurrency(read) = 16, old and new are overloaded on purpose: throughput(read) \
+             is what each of them answers"
+        );
+    }
+
+    #[test]
     fn each_kind_of_load_has_its_sentence() {
         let check = |until, kind, measured, expected: &str| {
             assert_eq!(search(until, kind, measured).sentence().as_deref(), Some(expected));
@@ -368,8 +411,8 @@ mod tests {
             GAIN,
             SaturationKind::AllOverloaded,
             0.0,
-            "Load: concurrency(read) = 16, the smallest value, exceeds the capacity, so that all \
-             figures depend on the length of the run. Write smaller `values`",
+            "Load: concurrency(read) = 16, the smallest value, exceeds the capacity. Write \
+             smaller `values` to compare response times",
         );
         check(
             GAIN,

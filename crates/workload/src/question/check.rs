@@ -5,6 +5,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
 use super::arm::{self, ArmDraft, bare};
+use super::capacity::VariedLoad;
 use super::capacity_section;
 use super::difference::{self, Difference};
 use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
@@ -145,6 +146,7 @@ impl<'f> Checker<'f> {
             self.reject_servers_without_restart(&arms);
             self.warn_of_lasting_statements(&draft, &arms);
         }
+        let saturated_load = saturate.as_ref().and_then(SaturateDraft::load);
         let saturate = saturate.filter(|_| is_sound && search.is_none());
         let saturate = saturate.and_then(|saturate| self.saturate(&planner, &saturate, &arms));
         let own_plan = &arms.first()?.arm.plan;
@@ -156,7 +158,8 @@ impl<'f> Checker<'f> {
         judged.extend(best.iter().map(|(rule, place)| (&rule.metric, *place)));
         let saturated = saturate.as_ref().map(|(_, saturated)| saturated.as_slice());
         let runs = runs_of_arms(&arms, sweep.as_ref(), saturated);
-        judge::metrics(&judged, &runs, &mut self.sink);
+        let job = saturated_load.as_ref().map(VariedLoad::job);
+        judge::metrics(&judged, &runs, job, &mut self.sink);
         judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
         if let Some(list) = fields.one("delta") {
             judge::deltas(list, own_plan, &mut self.sink);

@@ -7,7 +7,7 @@ use super::delta;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
 use crate::expr::{Expr, Family, Node};
-use crate::plan::{Job, JobOrPart, Plan, Requests, Statement};
+use crate::plan::{Job, JobOrPart, Plan, Requests, Statement, is_job_or_part};
 use crate::read::Excerpt;
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
@@ -25,13 +25,21 @@ pub(super) struct ArmRuns<'a> {
 }
 
 /// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
-/// whose rate is given. The first arm is the baseline.
-pub(super) fn metrics(all: &[Judged<'_, '_>], arms: &[ArmRuns<'_>], sink: &mut Sink) {
+/// whose rate is given. A saturated job has a throughput although its rate is given: what an
+/// overloaded arm carries. The first arm is the baseline.
+pub(super) fn metrics(
+    all: &[Judged<'_, '_>],
+    arms: &[ArmRuns<'_>],
+    saturated: Option<&str>,
+    sink: &mut Sink,
+) {
     let Some(plan) = arms.first().and_then(|arm| arm.plans.first()) else { return };
     for (metric, place) in all {
+        let is_carried =
+            |job: &str| saturated.is_some_and(|saturated| is_job_or_part(job, saturated));
         let judged = judged_job(metric, *place, plan).and_then(|job| match job {
-            Some(job) => refuse_rate(metric.quantity, job, *place, arms),
-            None => Ok(()),
+            Some(job) if !is_carried(job) => refuse_rate(metric.quantity, job, *place, arms),
+            Some(_) | None => Ok(()),
         });
         if let Err(error) = judged {
             sink.error(|| *error);

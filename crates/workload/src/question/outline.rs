@@ -144,6 +144,11 @@ impl Outline {
         (is_sound && compared >= least && names.len() == compared).then_some(outline)
     }
 
+    /// Returns the job whose load saturates the baseline, if the experiment searches for this load.
+    pub fn saturated_job(&self) -> Option<&str> {
+        self.saturate.as_ref().map(|search| search.vary.job())
+    }
+
     /// Returns the names of the arms of the comparison; one that is compared with itself has two.
     pub fn compared(&self) -> Vec<String> {
         let names = self.arms.iter().map(|arm| arm.name.clone());

@@ -82,6 +82,11 @@ pub(super) fn outline(draft: &SaturateDraft<'_>) -> Option<SaturateQuestion> {
 }
 
 impl<'f> SaturateDraft<'f> {
+    /// Returns the load that varies.
+    pub(super) fn load(&self) -> Option<VariedLoad> {
+        self.vary.as_ref().map(|(load, _)| load.clone())
+    }
+
     /// Returns the key that varies, if the workload has it; reports one that it lacks.
     pub(super) fn vary(&self, workload: &File<'_>, sink: &mut Sink) -> Option<Vary> {
         let (_, place) = self.vary.as_ref()?;

@@ -258,19 +258,6 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
 
 /// A bet is judged at the load of the search: a rate that is given is not a result.
 #[test]
-fn bet_on_a_rate_that_the_search_gives_is_refused() {
-    let bet = "workload = read.ini\nbet = throughput(read) -5% .. -25%";
-    let text = COMPARISON.replace("workload = read.ini", bet);
-    experiment(&text);
-    let (_, found) = read(&text.replace("concurrency(read)", "rate(read)"));
-    assert!(
-        found[0].message.starts_with("the throughput of [read] is its rate"),
-        "{}",
-        render(&text, &found)
-    );
-}
-
-#[test]
 fn search_without_arms_is_refused() {
     let text =
         COMPARISON.replace("[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n", "");
@@ -278,4 +265,19 @@ fn search_without_arms_is_refused() {
     let message = "[saturate] finds a load for comparing at least two arms; found 0";
     assert_eq!(found[0].message, message, "{}", render(&text, &found));
     assert_eq!(found.len(), 1);
+}
+
+/// An overloaded arm has a throughput, although its rate is given; other jobs have only a rate.
+#[test]
+fn throughput_of_the_saturated_job_alone_may_be_bet_on() {
+    let at_a_rate = |bet: &str| {
+        COMPARISON
+            .replace("concurrency(read)", "rate(read)")
+            .replace("[arm plain]", &format!("bet = {bet} -5% .. -25%\n[arm plain]"))
+    };
+    let bets = experiment(&at_a_rate("throughput(read)")).bets;
+    assert_eq!(bets[0].to_string(), "throughput(read) -5% .. -25%");
+    let (refused, found) = read(&at_a_rate("throughput(pay)"));
+    assert!(refused.is_none() && found.len() == 1, "{found:?}");
+    assert!(found[0].message.starts_with("the throughput of [pay] is its rate"), "{found:?}");
 }
