@@ -16,6 +16,9 @@ const WIDEST: usize = 80;
 /// Widest sparkline, in columns.
 const WIDEST_SPARKLINE: usize = 24;
 
+/// Maximum number of labels that a series shows: the newest ones.
+const MOST_LABELS: usize = 12;
+
 /// Longest text of a setting that is shown.
 const LONGEST_VALUE: usize = 60;
 
@@ -87,12 +90,36 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
     if let Some(difference) = &series.difference {
         lines.push(Line::new("differs", difference.as_str()));
     }
+    lines.extend(labels(series));
     let left_out: Vec<String> = series.left_out().map(super::RecordView::name).collect();
     if !left_out.is_empty() {
         let number = count(left_out.len() as u64, "INVALID record");
         lines.push(Line::new("left out", format!("{number}: {}", left_out.join(", "))));
     }
     lines
+}
+
+/// Returns the labels of the records in the order of time, those of neighbours together; `None` if
+/// no record has one.
+fn labels(series: &SeriesView) -> Option<Line> {
+    series.records.iter().find(|record| record.label.is_some())?;
+    let mut groups: Vec<(&str, u64)> = Vec::new();
+    for record in &series.records {
+        let name = record.label.as_deref().unwrap_or(&record.file);
+        match groups.last_mut() {
+            Some((last, records)) if *last == name => *records += 1,
+            _ => groups.push((name, 1)),
+        }
+    }
+    let newest = groups.split_off(groups.len().saturating_sub(MOST_LABELS));
+    let earlier: u64 = groups.iter().map(|(_, records)| records).sum();
+    let earlier = (earlier > 0).then(|| count(earlier, "earlier record"));
+    let named = newest.into_iter().map(|(name, records)| match records {
+        1 => name.to_owned(),
+        more => format!("{name} ({})", count(more, "record")),
+    });
+    let all: Vec<String> = earlier.into_iter().chain(named).collect();
+    Some(Line::new("labels", all.join(", ")))
 }
 
 /// Returns the table of the metrics, with a line of bars for each.
@@ -271,6 +298,38 @@ mod tests {
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(self::text(Cause::Machine).contains("0.004  machine\n"));
+    }
+
+    #[test]
+    fn labels_are_listed_in_the_order_of_time() {
+        let listed = |labels: &[Option<&str>]| {
+            let mut labelled = series(Cause::Unclear);
+            for (record, label) in labelled.records.iter_mut().zip(labels) {
+                record.label = label.map(str::to_owned);
+            }
+            let series = vec![labelled];
+            let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
+            let text = history_text(&view, &Style::PLAIN);
+            let line = text.lines().find(|line| line.starts_with("  labels  "));
+            line.map(str::to_owned).unwrap_or_default()
+        };
+        assert_eq!(listed(&[]), "");
+        let mut labels = [Some("v2"); 12];
+        labels[..3].fill(Some("v1"));
+        assert_eq!(listed(&labels), "  labels  v1 (3 records), v2 (9 records)");
+        labels[3] = None;
+        assert_eq!(listed(&labels), "  labels  v1 (3 records), 03.assay, v2 (8 records)");
+    }
+
+    #[test]
+    fn newest_labels_are_listed() {
+        let mut long = series(Cause::Unclear);
+        let labelled =
+            |number: usize| RecordView { label: Some(format!("v{number}")), ..record(number) };
+        long.records = (0..MOST_LABELS + 3).map(labelled).collect();
+        let line = labels(&long).unwrap().text;
+        assert!(line.starts_with("3 earlier records, v3, v4, "), "{line}");
+        assert!(line.ends_with(", v14"), "{line}");
     }
 
     #[test]
