@@ -118,9 +118,12 @@ fn pause(stop: &Stop) -> bool {
     waited.is_ok() && !stop.is_asked()
 }
 
+/// Compares a setting with the row that the server returned for its query.
+type Compare = fn(&ServerSetting, &[String]) -> Reading;
+
 fn read(arm: &Arm, server: ReadServer<'_>, setting: &ServerSetting) -> Result<Reading, Problem> {
     let dialect = arm.plan.target.as_ref().map(base::Target::dialect);
-    let (query, compare): (String, fn(&ServerSetting, &[String]) -> Reading) = match dialect {
+    let (query, compare): (String, Compare) = match dialect {
         Some(Dialect::Postgres) => (query_of_postgres(&setting.name), compare_in_postgres),
         Some(Dialect::Mysql) => (query_of_mysql(setting), compare_in_mysql),
         Some(Dialect::Sqlite) | None => return Ok(Reading::Unknown),
