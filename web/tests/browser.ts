@@ -364,6 +364,7 @@ test("a note is added by its form, and found by its tag", async () => {
       await page.getByRole("link", { name: "#disk" }).click();
       assert.deepEqual(await page.locator("tbody th").allTextContents(), ["failed.assay"]);
     });
+    await opened(`${address}notes/failed.assay`, PHONE, isAccessible);
   } finally {
     child.kill("SIGINT");
   }

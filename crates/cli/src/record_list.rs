@@ -213,7 +213,8 @@ fn headline(page: &Page) -> String {
         "" => line.text.clone(),
         label => format!("{label}: {}", line.text),
     });
-    ending.chain(answers).collect::<Vec<String>>().join(" ")
+    let answers = answers.collect::<Vec<String>>().join("; ");
+    ending.chain([answers]).collect::<Vec<String>>().join(" ")
 }
 
 fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
@@ -232,7 +233,7 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
-        headline: first_of(&report::experiment_answers(&view), |more| more).join(" "),
+        headline: first_of(&report::experiment_answers(&view), |more| more).join("; "),
         notes: report::listed_notes(&view.notes),
     })
 }
