@@ -87,7 +87,7 @@ fn signals_end_the_observation_and_not_the_program() {
     observed.signal(Signal::SIGTERM);
     let ran = observed.ends().expect(130);
     assert_eq!(ran.json()["run"]["ended"], "interrupted");
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay"]).expect(0).said();
     assert!(text.contains("it went on"), "{text}");
     // Its output was read to the end.
     assert_eq!(std::fs::read_to_string(place.at("out.txt")).unwrap(), "done\n");
