@@ -144,8 +144,8 @@ fn rate_grows_until_it_exceeds_the_capacity() {
     assert_eq!(sentence(&document), expected);
 }
 
-/// Returns the place and the document of a comparison at a rate. The arm `slow` has services of this
-/// length.
+/// Returns the place and the document of a comparison at a rate. The arm `slow` has this service
+/// time.
 fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (Place, Value) {
     let values = format!("values = {values}\nuntil = throughput gains < 2%\n");
     let place = place(&format!("[saturate]\nvary = rate(read)\n{values}"));
