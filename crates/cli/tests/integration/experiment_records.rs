@@ -292,7 +292,7 @@ fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
     let canary = "300 * iif(arm = 'slow', 1.2, 1) * (1 + 0.001 * ((run * 7) % 5))";
     set(&place.at("r.assay"), "generator.canary_ns", canary);
     let report = place.assay(&["report", "r.assay"]).expect(0);
-    let words = "before the runs of slow than before those of fast (CI";
+    let words = "before the runs of slow than before those of fast (99 % CI";
     assert!(report.said().contains(words), "{}", report.stdout);
     for (line, words) in [
         (&["compare", "r.assay"][..], "slower before the runs of r.assay#slow"),
