@@ -106,7 +106,7 @@ host = ssh://u@db1
 [setup]
 query = create table t (v int check (length(hex(zeroblob(20000 + v % 2))) > 0))
 [load t]
-rows = 150000
+rows = 20000
 columns = v: row()
 ";
 
