@@ -339,7 +339,7 @@ const SESSION: [&str; 6] = ["Connect", "Quit", "Ping", "Prepare", "Close stmt", 
 
 /// The starts of the statements by which Assay reads the server's facts for its record. Dbbench's
 /// driver sends none.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "show session variables where variable_name in ('transaction_isolation', ",
     "show session status where variable_name in ('Ssl_version', ",
     // Settings that affect the meaning of the numbers.
@@ -349,6 +349,7 @@ const SETTINGS: [&str; 12] = [
     "select sum(file_size), @@innodb_buffer_pool_size, ",
     "select md5(concat_ws(' ', @@server_uid, ",
     "select table_name, data_length, index_length from information_schema.tables ",
+    "show global variables where variable_name in ('hostname', ",
     // The server's own statistics.
     "select /* assay asks */ count(*) from information_schema.processlist ",
     "select count(*) from information_schema.processlist where id <> connection_id() ",

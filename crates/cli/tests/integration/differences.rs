@@ -34,7 +34,7 @@ fn differ(place: &Place, name: &str, [baseline, own]: [&str; 2]) {
 fn arms_with_urls_of_other_durability_are_not_compared() {
     let place = place(TARGETS);
     differ(&place, "fsync", ["on", "off"]);
-    let answer = "Throughput(write) is not compared: the durability of commits differs";
+    let answer = "throughput(write) is not compared: the durability of commits differs";
     let ran = place.assay(&["report", "r.assay", "--full"]).expect(3);
     assert!(ran.stdout.starts_with(answer), "{}", ran.stdout);
     assert!(ran.stdout.contains("\nSUSPECT: 1 undeclared difference\n"), "{}", ran.stdout);
@@ -209,7 +209,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
         assert!(said.contains(&format!("undeclared difference: {words}")), "{words}: {said}");
     }
     let is_lost = said.contains("No answer: the load generator or the machine failed");
-    let is_refused = "Throughput(write) is not compared: the durability of commits differs";
+    let is_refused = "throughput(write) is not compared: the durability of commits differs";
     assert!(is_lost || said.starts_with(is_refused), "{said}");
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);

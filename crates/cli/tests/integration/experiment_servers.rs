@@ -277,9 +277,12 @@ fn with_a_hanging_statement(
     ran
 }
 
-/// Returns an experiment whose second arm has a statement that sleeps.
+/// Returns an experiment whose second arm has a statement that sleeps. A statement after the run
+/// alone does not make it another arm.
 fn hanging(key: &str) -> String {
-    ARMS.replace("concurrency(add) = 4", &format!("{key} = select pg_sleep(1000)"))
+    let before = if key == "after" { "before = analyze t\n" } else { "" };
+    let statements = format!("{before}{key} = select pg_sleep(1000)");
+    ARMS.replace("concurrency(add) = 4", &statements)
 }
 
 /// Checks the words on stderr, whose line breaks and frames depend on their length.
@@ -314,7 +317,7 @@ fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     assert_says(
         &ran,
         &[
-            "[arm four]: there is no answer to statement 1 of `after` --> e.ini:8:",
+            "[arm four]: there is no answer to statement 1 of `after` --> e.ini:9:",
             "nothing was answered within `stall-timeout = 2s`",
             "write a longer `stall-timeout`",
             "--resume r.assay if the statement of `after` works then",
