@@ -3,10 +3,10 @@
 //! Regular files are read completely at the start, to find a broken line before a database is
 //! touched. Data from a pipe can only be checked as it arrives.
 
-use base::{Diagnostic, Dialect, Target, TargetKind};
+use base::{Diagnostic, Dialect};
 use confine::Files;
 use workload::feed::{self, Fault, Format, Summary};
-use workload::{Feed, Job, JobOrPart, JobTarget, Plan};
+use workload::{Feed, JobOrPart, Plan};
 
 /// Checks the input files of a plan; returns warnings about them.
 ///
@@ -20,7 +20,7 @@ pub(crate) fn examine(
     let (mut odd, mut wrong) = (Vec::new(), Vec::new());
     for job in plan.jobs_and_parts() {
         let Some(feed) = &job.requests().feed else { continue };
-        match summary(feed, files, dialect(plan, job.job())) {
+        match summary(feed, files, plan.dialect(job.job().target)) {
             Ok(Some(summary)) => match judge(plan, job, feed, &summary) {
                 Ok(more) => odd.extend(more),
                 Err(fault) => wrong.push(fault),
@@ -42,15 +42,6 @@ fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
         format!("`{}` is not a regular file, and virtual time cannot wait for a writer", feed.file);
     Diagnostic::error(feed.span, message)
         .help("write what comes through it to a file first, or leave out --virtual")
-}
-
-/// Returns the SQL dialect of a job's target.
-fn dialect(plan: &Plan, job: &Job) -> Dialect {
-    let target = match job.target {
-        JobTarget::Main | JobTarget::Programs => plan.target.as_ref(),
-        JobTarget::Named(id) => plan.targets.get(id.index()).map(|named| &named.target),
-    };
-    target.map_or(TargetKind::Sqlite.dialect(), Target::dialect)
 }
 
 /// Returns the summary of a regular file; `None` for a pipe.

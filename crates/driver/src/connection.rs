@@ -127,8 +127,8 @@ pub trait Connection: Sized + 'static {
     }
 
     /// Records with [`Driver::session_ids`] which server it is connected to, and if a pooler in
-    /// between gave the session's id. What cannot be found out within the connect timeout stays
-    /// unknown.
+    /// between gave the session's id. A server that does not answer within the connect timeout
+    /// stays unknown.
     fn identify(&mut self) -> impl Future<Output = ()> {
         std::future::ready(())
     }
@@ -177,8 +177,7 @@ pub trait Connection: Sized + 'static {
     fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
 
     /// Returns the server's version and the settings that affect its performance (durability,
-    /// isolation, memory), by name; a setting that cannot be read is `unknown`. Also
-    /// [identifies](Connection::identify) the server.
+    /// isolation, memory), by name; a setting that cannot be read is `unknown`.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
     /// Returns further facts about the server, by names that begin with

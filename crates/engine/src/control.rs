@@ -453,11 +453,12 @@ fn answers_after(failed: &Failed) -> AnswerState {
     }
 }
 
-/// Connects to every server of a target, [identifies](Connection::identify) all but the first, and
-/// keeps the first connection. Changing one server before another is found unreachable would leave
-/// them different.
+/// Connects to every server of a target, [identifies](Connection::identify) each, and keeps the
+/// first connection. Changing one server before another is found unreachable would leave them
+/// different.
 async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
-    let first = driver.connect(rt).await?;
+    let mut first = driver.connect(rt).await?;
+    first.identify().await;
     for _ in 1..driver.nodes().len() {
         match driver.connect(rt).await {
             Ok(mut other) => {

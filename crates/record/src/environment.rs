@@ -90,7 +90,7 @@ facts! {
     /// Facts about the configuration of the load generator.
     generator {
         BEFORE_READ_BACK "generator.before_read_back"
-            "`yes` if all that the statements before a run of an experiment changed is in effect";
+            "`yes` if every change by the statements before a run of an experiment is in effect";
         BEFORE_TRIAL "generator.before_trial_ns"
             "time between the end of the previous trial of a capacity search and this one, in \
              nanoseconds";

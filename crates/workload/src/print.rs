@@ -6,7 +6,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use base::{Code, Dialect, Target, TargetKind};
+use base::{Code, Dialect};
 
 use crate::expr::{Expr, Family, Node, is_name};
 use crate::feed::{Format, written_delimiter};
@@ -57,18 +57,6 @@ impl Plan {
         self.thresholds(&mut out);
         fixed("teardown", &self.teardown, main, &mut out);
         out.0
-    }
-
-    /// Returns the SQL dialect of a target.
-    ///
-    /// For programs, which have none, returns the dialect of the main target; SQLite if the plan
-    /// has no target.
-    fn dialect(&self, target: JobTarget) -> Dialect {
-        let target = match target {
-            JobTarget::Main | JobTarget::Programs => self.target.as_ref(),
-            JobTarget::Named(id) => self.targets.get(id.index()).map(|named| &named.target),
-        };
-        target.map_or_else(|| TargetKind::Sqlite.dialect(), Target::dialect)
     }
 
     /// Returns true if the plan only observes.

@@ -156,7 +156,7 @@ impl MysqlConnection {
         Ok(reply.single() == Some("1"))
     }
 
-    /// Records in the session ids the identity of the server, and if this session has another id
+    /// Records the identity of the server in the session ids, and if this session has another id
     /// there.
     pub(super) async fn note_server(&mut self) {
         if self.is_direct().await == Ok(false) {

@@ -107,7 +107,6 @@ impl Connection for MysqlConnection {
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let asked = async {
-            self.note_server().await;
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(&settings::tls_query()).await.ok()))
         };

@@ -105,7 +105,7 @@ impl PostgresConnection {
         counts
     }
 
-    /// Records in the session ids the identity of the server, and if this session has another id
+    /// Records the identity of the server in the session ids, and if this session has another id
     /// there.
     pub(super) async fn note_server(&mut self) {
         let Ok(reply) = self.query_or_reason(BACKEND).await else { return };

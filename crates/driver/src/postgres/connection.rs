@@ -104,7 +104,6 @@ impl Connection for PostgresConnection {
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let asked = async {
-            self.note_server().await;
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(settings::tls_query()).await.ok()))
         };

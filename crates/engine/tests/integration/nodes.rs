@@ -88,12 +88,7 @@ impl Connection for ServerDriver {
         self.counts.identified[self.node.index()].fetch_add(1, Ordering::Relaxed);
     }
 
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        self.identify().await;
-        self.inner.settings().await
-    }
-
-    delegate_to_inner!(prepare, close, abandon);
+    delegate_to_inner!(prepare, settings, close, abandon);
 }
 
 #[test]

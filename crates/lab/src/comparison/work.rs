@@ -27,8 +27,8 @@ pub(super) fn first_difference<'k>(
     both.find(|(_, [first, second])| first != second)
 }
 
-/// Divides plans that follow each other. Within a plan, a section or more of a value follows an
-/// empty line; the first lines of a plan are in no section.
+/// Splits the text of several plans. A plan begins after an empty line with a line outside of any
+/// section; within a plan, an empty line comes before a section or within a long value.
 fn plans(text: &str) -> Vec<&str> {
     let is_begin = |at: &usize| !text[*at..].starts_with(['[', ' ', '\n']);
     let begins = text.match_indices("\n\n").map(|(at, empty)| at + empty.len()).filter(is_begin);

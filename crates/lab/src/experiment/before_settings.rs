@@ -1,11 +1,12 @@
 //! Settings that the statements before a run set, as the server reports them.
 //!
-//! Other spellings of a value are equal to it: PostgreSQL reports a number in the unit of its
-//! setting. A value that is not understood here, such as a list of names, is neither confirmed nor
+//! The spelling of a value does not matter: PostgreSQL reports a number in the unit of its setting.
+//! A value that is not understood here, such as a list of names, is neither confirmed nor
 //! contradicted.
 
-use base::{Class, Dialect, Nanos};
+use base::{Class, Clock, Dialect, Monotonic, Nanos};
 use engine::Stop;
+use workload::JobTarget;
 use workload::question::{Arm, ServerSetting, SettingValue, StatementKey};
 
 use super::error::{ContradictingState, NotInEffect, Problem};
@@ -21,7 +22,7 @@ const BETWEEN_READINGS: Nanos = Nanos::from_millis(50);
 
 /// A server on which the settings of an arm are read back.
 #[derive(Clone, Copy)]
-pub(super) struct ReadServer<'a> {
+pub(super) struct InspectedServer<'a> {
     pub(super) stage: &'a Stage,
     /// Its name in messages.
     pub(super) name: &'static str,
@@ -42,14 +43,14 @@ enum Reading {
     },
 }
 
-/// Reads the settings back that the statements before a run of an arm have set. Returns true if
-/// they are all that the statements changed, and in effect; false if it is not known.
+/// Reads back the settings that the statements before a run of an arm have set. Returns true if
+/// the statements changed nothing else and every setting is in effect; false if that is not known.
 ///
 /// # Errors
 /// Another value is in effect, or the server does not answer.
-pub(super) fn read_back(arm: &Arm, server: ReadServer<'_>) -> Result<bool, Problem> {
+pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, Problem> {
     let set = arm.server_settings();
-    // A reload alone puts into effect what a program has written.
+    // Without a setting, they may only reload a configuration that a program has changed.
     let mut is_confirmed = set.is_complete && !set.settings.is_empty();
     for setting in &set.settings {
         match last_reading(arm, server, setting)? {
@@ -75,7 +76,7 @@ pub(super) fn read_back(arm: &Arm, server: ReadServer<'_>) -> Result<bool, Probl
 ///
 /// # Errors
 /// The server does not answer.
-pub(super) fn left_over(arm: &Arm, server: ReadServer<'_>) -> Result<Option<String>, Problem> {
+pub(super) fn left_over(arm: &Arm, server: InspectedServer<'_>) -> Result<Option<String>, Problem> {
     let set = arm.server_settings();
     // A named target may have another user or database, and its own settings.
     let is_known = set.is_complete && arm.plan.targets.is_empty();
@@ -93,10 +94,11 @@ pub(super) fn left_over(arm: &Arm, server: ReadServer<'_>) -> Result<Option<Stri
     Ok(Some(first.statement.clone()))
 }
 
-/// Reads a setting until it has its value, or for the last time.
+/// Reads a setting until it is no longer contradicted, at most [`READINGS`] times. Returns the last
+/// reading.
 fn last_reading(
     arm: &Arm,
-    server: ReadServer<'_>,
+    server: InspectedServer<'_>,
     setting: &ServerSetting,
 ) -> Result<Reading, Problem> {
     for _ in 1..READINGS {
@@ -113,20 +115,23 @@ fn last_reading(
 
 /// Waits until the next reading; returns false if the user has ended the experiment.
 fn pause(stop: &Stop) -> bool {
-    let mut until = None;
-    let waited = wait_while(stop, |now| now < *until.get_or_insert(now + BETWEEN_READINGS));
+    let until = Monotonic.now() + BETWEEN_READINGS;
+    let waited = wait_while(stop, |now| now < until);
     waited.is_ok() && !stop.is_asked()
 }
 
 /// Compares a setting with the row that the server returned for its query.
 type Compare = fn(&ServerSetting, &[String]) -> Reading;
 
-fn read(arm: &Arm, server: ReadServer<'_>, setting: &ServerSetting) -> Result<Reading, Problem> {
-    let dialect = arm.plan.target.as_ref().map(base::Target::dialect);
-    let (query, compare): (String, Compare) = match dialect {
-        Some(Dialect::Postgres) => (query_of_postgres(&setting.name), compare_in_postgres),
-        Some(Dialect::Mysql) => (query_of_mysql(setting), compare_in_mysql),
-        Some(Dialect::Sqlite) | None => return Ok(Reading::Unknown),
+fn read(
+    arm: &Arm,
+    server: InspectedServer<'_>,
+    setting: &ServerSetting,
+) -> Result<Reading, Problem> {
+    let (query, compare): (String, Compare) = match arm.plan.dialect(JobTarget::Main) {
+        Dialect::Postgres => (query_of_postgres(&setting.name), compare_in_postgres),
+        Dialect::Mysql => (query_of_mysql(setting), compare_in_mysql),
+        Dialect::Sqlite => return Ok(Reading::Unknown),
     };
     let table = match server.stage.rows(&arm.plan, &query) {
         Ok(table) => table,

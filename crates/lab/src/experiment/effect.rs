@@ -4,7 +4,7 @@
 //! TLS is judged by the client's own connection: a server may not report it, and behind a pooler
 //! that ends TLS it reports about another connection. Settings of a private server are [read
 //! back](super::settings) from it, and so are [settings](super::before_settings) that the
-//! statements before a run set. What other statements and programs changed is not known.
+//! statements before a run set. Changes by other statements and by programs stay unknown.
 
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 use record::environment::generator::BEFORE_READ_BACK;

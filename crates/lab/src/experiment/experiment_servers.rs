@@ -12,10 +12,10 @@ use engine::{Listener, NoListener, Prepare, Stop};
 use record::environment::generator::BEFORE_READ_BACK;
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, StatementKey, VariedLoad};
-use workload::{FixedStatement, Plan};
+use workload::{FixedStatement, JobTarget, Plan};
 
 use super::arm_point::ArmPointId;
-use super::before_settings::{self, ReadServer};
+use super::before_settings::{self, InspectedServer};
 use super::canary;
 use super::commands::{Commands, HookEnd, HookPoint};
 use super::effect;
@@ -199,8 +199,7 @@ impl<'a> ExperimentServers<'a> {
         if !arm.uses_main() || is_simulated(arm) || self.is_interrupted() {
             return Ok(());
         }
-        let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
-        for statement in settle::statements(plan, dialect) {
+        for statement in settle::statements(plan) {
             let text = statement.text.clone();
             let ran = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
             // A user without the right to it has a server that settles later.
@@ -458,14 +457,14 @@ impl<'a> ExperimentServers<'a> {
         Err(ExperimentError::of(arm, problem))
     }
 
-    /// Reads the settings back that the statements before a run of an arm have set; returns true if
-    /// everything that these statements changed is in effect.
+    /// Reads back the settings that the statements before a run of an arm have set; returns true if
+    /// every change by these statements is in effect.
     fn is_read_back(&self, id: ArmPointId) -> Result<bool, ExperimentError> {
         let arm = self.arm_point(id);
-        if arm.before.is_empty() || is_simulated(arm) {
+        if is_simulated(arm) {
             return Ok(false);
         }
-        let read = before_settings::read_back(arm, self.read_server(id));
+        let read = before_settings::read_back(arm, self.inspected_server(id));
         read.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
@@ -480,7 +479,7 @@ impl<'a> ExperimentServers<'a> {
             if !is_here || !arm.has_only_statements() {
                 continue;
             }
-            let found = before_settings::left_over(arm, self.read_server(id));
+            let found = before_settings::left_over(arm, self.inspected_server(id));
             let found = found.map_err(|problem| ExperimentError::of(arm, problem))?;
             if let Some(value) = found {
                 let key = StatementKey::Before.name().to_owned();
@@ -492,11 +491,10 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    fn read_server(&self, id: ArmPointId) -> ReadServer<'_> {
-        let target = self.arm_point(id).plan.target.as_ref();
-        let dialect = target.map_or(base::Dialect::Sqlite, base::Target::dialect);
+    fn inspected_server(&self, id: ArmPointId) -> InspectedServer<'_> {
+        let dialect = self.arm_point(id).plan.dialect(JobTarget::Main);
         let name = self.servers.private_kind(id).map_or(dialect.name(), testbed::Kind::name);
-        ReadServer { stage: self.servers.stage(id), name, stop: &self.order.stop }
+        InspectedServer { stage: self.servers.stage(id), name, stop: &self.order.stop }
     }
 
     /// Brings the data back to its state after the load, and returns a sentence for each failure of

@@ -1,7 +1,7 @@
 //! Statements that let a server settle after a load or a restore.
 
 use base::{Dialect, Span};
-use workload::{FixedStatement, Plan};
+use workload::{FixedStatement, JobTarget, Plan};
 
 /// Returns the statements that let a server settle after its tables were filled or restored:
 /// statistics for its planner, and dirty pages written, because the next run would otherwise pay
@@ -10,8 +10,8 @@ use workload::{FixedStatement, Plan};
 /// MariaDB and MySQL have no checkpoint for users: `flush tables … for export` writes the dirty
 /// pages of its table before it returns, and its locks end with the session. Deleted rows are
 /// purged in the background; no statement waits for that.
-pub(super) fn statements(plan: &Plan, dialect: Dialect) -> Vec<FixedStatement> {
-    let texts: Vec<String> = match dialect {
+pub(super) fn statements(plan: &Plan) -> Vec<FixedStatement> {
+    let texts: Vec<String> = match plan.dialect(JobTarget::Main) {
         Dialect::Postgres => ["vacuum analyze", "checkpoint"].map(str::to_owned).to_vec(),
         Dialect::Mysql => plan.loads.iter().flat_map(|load| of_table(&load.table)).collect(),
         Dialect::Sqlite => vec!["analyze".to_owned()],

@@ -354,7 +354,7 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
     let pids = columns(activity, ["pids"]).map(|[place]| place);
     let of_program = known.sockets().zip(columns(activity, ["port", "rests"]));
     let mut workers = Vec::new();
-    let mut leaders = HashSet::new();
+    let mut our_processes = HashSet::new();
     for row in &activity.rows {
         let [kind, state, wait_type, event, name, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
@@ -376,11 +376,11 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
                 let ours = match (owner, known) {
                     (Some(Owner::Others), _) => 0,
                     (None, Known::Own(own)) => {
-                        leaders.extend(pids.iter().filter(|pid| own.contains(name, **pid)));
+                        our_processes.extend(pids.iter().filter(|pid| own.contains(name, **pid)));
                         own.count(name, &pids, sessions)
                     }
                     (Some(Owner::Program | Owner::Unknown) | None, _) => {
-                        leaders.extend(pids);
+                        our_processes.extend(pids);
                         sessions
                     }
                 };
@@ -400,7 +400,7 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
             _ => {}
         }
     }
-    workers.iter().for_each(|workers| workers.see(&mut seen, &leaders, known));
+    workers.iter().for_each(|workers| workers.see(&mut seen, &our_processes, known));
     seen
 }
 
@@ -421,11 +421,10 @@ struct Workers<'a> {
 }
 
 impl Workers<'_> {
-    /// Counts the workers: each belongs to the owner of its session. `ours` are the processes of
-    /// our sessions.
-    fn see(&self, seen: &mut SampledSessions, ours: &HashSet<u64>, known: Known<'_>) {
+    /// Counts the workers: each belongs to the owner of its session.
+    fn see(&self, seen: &mut SampledSessions, our_processes: &HashSet<u64>, known: Known<'_>) {
         let Workers { leaders, name, is_running, sessions } = self;
-        let led = leaders.iter().filter(|leader| ours.contains(*leader)).count() as u64;
+        let led = leaders.iter().filter(|leader| our_processes.contains(*leader)).count() as u64;
         let unled = sessions.saturating_sub(leaders.len() as u64);
         let has_our_name = match known {
             Known::Own(own) => own.has_name(name),

@@ -14,7 +14,7 @@ pub struct OwnSessions {
     others: Vec<TargetSessions>,
     /// Ids at the observed server, once that is known. A session with one of them is one of the
     /// run, whatever its name: a statement may change the name.
-    there: Vec<SessionIds>,
+    ids_at_observed: Vec<SessionIds>,
 }
 
 /// Sessions with which a run uses one target.
@@ -55,7 +55,7 @@ impl OwnSessions {
         main: TargetSessions,
         others: impl IntoIterator<Item = TargetSessions>,
     ) -> OwnSessions {
-        OwnSessions { main, others: others.into_iter().collect(), there: Vec::new() }
+        OwnSessions { main, others: others.into_iter().collect(), ids_at_observed: Vec::new() }
     }
 
     /// Returns the sessions with a name.
@@ -68,18 +68,17 @@ impl OwnSessions {
     /// have changed. Their ids are the server's own if the observer `is_direct`ly connected to it.
     pub(super) fn shown_as(&self, name: &str, is_direct: bool, node: NodeId) -> OwnSessions {
         let observed = self.main.ids.as_ref().and_then(|ids| ids.get(node.index()));
-        let there = |target: &TargetSessions| match observed {
+        let shown = |target: &TargetSessions| match observed {
             Some(observed) => target.at_server_of(observed),
             None => Some(target.clone()),
         };
-        let ids = there(&self.main).and_then(|main| main.ids).filter(|_| is_direct);
+        let ids = shown(&self.main).and_then(|main| main.ids).filter(|_| is_direct);
         let main = TargetSessions { name: name.to_owned(), ids };
-        let others = self.others.iter().filter_map(there).collect();
-        let shown = OwnSessions { main, others, there: Vec::new() };
-        let all = shown.targets().filter_map(TargetSessions::ids_of_servers).flatten();
-        let is_there = |ids: &&SessionIds| observed.is_some_and(|it| ids.share_server(it));
-        let there = all.filter(is_there).cloned().collect();
-        OwnSessions { there, ..shown }
+        let mut own = OwnSessions::of(main, self.others.iter().filter_map(shown));
+        let all = own.targets().filter_map(TargetSessions::ids_of_servers).flatten();
+        let is_at_observed = |ids: &&SessionIds| observed.is_some_and(|it| ids.share_server(it));
+        own.ids_at_observed = all.filter(is_at_observed).cloned().collect();
+        own
     }
 
     /// Returns the names of the sessions, each once.
@@ -98,11 +97,11 @@ impl OwnSessions {
 
     /// Returns true if the session with this name and id is one of the run.
     pub(super) fn contains(&self, name: &str, id: u64) -> bool {
-        self.there.iter().any(|ids| ids.contains(SessionId(id)))
+        self.ids_at_observed.iter().any(|ids| ids.contains(SessionId(id)))
             || self.targets().any(|target| target.name == name && target.contains(id))
     }
 
-    /// Returns true if a session has this name by which the run calls its own.
+    /// Returns true if this is the name of sessions of the run.
     pub(super) fn has_name(&self, name: &str) -> bool {
         self.targets().any(|target| target.name == name)
     }

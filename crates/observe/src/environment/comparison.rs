@@ -37,7 +37,7 @@ pub enum Rule {
 /// * Calibrations: they are measurements of another time. They measure the machine, whose own facts
 ///   are compared.
 /// * The canary of a run of an experiment: it is a measurement too, which the answer judges.
-/// * What was read back before a run of an experiment: only some arms have statements before a run.
+/// * Settings read back before a run of an experiment: only some arms have statements before a run.
 /// * The time before a trial of a capacity search: it varies, and counts against the budget.
 /// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and

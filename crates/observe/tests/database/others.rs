@@ -71,9 +71,9 @@ fn observed<D: Driver>(
             busy.abandon();
         });
         rt::yield_now().await;
-        // A run reads the settings of each target before it begins.
+        // A run identifies the servers of each target before it begins.
         let mut reached = other.connect(&rt).await.expect("a connection");
-        reached.settings().await;
+        reached.identify().await;
         reached.close().await;
         let second = is_second_target.then_some(other);
         let (watch, mut readings) = Readings::begin_with(driver, second);
@@ -205,7 +205,7 @@ fn session_of_a_second_server_does_not_hide_another_client() {
     in_real_time(async |rt| {
         let [mut busy, mut ours] = with_one_id(&rt, [&stranger, &second]).await;
         let SessionId(id) = busy.session_id().expect("an id");
-        ours.settings().await;
+        ours.identify().await;
         let task = rt.spawn(async move {
             busy.query_text(ON_MARIADB.query).await.expect_err("the session is ended");
             busy.abandon();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use base::{AccountId, Endpoint, Nanos, Secrets, Seed, Span, Target};
+use base::{AccountId, Dialect, Endpoint, Nanos, Secrets, Seed, Span, Target, TargetKind};
 
 use super::account::{self, JobOrPart};
 use super::hidden::Hidden;
@@ -205,6 +205,18 @@ impl Plan {
             JobTarget::Named(id) => self.targets.get(id.index()).map(|named| named.name.as_str()),
             JobTarget::Main | JobTarget::Programs => None,
         }
+    }
+
+    /// Returns the SQL dialect of a target.
+    ///
+    /// For programs, which have none, returns the dialect of the main target; SQLite if the plan
+    /// has no target.
+    pub fn dialect(&self, target: JobTarget) -> Dialect {
+        let target = match target {
+            JobTarget::Main | JobTarget::Programs => self.target.as_ref(),
+            JobTarget::Named(id) => self.targets.get(id.index()).map(|named| &named.target),
+        };
+        target.map_or_else(|| TargetKind::Sqlite.dialect(), Target::dialect)
     }
 
     /// Returns true if a parameter is secret: it is a part of a password, or contains one.

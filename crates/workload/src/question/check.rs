@@ -613,8 +613,8 @@ fn runs_of_arms<'a>(
     arms.iter().enumerate().map(runs).collect()
 }
 
-/// The parts of an arm that its runs depend on. Statements and programs after a run are none: what
-/// they leave behind, the next run finds, which is as often one of another arm.
+/// The parts of an arm that its runs depend on. Statements and programs after a run are left out:
+/// they affect the next run, which may be of any arm.
 #[derive(PartialEq)]
 struct ComparedArm {
     plan: Plan,

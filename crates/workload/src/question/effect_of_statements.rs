@@ -74,18 +74,18 @@ fn is_shared(rest: &[Token<'_>]) -> bool {
 
 fn is_shared_assignment(assignment: &[Token<'_>]) -> bool {
     match assignment {
-        [first, second, name, ..] if first.is_symbol("@") && second.is_symbol("@") => {
-            SHARED.iter().any(|scope| rest_of(name, scope).is_some())
+        [first, second, variable, ..] if first.is_symbol("@") && second.is_symbol("@") => {
+            shared_name(variable).is_some()
         }
         [first, ..] => first.is_any(&SHARED),
         [] => false,
     }
 }
 
-/// Returns the name behind a scope and a dot: `x` of `global.x`.
-pub(super) fn rest_of<'s>(name: &Token<'s>, scope: &str) -> Option<&'s str> {
-    let (before, rest) = name.text.split_once('.')?;
-    before.eq_ignore_ascii_case(scope).then_some(rest)
+/// Returns the name of a variable after one of [`SHARED`] and a dot: `x` of `global.x`.
+pub(super) fn shared_name<'s>(variable: &Token<'s>) -> Option<&'s str> {
+    let (scope, name) = variable.text.split_once('.')?;
+    SHARED.iter().any(|shared| scope.eq_ignore_ascii_case(shared)).then_some(name)
 }
 
 /// Returns true if an element of a `select` sets a variable, and does nothing else.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::{Dialect, Nanos, Target};
+use base::Nanos;
 
 use super::best::BestRule;
 use super::bet::Bet;
@@ -209,7 +209,8 @@ impl Arm {
         }
     }
 
-    /// Returns true if it differs from the workload file in statements around its runs alone.
+    /// Returns true if it differs from the workload file only in statements around its runs, and
+    /// has statements before them.
     pub fn has_only_statements(&self) -> bool {
         let is_statement =
             |one: &Difference| matches!(one, Difference::Before(_) | Difference::After(_));
@@ -218,8 +219,7 @@ impl Arm {
 
     /// Returns the settings of its server that the statements before each run set.
     pub fn server_settings(&self) -> ServerSettings {
-        let dialect = self.plan.target.as_ref().map_or(Dialect::Sqlite, Target::dialect);
-        ServerSettings::of(&self.before, dialect)
+        ServerSettings::of(&self.before, self.plan.dialect(JobTarget::Main))
     }
 
     /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the

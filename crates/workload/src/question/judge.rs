@@ -25,8 +25,8 @@ pub(super) struct ArmRuns<'a> {
 }
 
 /// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
-/// whose rate is given. A saturated job has a throughput although its rate is given: what an
-/// overloaded arm carries. The first arm is the baseline.
+/// whose rate is given. The throughput of a saturated job is no error, because an overloaded arm
+/// falls short of the given rate. The first arm is the baseline.
 pub(super) fn metrics(
     all: &[Judged<'_, '_>],
     arms: &[ArmRuns<'_>],

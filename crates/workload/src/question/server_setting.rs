@@ -2,11 +2,11 @@
 //!
 //! A statement is recognised if it gives a setting a constant value: `alter system`, `alter
 //! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL.
-//! What any other statement changes cannot be read back.
+//! Changes by other statements cannot be read back.
 
 use base::Dialect;
 
-use super::effect_of_statements::{SHARED, is_of_session, rest_of, runs_code};
+use super::effect_of_statements::{SHARED, is_of_session, runs_code, shared_name};
 use super::sql::{Token, TokenKind, elements, text_of, tokens};
 use crate::plan::FixedStatement;
 
@@ -128,7 +128,7 @@ fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValu
             [first, second, variable, value @ ..]
                 if first.is_symbol("@") && second.is_symbol("@") =>
             {
-                match SHARED.iter().find_map(|scope| rest_of(variable, scope)) {
+                match shared_name(variable) {
                     Some(name) => (name.to_owned(), value),
                     None => continue,
                 }

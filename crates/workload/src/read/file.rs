@@ -203,8 +203,8 @@ fn header(line: &LocatedText<'_>, sink: &mut Sink) -> Section<'static> {
     Section { name, span: span.unwrap_or_default(), entries: Vec::new() }
 }
 
-/// Returns the name of a section or job as all of its mentions are compared: without outer blanks
-/// and with single blanks between its words. Blanks in a quoted name of a table stay.
+/// Returns the name of a section or job in the form in which names are compared: without outer
+/// blanks and with single blanks between its words. Blanks in a quoted name of a table stay.
 pub(crate) fn section_name(text: &str) -> String {
     match text.contains(['"', '`']) {
         true => text.trim().to_owned(),

@@ -256,7 +256,6 @@ fn parts_that_do_not_fit_to_a_search_for_saturation_are_refused() {
     );
 }
 
-/// A bet is judged at the load of the search: a rate that is given is not a result.
 #[test]
 fn search_without_arms_is_refused() {
     let text =
