@@ -4,7 +4,7 @@
 //! that the journal names as its super-journal, wherever that file is ("Atomic Commit In SQLite",
 //! section 5). Through a symbolic link it writes to another file.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub fn check_companions(database: &Path) -> Result<(), Refusal> {
         let mut name = database.clone().into_os_string();
         name.push(suffix);
         let path = PathBuf::from(name);
-        // A file without access cannot be opened by SQLite either.
+        // It does not exist, or SQLite cannot open it either.
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_symlink() {
             return Err(Refusal::Link);
@@ -53,7 +53,7 @@ pub fn check_companions(database: &Path) -> Result<(), Refusal> {
 /// Returns true if a journal names a super-journal.
 fn names_super_journal(path: &Path) -> io::Result<bool> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut last = [0; MAGIC.len()];
     file.seek(SeekFrom::End(-(MAGIC.len() as i64)))?;
     file.read_exact(&mut last)?;

@@ -281,12 +281,23 @@ mod tests {
         assert_eq!(pooler.as_deref(), Some("pooler"));
     }
 
-    #[test]
-    fn file_that_others_may_read_or_write_is_ignored() {
+    /// Returns the result for the user `ann` of the database `shop` on `db1`.
+    fn in_file_at(file: PasswordFile, path: &Path) -> Found {
+        let address = Address::Tcp("db1".to_owned(), 5432);
+        in_file(file, path, Owner { address: &address, database: "shop", user: "ann" })
+    }
+
+    /// Returns the result for a new file with these bytes and permissions.
+    fn in_new_file(file: PasswordFile, bytes: &[u8], mode: u32) -> Found {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("passwords");
-        let address = Address::Tcp("db1".to_owned(), 5432);
-        let owner = Owner { address: &address, database: "shop", user: "ann" };
+        std::fs::write(&path, bytes).expect("a file");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("its owner");
+        in_file_at(file, &path)
+    }
+
+    #[test]
+    fn file_that_others_may_read_or_write_is_ignored() {
         for (file, text, mode, words) in [
             (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o600, None),
             (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o400, None),
@@ -295,22 +306,25 @@ mod tests {
             (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o644, None),
             (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o646, Some("may write it")),
         ] {
-            std::fs::write(&path, text).expect("a file");
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("its owner");
-            let Found { password, ignored, is_for_any_host } = in_file(file, &path, owner);
+            let Found { password, ignored, is_for_any_host } =
+                in_new_file(file, text.as_bytes(), mode);
             assert_eq!(password.is_some(), words.is_none(), "{file:?} {mode:o}");
             assert_eq!(is_for_any_host, words.is_none(), "{file:?} {mode:o}");
             let ignored = ignored.unwrap_or_default();
             assert!(ignored.contains(words.unwrap_or_default()), "{ignored}");
             assert!(!ignored.contains("s3cret"));
-            std::fs::remove_file(&path).expect("a file");
         }
+    }
+
+    #[test]
+    fn folder_and_fifo_are_ignored() {
+        let folder = tempfile::tempdir().expect("a folder");
         let fifo = folder.path().join("fifo");
         let made = Command::new("mkfifo").arg(&fifo).status().expect("coreutils");
         assert!(made.success());
         for file in [PasswordFile::PgPass, PasswordFile::MyCnf] {
             for path in [folder.path(), &fifo] {
-                let Found { password, ignored, .. } = in_file(file, path, owner);
+                let Found { password, ignored, .. } = in_file_at(file, path);
                 assert!(password.is_none());
                 assert!(ignored.is_some_and(|why| why.contains("regular file")), "{file:?}");
             }
@@ -319,17 +333,11 @@ mod tests {
 
     #[test]
     fn line_in_another_encoding_hides_no_other_line() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("passwords");
-        let address = Address::Tcp("db1".to_owned(), 5432);
-        let owner = Owner { address: &address, database: "shop", user: "ann" };
         for (file, text) in [
             (PasswordFile::PgPass, &b"# caf\xe9\r\ndb1:*:*:ann:s3cret\r\n"[..]),
             (PasswordFile::MyCnf, b"# caf\xe9\r\n[client]\r\npassword=s3cret\r\n"),
         ] {
-            std::fs::write(&path, text).expect("a file");
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("its owner");
-            let password = in_file(file, &path, owner).password;
+            let password = in_new_file(file, text, 0o600).password;
             assert_eq!(password.as_ref().map(Secret::expose), Some("s3cret"), "{file:?}");
         }
     }

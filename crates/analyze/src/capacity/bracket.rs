@@ -1,7 +1,7 @@
 //! The bracket: a value that passes and one that fails, close to each other.
 
 use super::boundary::is_informative;
-use super::judge::{DECIDED, is_less};
+use super::judge::{DECIDED, is_better};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::replay::{Pause, Replay, settable};
@@ -93,7 +93,7 @@ impl Bracket {
     fn has_fallen(&self, replay: &Replay<'_>, errors: f64) -> bool {
         let Some(high) = self.high else { return true };
         let (below, at) = below_and_at(replay, high);
-        is_less(replay.order, &below, &at, errors)
+        is_better(replay.order, &below, &at, errors)
     }
 
     /// Ends the search for a value that does not fail: the next lower one would have too few

@@ -119,7 +119,7 @@ fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
 
 /// Returns true if the measure of a condition is better in some trials than in others, by this
 /// number of standard errors; also if the others were overloaded or have no measure.
-pub(super) fn is_less(
+pub(super) fn is_better(
     order: &CapacityOrder,
     trials: &[&Trial],
     others: &[&Trial],
@@ -248,7 +248,7 @@ fn pooled(measures: &[Measure]) -> Option<Counted> {
 /// capacity, a nominal 95 % bound accepted 8 % of the values, so the 97.5 % bound is used.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
-    carried && (0..order.conditions.len()).all(|position| is_below(order, position, trials))
+    carried && limiting(order).all(|position| is_below(order, position, trials))
 }
 
 /// Returns true if it is already unlikely that the trials will confirm their value: one was
@@ -273,13 +273,13 @@ pub(super) fn mean_ratio(order: &CapacityOrder, position: usize, trials: &[&Tria
 }
 
 /// Returns the positions of the conditions with an upper bound.
-pub(super) fn upper_bounds(order: &CapacityOrder) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn upper_bounds(order: &CapacityOrder) -> impl Iterator<Item = usize> {
     let conditions = &order.conditions;
     (0..conditions.len()).filter(move |position| conditions[*position].slo.side == Side::Below)
 }
 
 /// Returns the positions of the conditions that a larger load can only violate.
-pub(super) fn limiting(order: &CapacityOrder) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn limiting(order: &CapacityOrder) -> impl Iterator<Item = usize> {
     (0..order.conditions.len()).filter(move |position| is_limiting(order, *position))
 }
 
@@ -294,9 +294,8 @@ pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
 }
 
 fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
-    !is_limiting(order, position)
-        || is_enough(order, position, trials)
-            && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
+    is_enough(order, position, trials)
+        && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
 }
 
 /// Returns true if the trials have enough requests to judge the condition. With fewer, zero slow
@@ -307,7 +306,7 @@ fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool 
 }
 
 /// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to the allowed value;
-/// `None` if a trial has none, there are fewer than two, or a larger load may meet the condition.
+/// `None` if a trial has none, or there are fewer than two.
 pub(super) fn upper_bound(
     order: &CapacityOrder,
     position: usize,
@@ -319,10 +318,9 @@ pub(super) fn upper_bound(
 /// Returns true if more trials like those so far, `number` in all, would confirm the value.
 pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
     let is_below = |position: usize| {
-        !is_limiting(order, position)
-            || upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)
+        upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)
     };
-    (0..order.conditions.len()).all(is_below)
+    limiting(order).all(is_below)
 }
 
 /// Returns the upper bound that `number` trials would have if they scatter like these.
@@ -332,7 +330,7 @@ fn upper_bound_of(
     trials: &[&Trial],
     number: usize,
 ) -> Option<f64> {
-    let condition = order.conditions.get(position).filter(|_| is_limiting(order, position))?;
+    let condition = order.conditions.get(position)?;
     let ratios = ratios(condition, position, trials);
     let n = ratios.len() as f64;
     if ratios.len() < trials.len() || ratios.len() < 2 {
@@ -386,11 +384,11 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::super::result::TrialRequest;
-    use super::super::synthetic::{order, trial};
+    use super::super::synthetic::{failed_below, order, trial};
     use super::super::trial::Phase;
     use super::*;
     use base::Nanos;
-    use workload::{Metric, Slo};
+    use workload::Metric;
 
     /// One refused request is chance, ten thousand are not.
     #[test]
@@ -493,13 +491,7 @@ mod tests {
     #[test]
     fn condition_on_failures_allows_them() {
         let mut order = order();
-        let slo = Slo {
-            text: "failed(read) < 5%".to_owned(),
-            metric: Metric::Failed,
-            side: Side::Below,
-            bound: 0.05,
-        };
-        order.conditions.push(Condition { job: "read".to_owned(), slo });
+        order.conditions.push(failed_below("read", 5));
         let failing = |errors| {
             let mut trial = Trial { limited_failures: errors, ..counted(0, Some(1.0)) };
             let counted = Counted { exceeded: errors, total: 10_000, dispersion: Some(1.0) };
@@ -515,13 +507,7 @@ mod tests {
     #[test]
     fn condition_on_failures_of_another_job_allows_no_failures_of_this_one() {
         let mut order = order();
-        let slo = Slo {
-            text: "failed(pay) < 5%".to_owned(),
-            metric: Metric::Failed,
-            side: Side::Below,
-            bound: 0.05,
-        };
-        order.conditions.push(Condition { job: "pay".to_owned(), slo });
+        order.conditions.push(failed_below("pay", 5));
         let none = Measure::Count(Counted { exceeded: 0, total: 10_000, dispersion: Some(1.0) });
         let fails = |trial: Trial, reason| {
             let trial = Trial { measures: vec![none, none], ..trial };
@@ -534,7 +520,7 @@ mod tests {
         fails(slow.clone(), FailReason::Achieved { share: 0.95 });
         // Failures of a part of the varied job may be the missing answers.
         for job in ["read", "read/one"] {
-            order.conditions[1].job = job.to_owned();
+            order.conditions[1] = failed_below(job, 5);
             let trial = Trial { measures: vec![none, none], ..slow.clone() };
             assert_eq!(judge(&order, &[&trial]), TrialOutcome::Pass, "{job}");
         }

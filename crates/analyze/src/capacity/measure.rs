@@ -61,18 +61,17 @@ impl Trial {
     ) -> Trial {
         let accounts = || evidence.accounts().zip(&summary.jobs);
         let named = |name: &str| accounts().find(|(_, job)| job.name == name);
+        let length = evidence.window_length().as_secs_f64();
         let measured = |(position, condition): (usize, &Condition)| match named(&condition.job) {
             Some((account, job)) => {
                 let dispersion = context.dispersions.get(position).copied().flatten();
-                let window = evidence.window_length().as_secs_f64();
-                measure(condition, &evidence.jobs[account.index()], (job, window), dispersion)
+                measure(condition, &evidence.jobs[account.index()], (job, length), dispersion)
             }
             None => Measure::Missing,
         };
         let measures: Vec<Measure> = order.conditions.iter().enumerate().map(measured).collect();
         let relaxation_of = |condition: &Condition| relaxation(condition, named(&condition.job)?.1);
         let varied = named(order.vary.job());
-        let length = evidence.window_length().as_secs_f64();
         let offered = varied.filter(|(_, job)| job.arrival.is_some());
         let per_s = |count: u64| if length > 0.0 { count as f64 / length } else { 0.0 };
         let failures = Failures::of(order, evidence, summary);
@@ -123,13 +122,14 @@ impl Failures {
     fn of(order: &CapacityOrder, evidence: &Evidence, summary: &Summary) -> Failures {
         let mut all = Failures::default();
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
-            let of = evidence.plan.account(account);
-            if of.is_mix() {
+            let planned = evidence.plan.account(account);
+            if planned.is_mix() {
                 continue;
             }
-            let (counts, rejected) = (&job.counts, job.counts.balance.rejected());
-            let errors = counts.balance.errors().saturating_sub(counts.accepted_errors);
-            match order.limits_failures(&job.name) || order.limits_failures(of.job().name()) {
+            let balance = &job.counts.balance;
+            let errors = balance.errors().saturating_sub(job.counts.accepted_errors);
+            let rejected = balance.rejected();
+            match order.limits_failures(&job.name) || order.limits_failures(planned.job().name()) {
                 true => all.limited += errors + rejected,
                 false => {
                     all.errors += errors;

@@ -95,17 +95,19 @@ impl CapacityOrder {
 
     /// Returns true if a condition limits the failures of this job or part.
     pub(super) fn limits_failures(&self, job: &str) -> bool {
-        let limits = |it: &Condition| it.slo.metric == Metric::Failed && it.job == job;
-        self.conditions.iter().any(limits)
+        self.limited_failures().any(|name| name == job)
     }
 
     /// Returns true if a condition limits the failures of the varied job, or of a part of it: fewer
     /// requests than offered are then answered without an overload.
     pub(super) fn limits_failures_of_varied(&self) -> bool {
-        let limits = |it: &Condition| {
-            it.slo.metric == Metric::Failed && is_job_or_part(&it.job, self.vary.job())
-        };
-        self.conditions.iter().any(limits)
+        self.limited_failures().any(|name| is_job_or_part(name, self.vary.job()))
+    }
+
+    /// Returns the names of the jobs and parts whose failures a condition limits.
+    fn limited_failures(&self) -> impl Iterator<Item = &str> {
+        let limiting = self.conditions.iter().filter(|it| it.slo.metric == Metric::Failed);
+        limiting.map(|it| it.job.as_str())
     }
 
     /// Returns the time that a trial takes with this window, with its warm-up and drain.

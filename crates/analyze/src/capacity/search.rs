@@ -186,7 +186,7 @@ fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Op
 #[cfg(test)]
 mod tests {
     use super::super::result::TrialRequest;
-    use super::super::synthetic::{QUEUE, bursty, noisy, order, queue, run, trial};
+    use super::super::synthetic::{QUEUE, bursty, failed_below, noisy, order, queue, run, trial};
     use super::super::trial::{Measure, OwnLimit, Phase};
     use super::*;
     use base::Nanos;
@@ -257,9 +257,7 @@ mod tests {
     #[test]
     fn load_that_is_carried_up_to_a_rate_has_a_cliff() {
         let mut order = order();
-        let text = "failed(read) < 1%".to_owned();
-        let slo = Slo { text, metric: Metric::Failed, side: Side::Below, bound: 0.01 };
-        order.conditions[0].slo = slo;
+        order.conditions = vec![failed_below("read", 1)];
         let (capacity, _) = run(&order, |request| {
             let exceeds_capacity = request.value > 1_000.0;
             Trial { exceeds_capacity, ..trial(request, request.value, 0.0) }

@@ -20,6 +20,17 @@ pub(super) fn p99() -> Condition {
     Condition { job: "read".to_owned(), slo }
 }
 
+/// Returns the condition `failed(JOB) < N%`.
+pub(super) fn failed_below(job: &str, percent: u8) -> Condition {
+    let slo = Slo {
+        text: format!("failed({job}) < {percent}%"),
+        metric: Metric::Failed,
+        side: Side::Below,
+        bound: f64::from(percent) / 100.0,
+    };
+    Condition { job: job.to_owned(), slo }
+}
+
 /// Returns the search of the highest rate with [`p99`], from 100 requests per second.
 pub(super) fn order() -> CapacityOrder {
     CapacityOrder {

@@ -227,7 +227,7 @@ fn overloaded(terms: Terms<'_>, runs: &Sample<'_>) -> [bool; 2] {
 }
 
 /// Returns the saturated job if its load overloads the baseline or the arm.
-fn carried<'a>(terms: Terms<'a>, runs: &Sample<'_>) -> Option<&'a str> {
+fn overloading_job<'a>(terms: Terms<'a>, runs: &Sample<'_>) -> Option<&'a str> {
     terms.saturated.filter(|_| overloaded(terms, runs).contains(&true))
 }
 
@@ -243,7 +243,7 @@ pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMet
         .map(|metric| figures.resolve(metric))
         .collect();
     if declared.is_empty() {
-        declared = default_metrics(figures, carried(terms, runs));
+        declared = default_metrics(figures, overloading_job(terms, runs));
     }
     let mut distinct = Vec::new();
     for metric in declared {
@@ -254,8 +254,8 @@ pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMet
     distinct
 }
 
-fn default_metrics(figures: &RunFigures, carried: Option<&str>) -> Vec<RunMetric> {
-    let of_jobs = figures.jobs.iter().map(|job| default_metric(figures, job, carried));
+fn default_metrics(figures: &RunFigures, overloading: Option<&str>) -> Vec<RunMetric> {
+    let of_jobs = figures.jobs.iter().map(|job| default_metric(figures, job, overloading));
     let is_load = |metric: &&RunMetric| metric.quantity == Quantity::Load;
     let loads = figures.metrics.iter().map(|(metric, _)| metric).filter(is_load).cloned();
     match figures.jobs.is_empty() {
@@ -264,13 +264,15 @@ fn default_metrics(figures: &RunFigures, carried: Option<&str>) -> Vec<RunMetric
     }
 }
 
-/// Returns the throughput of a job, or its p99 if the throughput is only its rate.
-fn default_metric(figures: &RunFigures, job: &str, carried: Option<&str>) -> RunMetric {
+/// Returns the throughput of a job, or its p99 if the throughput is only its rate and this rate
+/// overloads no run.
+fn default_metric(figures: &RunFigures, job: &str, overloading: Option<&str>) -> RunMetric {
     let throughput = RunMetric::of(Quantity::Throughput, job);
     match figures.get(&throughput) {
-        Ok(_) => throughput,
-        Err(_) if carried == Some(job) => throughput,
-        Err(_) => RunMetric::of(Quantity::Response(TimeStatistic::P99), job),
+        Err(_) if overloading != Some(job) => {
+            RunMetric::of(Quantity::Response(TimeStatistic::P99), job)
+        }
+        Ok(_) | Err(_) => throughput,
     }
 }
 
@@ -289,7 +291,7 @@ fn metric_change(
     metric: RunMetric,
     alpha: f64,
 ) -> MetricChange {
-    let estimated = runs.estimate(&metric, carried(terms, runs));
+    let estimated = runs.estimate(&metric, overloading_job(terms, runs));
     let bets = terms.bets.iter().filter(|bet| {
         let resolved = runs.first().map(|figures| figures.resolve(&bet.metric));
         resolved.as_ref() == Some(&metric)

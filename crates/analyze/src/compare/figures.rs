@@ -224,9 +224,11 @@ impl RunFigures {
         })
     }
 
-    /// Returns the value of a metric as [`get`](Self::get) does; of the saturated job also the
-    /// throughput and the rows of a run that carries the whole rate, but no service times of a run
-    /// that it overloads: they may contain the queue of the server.
+    /// Returns the value of a metric for a comparison at a rate that overloads a run on purpose.
+    ///
+    /// It differs from [`get`](Self::get) for the saturated job: runs that carry the whole rate
+    /// have its throughput and rows, and runs that the rate overloads have no service times, which
+    /// may contain the queue of the server.
     ///
     /// # Errors
     /// The reason why the run does not have it.
@@ -239,12 +241,13 @@ impl RunFigures {
         let is_time = matches!(metric.quantity, Quantity::Service(_));
         match value {
             Ok(_) if is_time && self.exceeds_capacity(saturated) => Err(Missing::ExceedsCapacity),
-            Err(Missing::OfferedRate) => {
-                let carried = self.carried.iter().find(|(known, _)| *known == metric);
-                carried.map(|(_, value)| *value).ok_or(Missing::OfferedRate)
-            }
+            Err(Missing::OfferedRate) => self.carried(&metric).ok_or(Missing::OfferedRate),
             value => value,
         }
+    }
+
+    fn carried(&self, metric: &RunMetric) -> Option<f64> {
+        self.carried.iter().find(|(known, _)| known == metric).map(|(_, per_s)| *per_s)
     }
 
     /// Returns a metric with the name of the only job or table that has it; without a name if the
@@ -278,8 +281,7 @@ impl RunFigures {
 
     /// Returns the completed requests per second of a job; `None` if they were not measured.
     pub fn completed(&self, job: &str) -> Option<f64> {
-        let throughput = RunMetric::of(Quantity::Throughput, job);
-        self.carried.iter().find(|(known, _)| *known == throughput).map(|(_, rate)| *rate)
+        self.carried(&RunMetric::of(Quantity::Throughput, job))
     }
 
     /// Returns true if the load of a job exceeded the capacity.

@@ -93,15 +93,15 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Estimates the change of a metric. `carried` is the saturated job, if its load overloads a
-    /// run: its throughput is then compared in all runs.
+    /// Estimates the change of a metric. `overloading` is the saturated job, if its load overloads
+    /// a run: its throughput is then compared in all runs.
     pub(super) fn estimate(
         &self,
         metric: &RunMetric,
-        carried: Option<&str>,
+        overloading: Option<&str>,
     ) -> Result<Estimated, NotCompared> {
         let scale = metric.quantity.scale();
-        let value = |figures: &RunFigures| match carried {
+        let value = |figures: &RunFigures| match overloading {
             Some(job) => figures.get_carried(metric, job).map_err(NotCompared::Missing),
             None => figures.get(metric).map_err(NotCompared::Missing),
         };

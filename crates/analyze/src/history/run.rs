@@ -169,7 +169,7 @@ fn metrics_of<'f>(runs: impl Iterator<Item = &'f RunFigures>) -> Vec<HistoryMetr
     measured.map(|(metric, _)| HistoryMetric::Run(metric.clone())).collect()
 }
 
-/// Returns the metrics of runs behind the load that was found for them, if any.
+/// Returns the load that was found for runs, if any, and then their metrics.
 fn with_load(metrics: Vec<HistoryMetric>, found: Option<&FoundLoad>) -> Vec<HistoryMetric> {
     let load =
         found.map(|found| HistoryMetric::Search(SearchResult::Saturated, found.load.clone()));
