@@ -19,10 +19,10 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// The effect of the first Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstInterrupt {
-    /// It ends the run, as every other first signal does.
+    /// The end of the run, as of every other first signal.
     EndsRun,
-    /// It has no effect here.
-    IsOfProgram,
+    /// None.
+    Ignored,
 }
 
 /// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
@@ -34,8 +34,8 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) ->
     listen_after(FirstInterrupt::EndsRun, stop, say)
 }
 
-/// Does the same beside an observed program, except that the first Ctrl-C is left to the program:
-/// the terminal sends it there as well, and the program's end is waited for.
+/// Handles the same signals as [`listen`] beside an observed program, and ignores the first Ctrl-C:
+/// the terminal sends it to the program too, and the observation ends with the program.
 ///
 /// # Errors
 /// As [`listen`].
@@ -43,7 +43,7 @@ pub(crate) fn listen_beside_program(
     stop: Stop,
     say: impl Fn(Interruption) + Send + 'static,
 ) -> io::Result<()> {
-    listen_after(FirstInterrupt::IsOfProgram, stop, say)
+    listen_after(FirstInterrupt::Ignored, stop, say)
 }
 
 fn listen_after(
@@ -57,9 +57,9 @@ fn listen_after(
     }
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut before = 0;
-        let mut is_of_program = first == FirstInterrupt::IsOfProgram;
+        let mut ignores_interrupt = first == FirstInterrupt::Ignored;
         for signal in signals.forever() {
-            if signal == SIGINT && std::mem::take(&mut is_of_program) {
+            if signal == SIGINT && std::mem::take(&mut ignores_interrupt) {
                 continue;
             }
             // The loss of a terminal may be signalled twice, by the kernel and by its shell.

@@ -210,8 +210,8 @@ fn check_limits(
     limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures, saturated))
 }
 
-/// Refuses a limit on a metric that a run does not have. The throughput of a saturated job is no
-/// rate that the file asks for: an arm may carry less.
+/// Refuses a limit on a metric that a run does not have, or on an offered rate. The throughput of a
+/// saturated job may be limited: an arm may complete less than the offered rate.
 fn check_limit(
     metric: &RunMetric,
     figures: &RunFigures,
@@ -241,7 +241,7 @@ fn check_limit(
             Err(Complaint::new(sentence).help(format!("name one: `{quantity}({first})`")))
         }
         _ if figures.get(metric) == Err(Missing::OfferedRate)
-            && !is_carried(&figures.resolve(metric), saturated) =>
+            && !is_of_saturated_job(&figures.resolve(metric), saturated) =>
         {
             let sentence = format!("--fail-on: `{metric}` is the rate that the file asks for");
             Err(Complaint::new(sentence).help("limit a response time, such as `response.p99`"))
@@ -251,7 +251,7 @@ fn check_limit(
 }
 
 /// Returns true for a metric of the saturated job, or of a part of it.
-fn is_carried(metric: &RunMetric, saturated: Option<&str>) -> bool {
+fn is_of_saturated_job(metric: &RunMetric, saturated: Option<&str>) -> bool {
     metric.of.as_deref().zip(saturated).is_some_and(|(of, job)| is_job_or_part(of, job))
 }
 

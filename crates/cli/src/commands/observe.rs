@@ -135,11 +135,12 @@ fn holds_secret(word: &str) -> bool {
 }
 
 /// Options of curl with a user and a password in the same word.
-const USERS: [&str; 2] = ["--user=", "-u"];
+const USER_OPTIONS: [&str; 2] = ["--user=", "-u"];
 
-/// Returns the option and the user of such a word, up to the password.
+/// Returns the part of a word before its password: `-uann` of `-uann:geheim`; `None` if the word
+/// has none of the [`USER_OPTIONS`] or no password.
 fn user_before_password(word: &str) -> Option<&str> {
-    let option = USERS.iter().find(|option| word.starts_with(**option))?;
+    let option = USER_OPTIONS.iter().find(|option| word.starts_with(**option))?;
     let colon = word[option.len()..].find(':')?;
     Some(&word[..option.len() + colon])
 }

@@ -89,7 +89,7 @@ fn signals_end_the_observation_and_not_the_program() {
     assert_eq!(ran.json()["run"]["ended"], "interrupted");
     let text = place.assay(&["report", "r.assay"]).expect(0).said();
     assert!(text.contains("it went on"), "{text}");
-    // Its output was read to the end.
+    // The program has stderr open, which was read to its end.
     assert_eq!(std::fs::read_to_string(place.at("out.txt")).unwrap(), "done\n");
 }
 

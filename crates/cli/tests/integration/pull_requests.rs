@@ -225,7 +225,7 @@ fn file_of_test_cases_is_checked_before_the_runs() {
     place.assay(&line).refuses(&["`r.xml` of --junit exists"]);
     let line = ["run", "read.ini", "--virtual", "--out", "x", "--junit", "x"];
     place.assay(&line).refuses(&["`x` is both the record and the file of --junit"]);
-    // The folder exists, and nobody can create a file in it.
+    // The folder exists, but no file can be created in it.
     let line = ["run", "slower.ini", "--virtual", "--out", "x", "--junit", "/proc/r.xml"];
     place.assay(&line).refuses(&["cannot write `/proc/r.xml`"]);
     let line = ["run", "slower.ini", "--virtual", "--out", "x", "--junit", "new.xml"];

@@ -539,15 +539,16 @@ impl TrialView {
             Cell::from(phase),
             Cell::formatted(number::span(window), window.as_secs_f64(), "s"),
             Cell::from(self.outcome.name()),
-            Cell::from(self.reason(&view.order)).with_data(self.data(&view.order)),
+            Cell::from(self.reason(&view.order)).with_data(self.reason_data(&view.order)),
         ]
     }
 
     /// Returns the reason, and the measure of each condition, for machines.
-    fn data(&self, order: &CapacityOrder) -> Vec<Datum> {
+    fn reason_data(&self, order: &CapacityOrder) -> Vec<Datum> {
         let reason = Datum::text("", self.reason(order));
         let conditions = order.conditions.iter().zip(&self.trial.measures);
-        let measures = conditions.filter_map(|(condition, measure)| plain(condition, *measure));
+        let measures =
+            conditions.filter_map(|(condition, measure)| measure_data(condition, *measure));
         [reason].into_iter().chain(measures).collect()
     }
 
@@ -613,7 +614,7 @@ pub(super) fn counted_ones(condition: &Condition) -> String {
 }
 
 /// Returns the measure of a condition for machines; `None` if nothing was measured.
-fn plain(condition: &Condition, measure: Measure) -> Option<Datum> {
+fn measure_data(condition: &Condition, measure: Measure) -> Option<Datum> {
     let (value, unit) = match (measure, condition.slo.metric) {
         (Measure::Count(counted), _) => {
             let name = format!("share against {condition}");

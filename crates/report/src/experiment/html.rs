@@ -206,7 +206,7 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
-    // Each table is a file of its own name.
+    // Each table is saved as a file: equal names would collide.
     let of_arm = match arms.len() {
         0..=2 => String::new(),
         _ => format!(

@@ -37,7 +37,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
         answer.extend(view.sweep_answers());
         answer.extend(view.load_sentence());
-        answer.extend(view.carried_sentences());
+        answer.extend(view.overload_sentences());
     }
     let mut compared = view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all));
     compared.extend(at_points(view));

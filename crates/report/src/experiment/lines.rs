@@ -48,7 +48,7 @@ pub fn answers(view: &ExperimentView) -> Vec<String> {
         (None, None) if view.sweep.is_some() => view.sweep_answers(),
         (None, None) => {
             let changes = view.declared().map(|(arm, change)| view.sentence(arm, change));
-            changes.chain(view.load_sentence()).chain(view.carried_sentences()).collect()
+            changes.chain(view.load_sentence()).chain(view.overload_sentences()).collect()
         }
     }
 }
@@ -97,12 +97,10 @@ impl ExperimentView {
     }
 
     /// Returns the sentences about arms that the load of a search for saturation overloads.
-    pub(super) fn carried_sentences(&self) -> impl Iterator<Item = String> {
-        let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
-        let arms = complete.flat_map(|comparison| &comparison.arms);
-        arms.filter_map(|arm| {
+    pub(super) fn overload_sentences(&self) -> impl Iterator<Item = String> {
+        self.compared().filter_map(|arm| {
             let names = [arm.baseline, arm.arm].map(|of| self.arms[of.index()].name.as_str());
-            self.saturation.as_ref()?.carried(names, arm.overloaded)
+            self.saturation.as_ref()?.overload(names, arm.overloaded)
         })
     }
 

@@ -2,13 +2,12 @@
 //! an arm, and the pairs behind the first one.
 
 use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder};
-use base::units::grouped;
 use workload::question::{Quantity, Scale};
 
 use super::cells::change_cell;
 use super::view::ArmView;
 use super::{lines, sentence, shown_changes};
-use crate::page::{Align, Cell, Datum, FRACTION, Table};
+use crate::page::{self, Align, Cell, Datum, FRACTION, Table};
 
 /// Title of the column of intervals.
 pub(super) const INTERVAL: &str = "interval";
@@ -117,7 +116,7 @@ pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: Metric
     let range = change.compared.as_ref().ok().and_then(|compared| compared.interval);
     let short_interval =
         range.and_then(|it| sentence::short_range(it, change.metric.quantity.scale()));
-    let [baseline_data, own_data, size_data, interval_data] = data(change);
+    let [baseline_data, own_data, size_data, interval_data] = value_data(change);
     [
         Cell::abbreviated(metric, short_metric).with_data(name_data(change)),
         Cell::abbreviated(baseline, short_baseline).with_data(baseline_data),
@@ -136,7 +135,7 @@ fn name_data(change: &MetricChange) -> [Datum; 2] {
 
 /// Returns both values of a metric, the change and the ends of its interval for machines; nothing
 /// if it is not compared.
-fn data(change: &MetricChange) -> [Vec<Datum>; 4] {
+fn value_data(change: &MetricChange) -> [Vec<Datum>; 4] {
     let Ok(compared) = &change.compared else { return Default::default() };
     let unit = unit_of(change.metric.quantity);
     let [baseline, own] = sentence::means(compared, &change.metric);
@@ -245,7 +244,7 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
             PairOrder::ArmFirst => &names[1],
         };
         let (first, second) = (value(pair.baseline), value(pair.arm));
-        let number = Cell::formatted(grouped(number), number as f64, "");
+        let number = Cell::from(page::Quantity::Count(number));
         let difference = change_cell(difference(pair, quantity.scale()), quantity.scale());
         table.row([number, first, second, difference, Cell::from(name.as_str())]);
     }

@@ -133,7 +133,7 @@ impl SaturationView {
 
     /// Returns the sentence about a baseline and an arm that this load overloads on purpose; `None`
     /// if both keep up with it.
-    pub(super) fn carried(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
+    pub(super) fn overload(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
         let (vary, found, [baseline, arm]) = (&self.question.vary, self.found()?, names);
         let load = format!("{vary} = {}", self.value(found.value));
         let one = |slow: &str, fast: &str| {
@@ -347,17 +347,17 @@ mod tests {
     #[test]
     fn arms_that_the_load_overloads_are_named() {
         let search = search(GAIN, SaturationKind::Overloaded, 0.4);
-        let carried = |overloaded| search.carried(["old", "new"], overloaded).unwrap_or_default();
-        assert_eq!(carried([false, false]), "");
+        let sentence = |overloaded| search.overload(["old", "new"], overloaded).unwrap_or_default();
+        assert_eq!(sentence([false, false]), "");
         assert_eq!(
-            carried([false, true]),
+            sentence([false, true]),
             "At concurrency(read) = 16, new is overloaded on purpose, and old keeps up and may \
              carry more: throughput(read) is what each of them answers"
         );
         let first = "At concurrency(read) = 16, old is overloaded on purpose, and new keeps up";
-        assert!(carried([true, false]).starts_with(first), "{}", carried([true, false]));
+        assert!(sentence([true, false]).starts_with(first), "{}", sentence([true, false]));
         assert_eq!(
-            carried([true, true]),
+            sentence([true, true]),
             "At concurrency(read) = 16, old and new are overloaded on purpose: throughput(read) \
              is what each of them answers"
         );

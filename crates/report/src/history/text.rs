@@ -99,8 +99,8 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
     lines
 }
 
-/// Returns the labels of the records in the order of time, those of neighbours together; `None` if
-/// no record has one.
+/// Returns the labels of the records in the order of time, with equal adjacent ones counted
+/// together; `None` if no record has one.
 fn labels(series: &SeriesView) -> Option<Line> {
     series.records.iter().find(|record| record.label.is_some())?;
     let mut groups: Vec<(&str, u64)> = Vec::new();

@@ -68,7 +68,8 @@ fn names_unit(title: &str, unit: &str) -> bool {
     title == unit || (unit == "1/s" && title.ends_with("/s"))
 }
 
-/// Returns the title of a column. If others have the same, the last different one stands before it.
+/// Returns the title of a column. A repeated title begins with the nearest different one on its
+/// left: `p99 95 %`.
 fn title(table: &Table, place: usize) -> String {
     let title = |place: usize| table.columns[place].title.as_ref();
     let own = title(place);

@@ -56,8 +56,8 @@ impl Datum {
         }
     }
 
-    /// Formats the value: a number with a decimal point, all digits and no exponent. A number that
-    /// does not exist is empty.
+    /// Formats the value: a number with a decimal point, all digits and no exponent. NaN is
+    /// empty.
     pub fn plain(&self) -> String {
         match &self.value {
             Plain::Text(text) => text.trim().to_owned(),

@@ -82,7 +82,7 @@ pub enum Cell {
         /// Mark behind it, which a legend explains; may be empty.
         mark: &'static str,
     },
-    /// A cell that was made of numbers, with these for machines.
+    /// A cell with separate values for machines.
     WithData {
         /// The cell for people.
         shown: Box<Cell>,
@@ -116,7 +116,7 @@ impl Cell {
         }
     }
 
-    /// Creates a number that is formatted in its own way.
+    /// Creates a cell with this text for people, and the number with its unit for machines.
     pub(crate) fn formatted(text: String, number: f64, unit: &'static str) -> Cell {
         Cell::Text(text).with_data([Datum::number("", number, unit)])
     }
@@ -128,7 +128,7 @@ impl Cell {
 
     /// Returns the values for machines; none if the number is missing.
     pub fn data(&self) -> Vec<Datum> {
-        let number = |name: &'static str, quantity: &Quantity| {
+        let number = |name: &'static str, quantity: Quantity| {
             Datum::number(name, quantity.value(), quantity.unit())
         };
         match self {
@@ -136,13 +136,14 @@ impl Cell {
             Cell::Text(text) | Cell::Abbreviated { full: text, .. } => {
                 vec![Datum::text("", text.as_str())]
             }
-            Cell::Number(quantity) => vec![number("", quantity)],
+            Cell::Number(quantity) => vec![number("", *quantity)],
             Cell::Part { part, of } => {
-                vec![number("", &Quantity::Count(*part)), number("planned", &Quantity::Count(*of))]
+                vec![number("", Quantity::Count(*part)), number("planned", Quantity::Count(*of))]
             }
             Cell::Interval { low, high, mark } => {
                 let mark = (!mark.is_empty()).then(|| Datum::text("mark", *mark));
-                [number("from", low), number("to", high)].into_iter().chain(mark).collect()
+                let ends = Datum::interval([low.value(), high.value()], low.unit());
+                ends.into_iter().chain(mark).collect()
             }
             Cell::WithData { data, .. } => data.clone(),
         }

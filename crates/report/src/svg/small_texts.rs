@@ -1,5 +1,5 @@
-//! The places of small texts: above or below their points, and never over each other. A text that
-//! would touch another one of its height is in a further row.
+//! The places of small texts: above or below their points. A text that would touch another one next
+//! to a point of the same height moves to a row farther from its point.
 
 use super::measure::{cut, width};
 use crate::figure::{Figure, Ink, Mark, Point};
@@ -8,7 +8,7 @@ use crate::figure::{Figure, Ink, Mark, Point};
 pub(super) const SMALL: f64 = 10.0;
 
 /// Distance of the rows of small texts, in pixels.
-pub(super) const ROW: f64 = 11.0;
+const ROW: f64 = 11.0;
 
 /// Least distance of two texts in a row, in pixels.
 const GAP: f64 = 6.0;
@@ -22,7 +22,7 @@ const BELOW: f64 = 20.0;
 pub(super) struct SmallText {
     /// Left end, in pixels.
     pub(super) left: f64,
-    /// Number of texts between it and its point.
+    /// Number of rows between it and its point.
     pub(super) row: usize,
     /// The text, cut to the width of the plot.
     pub(super) text: String,
