@@ -223,11 +223,16 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
 /// Returns the result of an experiment on the server of a test, whose user has all rights.
 fn run_on(server: &Server, arms: &str) -> (Place, CommandResult) {
     let place = place(SQLITE, arms);
+    let ran = run_there(&place, server);
+    (place, ran)
+}
+
+/// Runs the experiment of a folder on the server of a test.
+fn run_there(place: &Place, server: &Server) -> CommandResult {
     let url = server.url().to_string();
     let line = ["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url];
     let mut command = place.command(&line);
-    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
-    (place, ran)
+    CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
 }
 
 #[test]
@@ -312,6 +317,22 @@ fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
     assert!(ran.said().contains(&reason), "{}", ran.stdout);
     let tuned = values(&place, "select cast(count(*) as text) from run where arm = 'tuned'");
     assert!(["1", "2"].contains(&tuned[0].as_str()), "{tuned:?}");
+}
+
+/// Each arm has the difference of the point as well.
+#[test]
+fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
+    let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let place = Place::new();
+    place.write("read.ini", SQLITE);
+    let statement = "alter database assay set work_mem = '64MB'";
+    let file = "[question]\nask = ?\nworkload = read.ini\n[sweep]\nvary = concurrency(read): 1, 2\n\
+                repeats = 6\n[arm plain]\n[arm tuned]\n";
+    place.write("e.ini", format!("{file}before = {statement}\n"));
+    let ran = run_there(&place, &server);
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    let reason = format!("`before = {statement}` is not in effect: the server has the same value");
+    assert!(ran.said().contains(&reason), "{}", ran.stdout);
 }
 
 #[test]

@@ -471,12 +471,18 @@ impl<'a> ExperimentServers<'a> {
     /// Ends the experiment before a run of a baseline without differences on whose server the
     /// settings of another arm are in effect: both arms would be the same.
     fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
-        if is_simulated(self.arm_point(id)) || !self.arm_point(id).differences.is_empty() {
+        let experiment = &self.order.experiment;
+        let baseline = self.arm_point(id);
+        // Without the difference of the point, which all arms have.
+        let of_file = |arm: &Arm| experiment.arms.iter().find(|one| one.name == arm.name);
+        let is_plain = of_file(baseline).is_some_and(|arm| arm.differences.is_empty());
+        if is_simulated(baseline) || !is_plain {
             return Ok(());
         }
-        for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
+        for (index, arm) in experiment.arm_points().iter().enumerate() {
             let is_here = self.servers.data_of(ArmPointId(index)) == self.servers.data_of(id);
-            if !is_here || !arm.has_only_statements() {
+            let is_same_point = arm.point == baseline.point;
+            if !is_here || !is_same_point || !of_file(arm).is_some_and(Arm::has_only_statements) {
                 continue;
             }
             let found = before_settings::left_over(arm, self.inspected_server(id));
