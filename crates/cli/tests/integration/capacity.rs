@@ -337,7 +337,7 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
 /// A calibration says that no thread makes more than a thousand requests per second.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
-    let place = place(&at("sim:null").replace("highest = 2k", "trial = 100ms\nbudget = 30s"));
+    let place = place(&at("sim:null").replace("highest = 2k", "trial = 100ms\nbudget = 1m"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
