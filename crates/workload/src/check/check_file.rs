@@ -7,12 +7,13 @@ use base::{Diagnostic, Seed, Severity, TargetKind};
 use super::applied;
 use super::checker::Checker;
 use super::kind::Kind;
+use super::name::bracketed;
 use super::overrides::Overrides;
 use super::parameter_uses::ParameterUses;
 use super::role::Membership;
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Hidden, Observe, Plan};
+use crate::plan::{Hidden, Job, Observe, Plan, is_job_or_part};
 use crate::read::File;
 use crate::sink::Sink;
 use crate::wording;
@@ -122,7 +123,7 @@ impl<'f> Checker<'f> {
             self.thresholds(section, &mut plan);
         }
         plan.targets = std::mem::take(&mut self.targets);
-        self.reject_duplicate_part_names(&plan);
+        self.reject_names_of_parts(&plan);
         self.reject_empty_file(&plan);
         self.warn_of_unused_targets(&plan);
         plan
@@ -144,17 +145,20 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a job that has the same name as a part of a mix.
-    fn reject_duplicate_part_names(&mut self, plan: &Plan) {
-        for part in plan.jobs.iter().flat_map(|job| &job.parts) {
-            let same = plan.jobs.iter().find(|job| job.name() == part.name);
-            if let Some(other) = same {
-                let message = format!("[{}] is also the name of a part of a mix", other.name());
-                self.sink.error(|| {
-                    Diagnostic::error(other.requests.span, message)
-                        .help("give the section another name")
-                });
-            }
+    /// Reports jobs with the name that a part of another job has, or would have if it were a mix:
+    /// records and metrics could not tell them apart.
+    fn reject_names_of_parts(&mut self, plan: &Plan) {
+        for job in &plan.jobs {
+            let is_whole = |other: &&Job| {
+                other.name() != job.name() && is_job_or_part(job.name(), other.name())
+            };
+            let Some(whole) = plan.jobs.iter().find(is_whole) else { continue };
+            self.sink.error(|| {
+                let [part, whole] = [job, whole].map(|it| bracketed(it.name()));
+                let message = format!("{part} has the name of a part of {whole}");
+                Diagnostic::error(job.requests.span, message)
+                    .help("give the section another name, without the slash")
+            });
         }
     }
 

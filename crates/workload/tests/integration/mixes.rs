@@ -83,7 +83,12 @@ fn parts_have_statements_and_names_of_their_own() {
     refused(log, "[l] has the times of its log");
     refused("[m]\nmix = c\n[c]\ncommand = true\n", "[c] runs a program");
     let same = "[m]\nmix = a\n[a]\nquery = x\n[m/a]\nquery = y\n";
-    refused(same, "[m/a] is also the name of a part of a mix");
+    refused(same, "[m/a] has the name of a part of [m]");
+    // Also beside a plain job: metrics, and conditions of a capacity search, are judged by names.
+    let plain = "[read]\nquery = x\n[read/x]\nquery = y\n";
+    refused(plain, "[read/x] has the name of a part of [read]");
+    let plan = plan("[read/x]\nquery = y\n[reads]\nquery = x\n");
+    assert_eq!(plan.jobs.len(), 2);
 }
 
 #[test]
