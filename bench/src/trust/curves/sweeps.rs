@@ -5,7 +5,7 @@ use std::error::Error;
 use analyze::compare::RunFigures;
 use analyze::curve::{ALPHA, CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
 use analyze::summarize;
-use workload::question::{BestRule, Direction, Quantity, RunMetric};
+use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric};
 
 use crate::trust::comparison::ComparisonRate;
 use crate::trust::{plan, simulated};
@@ -170,7 +170,7 @@ pub(super) fn best_points(number: u32) -> Result<BestRates, Box<dyn Error>> {
         truth(point) < 0.5 * truth(BEST)
     };
     let found = sweeps(SWEPT, number, |runs| {
-        let found = best(&points(&runs), &rule, ALPHA);
+        let found = best(&points(&runs), &rule, &Deltas::default(), ALPHA);
         let has_best_mean = found.best == Some(BEST);
         let is_named = has_best_mean || found.not_worse().any(|point| point == BEST);
         Ok([is_named, has_best_mean, found.not_worse().any(is_far)])

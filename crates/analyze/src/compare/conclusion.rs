@@ -89,13 +89,12 @@ pub(super) fn pairs_to_conclude(paired: &Paired, delta: f64, alpha: f64) -> Opti
     let inner = if change < 0.0 { -delta } else { delta };
     let mut needed = Vec::new();
     if change.abs() > delta {
-        needed.extend(paired.pairs_to_clear(&[inner], alpha));
+        needed.extend(paired.more_pairs_to_clear(&[inner], alpha));
     }
     if change.abs() < 2.0 * delta {
-        needed.extend(paired.pairs_to_clear(&[-2.0 * delta, 2.0 * delta], alpha));
+        needed.extend(paired.more_pairs_to_clear(&[-2.0 * delta, 2.0 * delta], alpha));
     }
-    let total = needed.into_iter().min()?;
-    Some(total.saturating_sub(paired.pairs()).max(1))
+    needed.into_iter().min()
 }
 
 #[cfg(test)]

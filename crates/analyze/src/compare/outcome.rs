@@ -31,8 +31,7 @@ pub fn judge_bet(range: ChangeRange, paired: &Paired, alpha: f64) -> BetOutcome 
     if high < range.low() || low > range.high() {
         return BetOutcome::Failed;
     }
-    let total = paired.pairs_to_clear(&[range.low(), range.high()], alpha);
-    let more_pairs = total.map(|total| total.saturating_sub(paired.pairs()).max(1));
+    let more_pairs = paired.more_pairs_to_clear(&[range.low(), range.high()], alpha);
     BetOutcome::Undecided { more_pairs }
 }
 

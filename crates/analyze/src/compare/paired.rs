@@ -164,10 +164,15 @@ impl Paired {
         outer(median(means.collect()), self.scale)
     }
 
-    /// Returns the number of pairs that an interval needs to lie on one side of all these changes,
-    /// or between them, if the estimate and the spread stay as they are; at least the number of
-    /// pairs now, and `None` beyond 10,000.
-    pub(super) fn pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
+    /// Returns the number of further pairs that an interval needs to lie on one side of all these
+    /// changes, or between them, if the estimate and the spread stay as they are; at least 1, and
+    /// `None` beyond 10,000 pairs in all.
+    pub(crate) fn more_pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
+        let all = self.pairs_to_clear(bounds, alpha)?;
+        Some(all.saturating_sub(self.pairs()).max(1))
+    }
+
+    fn pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
         let distance = |bound: &f64| (self.estimate - back(*bound, self.scale)).abs();
         let clearance = bounds.iter().map(distance).fold(f64::INFINITY, f64::min);
         let parameters = self.differences.len() as f64 - self.freedom;

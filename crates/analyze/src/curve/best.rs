@@ -3,7 +3,8 @@
 //! The best point is the one with the best mean, which is a choice by the data: another point may
 //! be better in truth. Each other point is therefore compared with it, by the pairs of their runs
 //! in the same repeats (Student's t on differences of logarithms), and is worse only if the
-//! interval of the change lies on the worse side.
+//! interval of the change lies on the worse side. A point whose mean is worse by more than the
+//! smallest change that matters, but whose interval is too wide to show it, is undecided.
 //!
 //! Bonferroni's correction divides the error probability by the number of other points. The truly
 //! best point is called worse only if some point is significantly better than it, although none is
@@ -15,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use workload::question::{BestRule, Direction};
+use workload::question::{BestRule, Deltas, Direction};
 
 use super::point::{CurvePoint, Unusable};
 use crate::compare::{ChangeInterval, OrderModel, Pair, PairOrder, Paired, RepetitionOutcome};
@@ -50,8 +51,16 @@ pub struct OtherPoint {
 pub enum Ranking {
     /// Significantly worse.
     Worse,
-    /// Not significantly worse, or equal in every common repeat.
+    /// Not significantly worse, and the difference of the means does not matter; or equal in every
+    /// common repeat.
     NotWorse,
+    /// Not significantly worse, although the difference of the means matters: the runs scatter too
+    /// much.
+    Undecided {
+        /// Number of further repeats that would show the difference; `None` if no realistic number
+        /// would.
+        more_repeats: Option<u32>,
+    },
     /// Nothing is claimed: fewer than two common repeats, or another value without scatter.
     Unproven,
 }
@@ -96,8 +105,8 @@ pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
 }
 
 /// Returns the best point by a rule, with the other points' standings at an error probability of
-/// `alpha` over all of them.
-pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, alpha: f64) -> BestPoint {
+/// `alpha` over all of them. `deltas` are the smallest changes that matter.
+pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, deltas: &Deltas, alpha: f64) -> BestPoint {
     let mut usable = Vec::new();
     let mut unusable = Vec::new();
     for (index, point) in points.iter().enumerate() {
@@ -111,7 +120,8 @@ pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, alpha: f64) -> BestPoint
     };
     let others = usable.iter().filter(|other| other.point != best.point);
     let comparisons = (usable.len() - 1).max(1) as f64;
-    let others = others.map(|other| compare(rule, best, other, alpha / comparisons)).collect();
+    let claim = Claim { delta: deltas.of(&rule.metric), alpha: alpha / comparisons };
+    let others = others.map(|other| compare(rule, best, other, claim)).collect();
     BestPoint { best: Some(best.point), others, unusable }
 }
 
@@ -139,28 +149,45 @@ fn better_of<'a>(rule: &BestRule, first: &'a Candidate, second: &'a Candidate) -
     }
 }
 
-fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, alpha: f64) -> OtherPoint {
+/// The terms of a comparison with the best point.
+#[derive(Clone, Copy)]
+struct Claim {
+    /// Smallest change that matters.
+    delta: f64,
+    /// Error probability.
+    alpha: f64,
+}
+
+fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -> OtherPoint {
     let differences = differences(best, other);
     let paired = pair(&differences);
     let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
     let outer = |difference| crate::compare::outer(difference, rule.metric.quantity.scale());
+    let change = (!differences.is_empty()).then(|| outer(mean()));
     let interval = paired
-        .and_then(|paired| paired.interval(alpha))
+        .as_ref()
+        .and_then(|paired| paired.interval(claim.alpha))
         .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
     let is_equal = !differences.is_empty() && differences.iter().all(|it| *it == 0.0);
-    let standing = match (interval, rule.better) {
-        (None, _) if is_equal => Ranking::NotWorse,
-        (None, _) => Ranking::Unproven,
-        (Some(interval), Direction::Higher) if interval.high < 0.0 => Ranking::Worse,
-        (Some(interval), Direction::Lower) if interval.low > 0.0 => Ranking::Worse,
-        (Some(_), Direction::Higher | Direction::Lower) => Ranking::NotWorse,
+    let more = |paired: &Paired| paired.more_pairs_to_clear(&[0.0], claim.alpha);
+    let standing = match change.zip(interval) {
+        None if is_equal => Ranking::NotWorse,
+        None => Ranking::Unproven,
+        Some((change, interval)) => {
+            let [loss, least_loss] = match rule.better {
+                Direction::Higher => [-change, -interval.high],
+                Direction::Lower => [change, interval.low],
+            };
+            match (least_loss > 0.0, loss > claim.delta) {
+                (true, _) => Ranking::Worse,
+                (false, true) => {
+                    Ranking::Undecided { more_repeats: paired.as_ref().and_then(more) }
+                }
+                (false, false) => Ranking::NotWorse,
+            }
+        }
     };
-    OtherPoint {
-        point: other.point,
-        change: (!differences.is_empty()).then(|| outer(mean())),
-        interval,
-        standing,
-    }
+    OtherPoint { point: other.point, change, interval, standing }
 }
 
 /// Returns the differences of the other point to the best one in their common repeats.
@@ -204,7 +231,8 @@ mod tests {
     }
 
     fn judged(runs: &[(&str, Vec<RunFigures>)], better: Direction, text: &str) -> BestPoint {
-        best(&points(runs), &BestRule { better, metric: metric(text) }, 0.05)
+        let rule = BestRule { better, metric: metric(text) };
+        best(&points(runs), &rule, &Deltas::default(), 0.05)
     }
 
     #[test]
@@ -218,6 +246,23 @@ mod tests {
             assert!(matches!(found.best, Some(2 | 3)), "{found:?}");
             assert_eq!(standings, [Ranking::Worse, Ranking::Worse, Ranking::NotWorse]);
             assert_eq!(found.not_worse().count(), 1, "{found:?}");
+            assert!(found.is_tested());
+        }
+    }
+
+    /// Half of the throughput, in runs that scatter by more.
+    #[test]
+    fn point_that_seems_worse_in_strong_noise_is_undecided() {
+        let of = |throughputs: [f64; 3]| throughputs.map(|it| figures(it, 1e4 / it)).to_vec();
+        let runs = [("1", of([300.0, 700.0, 600.0])), ("2", of([1_000.0, 500.0, 1_500.0]))];
+        for (better, text) in
+            [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
+        {
+            let found = judged(&runs, better, text);
+            let standing = found.others[0].standing;
+            // The differences have a mean of 0.595 and scatter by 0.819.
+            assert_eq!(standing, Ranking::Undecided { more_repeats: Some(7) }, "{text}");
+            assert_eq!((found.best, found.not_worse().count()), (Some(1), 1));
             assert!(found.is_tested());
         }
     }

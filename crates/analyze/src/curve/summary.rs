@@ -1,6 +1,6 @@
 //! The summary of a sweep: for each arm its points, the best one, and the models that they support.
 
-use workload::question::{BestRule, CpuOwner, Quantity, RunMetric, TimeStatistic};
+use workload::question::{BestRule, CpuOwner, Deltas, Quantity, RunMetric, TimeStatistic};
 
 use super::best::{BestPoint, best};
 use super::point::{ALPHA, CurvePoint, CurveRun, PointMean, Unusable};
@@ -114,13 +114,14 @@ impl JobAtPoint {
 }
 
 impl ArmCurve {
-    /// Summarizes the runs of one arm; `values` are the points with their values as numbers.
+    /// Summarizes the runs of one arm; `values` are the points with their values as numbers, and
+    /// the rule has the smallest changes that matter.
     pub fn of(
         arm: ArmId,
         values: &[(String, Option<f64>)],
         runs: &[SweepRun<'_>],
         varied: &Varied,
-        rule: Option<&BestRule>,
+        rule: Option<(&BestRule, &Deltas)>,
     ) -> ArmCurve {
         let mut points: Vec<CurvePoint<'_>> = values
             .iter()
@@ -135,9 +136,9 @@ impl ArmCurve {
         let (usl, model) = models(&points, varied);
         ArmCurve {
             points: points.iter().map(summary).collect(),
-            best: rule.map(|rule| best(&points, rule, ALPHA)),
+            best: rule.map(|(rule, deltas)| best(&points, rule, deltas, ALPHA)),
             judged: match rule {
-                Some(rule) => points.iter().map(|it| it.mean(&rule.metric, ALPHA)).collect(),
+                Some((rule, _)) => points.iter().map(|it| it.mean(&rule.metric, ALPHA)).collect(),
                 None => Vec::new(),
             },
             usl,
@@ -278,7 +279,8 @@ mod tests {
         };
         let runs: Vec<SweepRun<'_>> = all.iter().enumerate().map(run).collect();
         let rule = BestRule { better: Direction::Higher, metric: metric("throughput(read)") };
-        ArmCurve::of(ArmId::BASELINE, &values, &runs, varied, Some(&rule))
+        let rule = Some((&rule, &Deltas::default()));
+        ArmCurve::of(ArmId::BASELINE, &values, &runs, varied, rule)
     }
 
     fn invalid(figures: RunFigures, kind: CheckKind) -> RunFigures {

@@ -31,7 +31,8 @@ impl ExperimentResults {
             })
             .collect();
         let runs: Vec<SweepRun<'_>> = counted.iter().map(sweep_run).collect();
-        let (varied, rule) = (varied(sweep), sweep.best.as_ref());
+        let varied = varied(sweep);
+        let rule = sweep.best.as_ref().map(|rule| (rule, &design.deltas));
         let curve = |arm| ArmCurve::of(arm, &values, &runs, &varied, rule);
         let looks = LookPlan::Fixed(sweep.repeats);
         let at_point = |point| {

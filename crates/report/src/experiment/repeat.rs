@@ -2,7 +2,7 @@
 
 use analyze::capacity::repeat_capacity;
 use analyze::compare::{Compared, MetricChange, Repetition, repeat};
-use analyze::curve::{ArmCurve, repeat_best};
+use analyze::curve::{ArmCurve, OtherPoint, Ranking, repeat_best};
 use workload::question::RunMetric;
 
 use super::capacity::CapacityView;
@@ -68,15 +68,26 @@ fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedB
     compared.collect()
 }
 
-/// Returns the values of the best point and of the points that may be as good.
+/// Returns the values of the best point and of the points that may be as good: `16 (or 32;
+/// undecided 1, 2)`.
 fn in_words(curve: &ArmCurve) -> String {
     let value = |point: usize| curve.points[point].value.as_str();
-    let Some(best) = &curve.best else { return "none".to_owned() };
-    let others: Vec<&str> = best.not_worse().map(value).collect();
-    match (best.best.map(value), others.is_empty()) {
-        (None, _) => "none".to_owned(),
-        (Some(best), true) => best.to_owned(),
-        (Some(best), false) => format!("{best} (or {})", others.join(", ")),
+    let Some((found, best)) = curve.best.as_ref().and_then(|found| Some((found, found.best?)))
+    else {
+        return "none".to_owned();
+    };
+    let others = found.others.iter().filter(|other| other.standing != Ranking::Worse);
+    let (undecided, ties): (Vec<&OtherPoint>, Vec<&OtherPoint>) =
+        others.partition(|other| matches!(other.standing, Ranking::Undecided { .. }));
+    let named = |word: &str, points: &[&OtherPoint]| {
+        let values: Vec<&str> = points.iter().map(|other| value(other.point)).collect();
+        (!values.is_empty()).then(|| format!("{word} {}", values.join(", ")))
+    };
+    let others: Vec<String> =
+        [named("or", &ties), named("undecided", &undecided)].into_iter().flatten().collect();
+    match others.is_empty() {
+        true => value(best).to_owned(),
+        false => format!("{} ({})", value(best), others.join("; ")),
     }
 }
 
@@ -105,7 +116,7 @@ mod tests {
     use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
     use workload::question::Saturated;
 
-    use super::super::fixtures::{comparison, experiment, search};
+    use super::super::fixtures::{self, comparison, experiment, search};
     use super::super::saturation::SaturationView;
     use super::*;
 
@@ -126,6 +137,22 @@ mod tests {
         let of_metric = view.metrics[0].outcome();
         assert_eq!((view.outcome(), of_metric), (outcome, outcome), "{view:?}");
         assert_eq!(view.lines().last().map(String::as_str), Some(line));
+    }
+
+    #[test]
+    fn values_beside_the_best_one_are_ties_or_undecided() {
+        let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 880.0, 4.0)];
+        let mut curve = fixtures::sweep(&points, 1).curves.remove(0);
+        let mut check = |standings: [Ranking; 2], expected: &str| {
+            let others = &mut curve.best.as_mut().unwrap().others;
+            others.iter_mut().zip(standings).for_each(|(other, it)| other.standing = it);
+            assert_eq!(in_words(&curve), expected);
+        };
+        let undecided = Ranking::Undecided { more_repeats: Some(3) };
+        check([Ranking::Worse, Ranking::Worse], "2");
+        check([Ranking::Worse, Ranking::NotWorse], "2 (or 4)");
+        check([undecided, Ranking::NotWorse], "2 (or 4; undecided 1)");
+        check([undecided, undecided], "2 (undecided 1, 4)");
     }
 
     #[test]

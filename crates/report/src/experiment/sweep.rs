@@ -2,8 +2,8 @@
 
 use analyze::compare::Comparison;
 use analyze::curve::{
-    ArmCurve, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint, Peak, PointMean,
-    PointSummary, Ranking, ResponseModel, Unusable, Usl,
+    ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
+    PointMean, PointSummary, Ranking, ResponseModel, Unusable, Usl,
 };
 use workload::question::{BestRule, Quantity};
 
@@ -92,22 +92,57 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     let mean = curve.judged[best]
         .as_ref()
         .map_or_else(|_| NONE.to_owned(), |mean| with_interval(mean, metric.quantity));
-    let (better, others) = (rule.better.superlative(), sweep.not_worse(curve));
-    let rest = match (others.is_empty(), found.is_tested()) {
-        (true, _) if found.others.is_empty() => "no other point is usable".to_owned(),
-        (true, _) if found.unusable.is_empty() => {
-            "every other point is significantly worse".to_owned()
-        }
-        (true, _) => "every other usable point is significantly worse".to_owned(),
-        (false, true) => format!("not significantly worse: {}", others.join(", ")),
-        (false, false) => {
-            let others = others.join(", ");
-            format!(
-                "not tested against {others}: too few runs at each, or runs that do not scatter"
-            )
-        }
+    let better = rule.better.superlative();
+    let first = format!("{vary} = {value}: {better} {metric}, {mean}");
+    std::iter::once(first).chain(standings(sweep, found, metric.quantity)).collect()
+}
+
+/// Returns the sentences about the points that are not the best.
+fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<String> {
+    let of = |is_one: fn(Ranking) -> bool| -> Vec<&OtherPoint> {
+        found.others.iter().filter(|other| is_one(other.standing)).collect()
     };
-    vec![format!("{vary} = {value}: {better} {metric}, {mean}"), rest]
+    let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
+    let others = of(|it| matches!(it, Ranking::NotWorse | Ranking::Unproven));
+    let others: Vec<&str> =
+        others.into_iter().map(|other| sweep.values[other.point].as_str()).collect();
+    let rest = match (others.is_empty(), found.is_tested()) {
+        (true, _) if !undecided.is_empty() => None,
+        (true, _) if found.others.is_empty() => Some("no other point is usable".to_owned()),
+        (true, _) if found.unusable.is_empty() => {
+            Some("every other point is significantly worse".to_owned())
+        }
+        (true, _) => Some("every other usable point is significantly worse".to_owned()),
+        (false, true) => Some(format!("not significantly worse: {}", others.join(", "))),
+        (false, false) => Some(format!(
+            "not tested against {}: too few runs at each, or runs that do not scatter",
+            others.join(", ")
+        )),
+    };
+    let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
+    rest.into_iter().chain(undecided).collect()
+}
+
+/// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
+/// (−48.0 %), because the runs scatter too much; about 3 more repeats would decide`.
+fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> String {
+    let named = |other: &&OtherPoint| {
+        let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
+        format!("{} ({})", sweep.values[other.point], change.as_deref().unwrap_or(NONE))
+    };
+    let more = |other: &&OtherPoint| match other.standing {
+        Ranking::Undecided { more_repeats } => more_repeats,
+        Ranking::Worse | Ranking::NotWorse | Ranking::Unproven => None,
+    };
+    let aim = match points.iter().map(more).collect::<Option<Vec<u32>>>() {
+        Some(all) => {
+            let most = all.into_iter().max().unwrap_or_default();
+            format!("about {} would decide", count(most.into(), "more repeat"))
+        }
+        None => "no realistic number of repeats would decide all of them".to_owned(),
+    };
+    let named: Vec<String> = points.iter().map(named).collect();
+    format!("undecided: {}, because the runs scatter too much; {aim}", named.join(", "))
 }
 
 /// Returns the points that have no response times, with the reason.
@@ -303,13 +338,14 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
 
 /// Returns the word that ranks a point relative to the best one; empty if it is worse.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
-    let found = curve.best.as_ref();
-    let Some((found, best)) = found.and_then(|found| Some((found, found.best?))) else { return "" };
-    let is_one = |other: &OtherPoint| other.point == place && other.standing == Ranking::NotWorse;
-    match (best == place, found.others.iter().any(is_one)) {
-        (true, _) => "best",
-        (false, true) => "not worse",
-        (false, false) => "",
+    let Some(found) = &curve.best else { return "" };
+    if found.best == Some(place) {
+        return "best";
+    }
+    match found.others.iter().find(|other| other.point == place).map(|other| other.standing) {
+        Some(Ranking::NotWorse) => "not worse",
+        Some(Ranking::Undecided { .. }) => "undecided",
+        Some(Ranking::Worse | Ranking::Unproven) | None => "",
     }
 }
 
@@ -381,6 +417,41 @@ mod tests {
         check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
         check(&[], &[0, 2], "no other point is usable");
         check(&[(0, NotWorse)], &[2], "not significantly worse: 1");
+    }
+
+    /// Half of the throughput is no tie, however much the runs scatter.
+    #[test]
+    fn undecided_points_have_their_difference_and_the_repeats_that_would_decide() {
+        let check = |others: [(f64, Ranking); 2], expected: &[&str]| {
+            let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 880.0, 4.0)];
+            let mut sweep = fixtures::sweep(&points, 1);
+            let other = |(point, (change, standing))| OtherPoint {
+                point,
+                change: Some(change),
+                interval: None,
+                standing,
+            };
+            let best = sweep.curves[0].best.as_mut().unwrap();
+            best.others = [0, 2].into_iter().zip(others).map(other).collect();
+            assert_eq!(answers(&sweep, &["workload"])[1..], *expected);
+            let words = [0, 2].map(|place| standing(&sweep.curves[0], place));
+            assert_eq!((words[0], sweep.not_worse(&sweep.curves[0])[0]), ("undecided", "1"));
+        };
+        let undecided = |more_repeats| Ranking::Undecided { more_repeats };
+        let because = "because the runs scatter too much";
+        let few = format!("undecided: 1 (−48.0 %), {because}; about 3 more repeats would decide");
+        let tied = [(-0.48, undecided(Some(3))), (-0.005, Ranking::NotWorse)];
+        check(tied, &["not significantly worse: 4", &few]);
+        check([(-0.48, undecided(Some(3))), (-0.02, Ranking::Worse)], &[&few]);
+        let both = format!(
+            "undecided: 1 (−48.0 %), 4 (−2.00 %), {because}; about 40 more repeats would decide"
+        );
+        check([(-0.48, undecided(Some(3))), (-0.02, undecided(Some(40)))], &[&both]);
+        let never = format!(
+            "undecided: 1 (−48.0 %), 4 (−2.00 %), {because}; no realistic number of repeats would \
+             decide all of them"
+        );
+        check([(-0.48, undecided(Some(3))), (-0.02, undecided(None))], &[&never]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use analyze::compare::CpuShare;
 use analyze::curve::{
-    ArmCurve, Fitted, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, Peak, PointMean,
-    PointSummary, ResponseModel, Usl,
+    ArmCurve, Fitted, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
+    PointMean, PointSummary, Ranking, ResponseModel, Usl,
 };
 use serde_json::{Map, Value, json};
 
@@ -112,8 +112,20 @@ fn best(sweep: &SweepView, curve: &ArmCurve) -> Option<Value> {
         "mean": mean.map(|mean| mean.mean),
         "interval": mean.and_then(ends_of),
         "not_worse": sweep.not_worse(curve),
+        "undecided": found.others.iter().filter_map(|it| undecided(sweep, it)).collect::<Vec<_>>(),
         "tested": found.is_tested(),
         "excluded": excluded.collect::<Vec<Value>>(),
+    }))
+}
+
+/// Returns a point whose difference to the best one matters but is not shown.
+fn undecided(sweep: &SweepView, other: &OtherPoint) -> Option<Value> {
+    let Ranking::Undecided { more_repeats } = other.standing else { return None };
+    Some(json!({
+        "value": sweep.values[other.point],
+        "change_percent": other.change.map(|change| change * 100.0),
+        "interval_percent": other.interval.map(|it| [it.low, it.high].map(|end| end * 100.0)),
+        "more_repeats": more_repeats,
     }))
 }
 
