@@ -4,16 +4,16 @@ use workload::Side;
 use workload::question::Condition;
 
 use super::isotonic::{Level, isotonic_crossing};
-use super::judge::{DECIDED, judge, judge_at, limiting, overload, ratio};
+use super::judge::{DECIDED, judge, judge_at, limiting, mean_ratio, overload, ratio};
 use super::order::CapacityOrder;
-use super::outcome::TrialOutcome;
+use super::outcome::{FailReason, TrialOutcome};
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
 use super::trial::{Measure, OwnLimit, Phase, Trial};
 
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
-const INFORMATIVE: f64 = 1.39;
+pub(super) const INFORMATIVE: f64 = 1.39;
 
 /// The same for the least throughput of another job, which changes slowly with the load.
 const NEAR_LOWER_BOUND: f64 = 0.22;
@@ -167,16 +167,53 @@ pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
     judge(order, &[trial])
 }
 
-/// Returns true if a trial carried its load and a measure of it is near its bound.
-pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial) -> bool {
+/// Returns true if a trial carried its load and a measure of it is near its bound. `all` are the
+/// trials of the search.
+pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial]) -> bool {
     let is_near = |position: usize| {
         let near = match order.conditions[position].slo.side {
             Side::Below => INFORMATIVE,
             Side::Above => NEAR_LOWER_BOUND,
         };
-        trial.ratio(order, position).is_some_and(|ratio| ratio.ln().abs() <= near)
+        growth(order, position, &[trial], all).is_some_and(|growth| growth.ln().abs() <= near)
     };
     overload(order, trial).is_none() && limiting(order).any(is_near)
+}
+
+/// Returns the growth of a condition's measure in trials at one value, as a fraction of its growth
+/// up to the bound: 0 as at half of the load or less, 1 at the bound. A mean time includes the
+/// service time, which may be near the bound at every load; a share of slow requests grows from 0.
+/// `None` if a trial has no measure. `all` are the trials of the search.
+pub(super) fn growth(
+    order: &CapacityOrder,
+    position: usize,
+    trials: &[&Trial],
+    all: &[&Trial],
+) -> Option<f64> {
+    let condition = order.conditions.get(position)?;
+    let ratio = mean_ratio(order, position, trials)?;
+    let load = trials.first()?.value;
+    let at_low_load = || {
+        let low = all.iter().filter(|trial| trial.value * 2.0 <= load);
+        low.filter_map(|trial| trial.ratio(order, position)).min_by(f64::total_cmp)
+    };
+    let is_time = condition.allowed_share().is_none() && condition.slo.side == Side::Below;
+    let low = is_time.then(at_low_load).flatten().filter(|low| *low < 1.0);
+    let low = low.unwrap_or(0.0);
+    Some((ratio - low) / (1.0 - low))
+}
+
+/// Returns the smallest value at which requests fail far beyond chance, of jobs whose failures no
+/// condition limits.
+pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
+    let is_refused = |outcome: &TrialOutcome| {
+        matches!(
+            outcome,
+            TrialOutcome::Fail(FailReason::Errors { .. } | FailReason::QueueFull { .. })
+        )
+    };
+    let outcomes = outcomes_at(order, trials, INVERTED);
+    outcomes.into_iter().find(|(_, outcome)| is_refused(outcome)).map(|(value, _)| value)
 }
 
 /// Returns the irregularity if a larger value passes while a smaller one fails, both far beyond

@@ -202,8 +202,9 @@ fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a
 
 /// Returns true if a trial at a value is near a bound: the boundary is not far from it.
 fn is_near(replay: &Replay<'_>, value: f64) -> bool {
-    let mut at = replay.valid().filter(|trial| trial.value == value);
-    at.any(|trial| is_informative(replay.order, trial))
+    let all: Vec<&Trial> = replay.valid().collect();
+    let mut at = all.iter().filter(|trial| trial.value == value);
+    at.any(|trial| is_informative(replay.order, trial, &all))
 }
 
 /// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.

@@ -16,7 +16,7 @@ pub(super) const DECIDED: f64 = 2.5;
 const ACHIEVED: f64 = 0.99;
 
 /// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
-/// refused or the load is not carried, only the side below the cliff must have it.
+/// refused or the load is not carried, only the side below the cliff must be far from the bound.
 pub(super) const JUMP: f64 = 30.0;
 
 /// Minimum number of requests beyond its bound that a condition must allow in all trials of a

@@ -85,6 +85,7 @@ impl Trial {
             exceeds_capacity: summary.jobs.iter().any(|job| job.exceeds_capacity),
             backlog_t: backlog_t(summary),
             errors: failures.errors,
+            failed_jobs: failures.failed_jobs,
             rejected: failures.rejected,
             limited_failures: failures.limited,
             invalid: invalid_checks(summary),
@@ -112,6 +113,8 @@ impl Trial {
 #[derive(Default)]
 struct Failures {
     errors: u64,
+    /// Names of the jobs and parts with these errors.
+    failed_jobs: Vec<String>,
     rejected: u64,
     /// Both, of jobs whose failures a condition limits.
     limited: u64,
@@ -134,6 +137,7 @@ impl Failures {
                 false => {
                     all.errors += errors;
                     all.rejected += rejected;
+                    all.failed_jobs.extend((errors > 0).then(|| job.name.clone()));
                 }
             }
         }

@@ -77,7 +77,7 @@ impl CapacityOrder {
 
     /// Version of the search method. Another version would request other trials after the recorded
     /// ones, so a record can be continued only with the method that began it.
-    pub const METHOD: u32 = 5;
+    pub const METHOD: u32 = 6;
 
     /// Smallest and largest share of the budget that is reserved for the confirmation.
     const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];

@@ -3,9 +3,11 @@
 use base::{Nanos, Seed, Stream};
 use workload::question::VariedLoad;
 
-use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
+use super::boundary::{
+    self, ConditionBoundary, INFORMATIVE, binding, growth, is_informative, outcomes,
+};
 use super::bracket::{Bracket, EXTENDED};
-use super::judge::{JUMP, mean_ratio, overload, upper_bounds};
+use super::judge::{JUMP, overload, upper_bounds};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, RELAXATIONS, Replay, settable};
@@ -183,7 +185,21 @@ impl<'a> Rounds<'_, 'a> {
             trials = long;
         }
         let found = binding(self.replay.order, &trials, self.center)?;
-        (found.crossing.half_width <= USELESS).then_some(found)
+        let crossing = self.center * found.crossing.x.exp();
+        let is_refused = self.first_refused().is_some_and(|refused| refused < crossing);
+        (found.crossing.half_width <= USELESS && !is_refused).then_some(found)
+    }
+
+    /// Returns the smallest value at which requests fail far beyond chance.
+    fn first_refused(&self) -> Option<f64> {
+        let valid: Vec<&Trial> = self.replay.valid().collect();
+        boundary::first_refused(self.replay.order, &valid)
+    }
+
+    /// Returns true if requests fail at a value at which no condition has reached its bound: the
+    /// measures do not show where.
+    fn refuses(&self) -> bool {
+        self.first_refused().is_some() && self.boundary().is_none()
     }
 
     /// Lengthens the trials of the next rounds if the dispersion between trials shows a longer
@@ -204,7 +220,9 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     fn has_informative(&self, round: u32) -> bool {
-        self.of_round(round).any(|trial| is_informative(self.replay.order, trial))
+        let all: Vec<&Trial> = self.replay.valid().collect();
+        !self.refuses()
+            && self.of_round(round).any(|trial| is_informative(self.replay.order, trial, &all))
     }
 
     /// Moves the center to the estimate, by at most the span of the last round, and adapts the span
@@ -263,8 +281,9 @@ impl<'a> Rounds<'_, 'a> {
         while let Some(middle) = gap.middle(order, CLIFF) {
             let outcome = self.replay.probe(middle, Phase::Shrink, EXTENDED)?;
             gap.add(middle, &outcome);
-            let at_middle = self.replay.valid().filter(|trial| trial.value == middle);
-            if { at_middle }.any(|trial| is_informative(order, trial)) {
+            let all: Vec<&Trial> = self.replay.valid().collect();
+            let mut at_middle = all.iter().filter(|trial| trial.value == middle);
+            if !self.refuses() && at_middle.any(|trial| is_informative(order, trial, &all)) {
                 self.center = middle;
                 let (low, high) = gap.low.zip(gap.high).unwrap_or((middle, middle));
                 self.span = (high / low).ln().clamp(NARROWEST, WIDEST);
@@ -283,22 +302,28 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
-    /// is not carried is far beyond them.
+    /// is not carried is far beyond them: below a narrow gap, it is then enough that no trial is
+    /// near a bound. Requests that are refused are a jump from none to some.
     fn jumps(&self, low: f64, high: f64) -> bool {
+        if self.refuses() {
+            return true;
+        }
         let order = self.replay.order;
+        let all: Vec<&Trial> = self.replay.valid().collect();
         let at = |value: f64| -> Vec<&Trial> {
-            self.replay.valid().filter(|trial| trial.value == value).collect()
+            all.iter().copied().filter(|trial| trial.value == value).collect()
         };
         let (below, above) = (at(low), at(high));
-        let ratios = |trials: &[&Trial], is: fn(f64) -> bool, all: bool| {
-            let mut positions = upper_bounds(order);
-            let mut is_so = |it| mean_ratio(order, it, trials).is_some_and(is);
-            if all { positions.all(&mut is_so) } else { positions.any(&mut is_so) }
-        };
         let is_lost =
             |trial: &&Trial| trial.limited_failures > 0 || overload(order, trial).is_some();
-        let is_far_above = above.iter().any(is_lost) || ratios(&above, |it| it >= JUMP, false);
-        ratios(&below, |it| it <= 1.0 / JUMP, true) && is_far_above
+        let is_lost = above.iter().any(is_lost);
+        let most = match is_lost && high / low <= CLIFF {
+            true => (-INFORMATIVE).exp(),
+            false => 1.0 / JUMP,
+        };
+        let is_far_below = |it| growth(order, it, &below, &all).is_some_and(|it| it <= most);
+        let is_far_above = |it| growth(order, it, &above, &all).is_some_and(|it| it >= JUMP);
+        upper_bounds(order).all(is_far_below) && (is_lost || upper_bounds(order).any(is_far_above))
     }
 
     /// Returns the bracket of all trials so far: the largest value that passes below the smallest

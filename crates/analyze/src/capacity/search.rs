@@ -253,6 +253,54 @@ mod tests {
         assert_eq!(capacity.slope, None);
     }
 
+    /// Returns a search for `mean(read) < 20ms` of a server with this mean time at a rate, which
+    /// scatters by 1 %, and which refuses what exceeds `most`.
+    fn mean_below_20_ms(mean_ms: impl Fn(f64) -> f64, most: f64, seed: u64) -> Capacity {
+        let mut order = order();
+        order.conditions[0].slo.metric = Metric::Response(workload::Statistic::Mean);
+        let server = |request: &TrialRequest| {
+            let refused = (1.0 - most / request.value).max(0.0);
+            let errors = (refused * request.value * request.window.as_secs_f64()) as u64;
+            let noise = base::Stream::new(base::Seed(seed), "test", "mean");
+            let noise = 1.0 + 0.01 * noise.draw(request.number as u64).normal();
+            let value = mean_ms(request.value.min(most)) * noise * 1e6;
+            let measures = vec![Measure::Value { value, standard_error: Some(value * 0.01) }];
+            Trial { errors, measures, ..regular(request) }
+        };
+        run(&order, server).0
+    }
+
+    /// Below the cliff the mean is the time of a request, which no load brings near to zero.
+    #[test]
+    fn mean_near_its_bound_does_not_hide_a_cliff() {
+        for (mean_ms, seed) in [1.0, 4.0, 8.0, 15.0].into_iter().flat_map(|ms| [(ms, 1), (ms, 2)]) {
+            let capacity = mean_below_20_ms(|_| mean_ms, 800.0, seed);
+            let found = (capacity.boundary, capacity.irregular.as_slice());
+            assert_eq!(found, (Boundary::Cliff, &[][..]), "{mean_ms} {seed}: {capacity:?}");
+            let interval = capacity.interval.unwrap();
+            assert!(interval.low <= 800.0 && 800.0 < interval.high, "{interval:?}");
+            assert_eq!((capacity.sustained, capacity.binding), (Some(interval.low), None));
+        }
+    }
+
+    /// The mean of a queue with one server is 20 ms at 950/s, or at 875/s if a request takes 2.5
+    /// ms. A server that refuses what exceeds 800/s has a mean of 5 or 12.5 ms there.
+    #[test]
+    fn mean_that_grows_to_its_bound_is_smooth_unless_requests_are_refused_before() {
+        let queue_ms = |per_s: f64| 1_000.0 / (1_000.0 - per_s).max(1.0);
+        for seed in 1..=4 {
+            let smooth = mean_below_20_ms(queue_ms, f64::INFINITY, seed);
+            assert_eq!(smooth.boundary, Boundary::Smooth, "{seed}: {smooth:?}");
+            assert!((smooth.estimate.unwrap() / 950.0 - 1.0).abs() < 0.01, "{smooth:?}");
+            for service_ms in [1.0, 2.5] {
+                let refusing = mean_below_20_ms(|it| service_ms * queue_ms(it), 800.0, seed);
+                assert_eq!(refusing.boundary, Boundary::Cliff, "{seed}: {refusing:?}");
+                let estimate = refusing.estimate.unwrap();
+                assert!((estimate / 800.0 - 1.0).abs() < 0.01, "{seed}: {refusing:?}");
+            }
+        }
+    }
+
     /// With a condition on failures alone, nothing is near its bound before the backlog grows.
     #[test]
     fn load_that_is_carried_up_to_a_rate_has_a_cliff() {

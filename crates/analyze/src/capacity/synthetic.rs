@@ -101,6 +101,7 @@ fn made(request: &TrialRequest, per_s: f64, counted: Counted) -> Trial {
         exceeds_capacity: false,
         backlog_t: None,
         errors: 0,
+        failed_jobs: Vec::new(),
         rejected: 0,
         limited_failures: 0,
         invalid: Vec::new(),

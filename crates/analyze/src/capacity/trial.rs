@@ -30,6 +30,8 @@ pub struct Trial {
     /// Requests that failed and are not accepted errors, of jobs whose failures no condition
     /// limits.
     pub errors: u64,
+    /// Names of the jobs and parts with these errors.
+    pub failed_jobs: Vec<String>,
     /// Requests of these jobs that were rejected because a queue was full.
     pub rejected: u64,
     /// Failed and rejected requests of jobs whose failures a condition limits.

@@ -8,9 +8,14 @@ use workload::{Metric, Side, Slo};
 
 use crate::support::{MIXED, steady, turn_bad};
 
-/// Returns errors, rejected requests, and failures that a condition limits, of the trial of a
-/// search with the condition `failed(JOB) < 5%`.
+/// Returns errors, rejected requests, and failures that a condition limits, of [`trial`].
 fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
+    let trial = trial(evidence, job);
+    [trial.errors, trial.rejected, trial.limited_failures]
+}
+
+/// Returns the trial of a search with the condition `failed(JOB) < 5%`.
+fn trial(evidence: &Evidence, job: &str) -> Trial {
     let text = format!("failed({job}) < 5%");
     let slo = Slo { text, metric: Metric::Failed, side: Side::Below, bound: 0.05 };
     let order = CapacityOrder {
@@ -31,8 +36,7 @@ fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
     let (phase, warmup) = (Phase::Bracket, Nanos::from_secs(10));
     let request = TrialRequest { value: 1_000.0, phase, warmup, window, number: 0 };
     let context = TrialContext { took: window, dispersions: vec![None] };
-    let trial = Trial::of(&order, &request, evidence, &summarize(evidence), context);
-    [trial.errors, trial.rejected, trial.limited_failures]
+    Trial::of(&order, &request, evidence, &summarize(evidence), context)
 }
 
 #[test]
@@ -42,6 +46,7 @@ fn failures_of_a_job_are_limited_by_its_own_condition_alone() {
     turn_bad(&mut evidence, 1, 30, [50, 0, 0]);
     assert_eq!(failures(&evidence, "read"), [50, 0, 7]);
     assert_eq!(failures(&evidence, "write"), [3, 4, 50]);
+    assert_eq!(trial(&evidence, "read").failed_jobs, ["write"]);
 }
 
 /// The accounts are the mix, then its parts.

@@ -1,5 +1,7 @@
 //! The view of a capacity search, and its sentences.
 
+use std::collections::BTreeSet;
+
 use analyze::capacity::{
     Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, Measure, OwnLimit, Phase, Trial,
     TrialOutcome,
@@ -255,6 +257,9 @@ impl CapacityView {
                 self.value(value),
                 self.hold()
             ),
+            (None, _) if self.misses() && !self.failed_at_last().is_empty() => {
+                format!("Requests failed at every {load} that was tried")
+            }
             (None, _) if self.misses() => format!("No {load} that was tried keeps {slo}"),
             (None, Some(estimate)) => format!(
                 "No {load} was confirmed to keep {slo}; the estimate is {}",
@@ -314,15 +319,11 @@ impl CapacityView {
                  more --threads or a faster machine, and look at `assay doctor`",
                 value(at)
             ),
-            Irregular::NeverFails { highest } => format!(
-                "Irregular: every value up to {} passes. Write a larger `highest`{}",
-                value(highest),
-                if self.is_rate() { "" } else { ", and `max-connections` in the workload" }
-            ),
+            Irregular::NeverFails { highest } => self.never_fails(*highest),
             Irregular::AlwaysFails { lowest } => format!(
-                "Irregular: every value down to {} fails. Look at a single request with \
-                 `assay run` at a low rate, or relax the condition",
-                value(lowest)
+                "Irregular: every value down to {} fails. {}",
+                value(lowest),
+                self.remedy_of_always_failing()
             ),
             Irregular::NotMeasured { condition } => format!(
                 "Irregular: a trial has nothing to judge `{}` by: did its job make requests?",
@@ -372,17 +373,46 @@ impl CapacityView {
     /// Returns the next thing to do if no value was confirmed. More trials do not help if some of
     /// their requests failed.
     fn remedy_of_confirmation(&self) -> String {
-        let has_errors = |it: &TrialView| {
-            let is_error = matches!(it.outcome, TrialOutcome::Fail(FailReason::Errors { .. }));
-            is_error && matches!(it.trial.phase, Phase::Confirm(_))
-        };
-        match self.trials.iter().any(has_errors) {
-            true => {
-                let job = self.order.vary.job();
-                format!("Requests failed: if that may be, write `slo = failed({job}) < 0.1%`")
+        let failed = self.failed_jobs(|trial| matches!(trial.phase, Phase::Confirm(_)));
+        remedy_of_failures(&failed)
+            .unwrap_or_else(|| "Write a larger `budget`, or a longer `trial`".to_owned())
+    }
+
+    /// Returns in words that every value passes, with the next thing to do. A larger load does not
+    /// help if connections keep even this one from the server.
+    fn never_fails(&self, highest: f64) -> String {
+        let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
+            (true, _) => {
+                ", but too few connections keep a part of this load from the server. Raise their \
+                 limit"
             }
-            false => "Write a larger `budget`, or a longer `trial`".to_owned(),
-        }
+            (false, true) => ". Write a larger `highest`",
+            (false, false) => ". Write a larger `highest`, and `max-connections` in the workload",
+        };
+        format!("Irregular: every value up to {} passes{rest}", self.value(highest))
+    }
+
+    /// Returns the next thing to do if every value fails.
+    fn remedy_of_always_failing(&self) -> String {
+        remedy_of_failures(&self.failed_at_last()).unwrap_or_else(|| {
+            "Look at a single request with `assay run` at a low rate, or relax the condition"
+                .to_owned()
+        })
+    }
+
+    /// Returns the names of the jobs whose failed requests made some of these trials fail.
+    fn failed_jobs(&self, is_one: impl Fn(&Trial) -> bool) -> BTreeSet<&str> {
+        let has_errors =
+            |it: &&TrialView| matches!(it.outcome, TrialOutcome::Fail(FailReason::Errors { .. }));
+        let trials = self.trials.iter().filter(has_errors).filter(|it| is_one(&it.trial));
+        trials.flat_map(|it| it.trial.failed_jobs.iter().map(String::as_str)).collect()
+    }
+
+    /// Returns the names of the jobs whose failed requests made the smallest value above the
+    /// sustained one fail.
+    fn failed_at_last(&self) -> BTreeSet<&str> {
+        let fails = self.found.as_ref().and_then(|found| found.fails);
+        self.failed_jobs(|trial| Some(trial.value) == fails)
     }
 
     /// Returns the range in which the boundary lies in words.
@@ -417,6 +447,7 @@ impl CapacityView {
         let value = |it: Option<f64>| it.map_or_else(none, |it| self.value(it));
         let binding = match found.binding {
             Some(binding) => self.condition(binding),
+            None if !self.failed_at_last().is_empty() => "none: requests failed".to_owned(),
             None if found.fails.is_some() => "none: the load itself was not carried".to_owned(),
             None => none(),
         };
@@ -602,6 +633,14 @@ impl TrialView {
     }
 }
 
+/// Returns the condition that allows failed requests of jobs; `None` without such jobs.
+fn remedy_of_failures(jobs: &BTreeSet<&str>) -> Option<String> {
+    let conditions: Vec<String> = jobs.iter().map(|job| format!("failed({job}) < 0.1%")).collect();
+    let conditions = conditions.join(", ");
+    let remedy = || format!("Requests failed: if that may be, write `slo = {conditions}`");
+    (!jobs.is_empty()).then(remedy)
+}
+
 /// Returns words for the requests that a condition counts: `at or beyond 30ms`, or `failed`.
 pub(super) fn counted_ones(condition: &Condition) -> String {
     match condition.slo.metric {
@@ -727,6 +766,7 @@ pub(super) mod tests {
             exceeds_capacity: false,
             backlog_t: None,
             errors: 0,
+            failed_jobs: Vec::new(),
             rejected: 0,
             limited_failures: 0,
             invalid: Vec::new(),
@@ -892,9 +932,48 @@ pub(super) mod tests {
         assert!(view.irregular(&why).contains("larger `budget`"), "{}", view.irregular(&why));
         let mut failed = trial(740.0, Phase::Confirm(1), 0);
         failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
-        view.trials.push(failed);
-        let words = "Requests failed: if that may be, write `slo = failed(read) < 0.1%`";
-        assert!(view.irregular(&why).ends_with(words), "{}", view.irregular(&why));
+        let mut add = |jobs: &[&str]| {
+            failed.trial.failed_jobs = jobs.iter().map(|job| (*job).to_owned()).collect();
+            view.trials.push(failed.clone());
+            view.irregular(&why)
+        };
+        // The varied job is [read].
+        let words = "Requests failed: if that may be, write `slo = failed(batch) < 0.1%";
+        let text = add(&["batch"]);
+        assert!(text.ends_with(&format!("{words}`")), "{text}");
+        let text = add(&["read", "batch"]);
+        assert!(text.ends_with(&format!("{words}, failed(read) < 0.1%`")), "{text}");
+    }
+
+    /// Such as 1,000 clients of a server that accepts four connections.
+    #[test]
+    fn load_that_connections_keep_from_the_server_does_not_ask_for_more() {
+        let mut view = search();
+        let why = Irregular::NeverFails { highest: 740.0 };
+        assert!(view.irregular(&why).ends_with("larger `highest`"), "{}", view.irregular(&why));
+        view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
+        assert!(view.irregular(&why).ends_with("Raise their limit"), "{}", view.irregular(&why));
+    }
+
+    #[test]
+    fn search_in_which_requests_always_fail_blames_their_job() {
+        let mut view = search();
+        let mut failed = trial(3.0, Phase::Bracket, 0);
+        failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
+        failed.trial.failed_jobs = vec!["batch".to_owned()];
+        view.trials = vec![failed];
+        let found = view.found.as_mut().unwrap();
+        (found.sustained, found.estimate, found.interval) = (None, None, None);
+        (found.fails, found.binding) = (Some(3.0), None);
+        found.irregular = vec![Irregular::AlwaysFails { lowest: 3.0 }];
+        let answers = [
+            "Requests failed at every rate that was tried",
+            "Irregular: every value down to 3/s fails. Requests failed: if that may be, write \
+             `slo = failed(batch) < 0.1%`",
+        ];
+        assert_eq!(view.answers(), answers);
+        let binding = view.numbers().into_iter().find(|(name, _)| *name == "binding");
+        assert_eq!(binding, Some(("binding", "none: requests failed".to_owned())));
     }
 
     #[test]
