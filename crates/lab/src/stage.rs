@@ -6,11 +6,11 @@ use std::fmt;
 use base::{Class, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{
-    AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs, RejectedCommand,
-    Simulated, Sqlite, Table,
+    AnyConnection, AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs,
+    RejectedCommand, Simulated, Sqlite, Table,
 };
 use engine::{Drivers, Failed, Location, Options, PerTarget, Unreachable};
-use rt::{Rt, run_real};
+use rt::run_real;
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
@@ -130,11 +130,38 @@ impl Stage {
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
     pub(crate) fn rows(&self, plan: &Plan, sql: &str) -> Result<Option<Table>, driver::Error> {
+        self.in_session(plan, async |connection| connection.query_text(sql).await)
+    }
+
+    /// Returns the settings that the server at the main target of a plan reports to a new session,
+    /// with its maker and version; `None` if no job uses that target.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub(crate) fn settings(
+        &self,
+        plan: &Plan,
+    ) -> Result<Option<Vec<(String, String)>>, driver::Error> {
+        self.in_session(plan, async |connection| Ok(connection.settings().await))
+    }
+
+    /// Returns the result of a conversation with the main target of a plan, in a session of its
+    /// own; `None` if no job uses that target.
+    fn in_session<T>(
+        &self,
+        plan: &Plan,
+        converse: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
+    ) -> Result<Option<T>, driver::Error> {
         let Some(driver) = self.drivers(plan, SimulatedRun::only(plan)).main else {
             return Ok(None);
         };
-        let rows = run_real(&rt::Options::default(), |rt| rows(driver, rt, sql));
-        rows.map_err(|error| driver::Error::disconnect(error.to_string()))?.map(Some)
+        let done = run_real(&rt::Options::default(), async |rt| {
+            let mut connection = driver.connect(&rt).await?;
+            let answer = converse(&mut connection).await;
+            connection.close().await;
+            answer
+        });
+        done.map_err(|error| driver::Error::disconnect(error.to_string()))?.map(Some)
     }
 
     /// Returns the drivers for a run of a plan, with new simulated servers.
@@ -150,13 +177,6 @@ impl Stage {
         });
         drivers
     }
-}
-
-async fn rows(driver: AnyDriver, rt: Rt, sql: &str) -> Result<Table, driver::Error> {
-    let mut connection = driver.connect(&rt).await?;
-    let table = connection.query_text(sql).await;
-    connection.close().await;
-    table
 }
 
 /// A target on the stage.

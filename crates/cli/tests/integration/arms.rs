@@ -91,8 +91,7 @@ fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
         (&"INVALID".into(), &"not-in-effect".into())
     );
     let reason = document["invalid_arm"].as_str().unwrap();
-    let words = "[arm b]: `server.max_connections = 9999999` is not in effect: the mariadb server \
-                 uses `";
+    let words = "[arm b]: `server.max_connections = 9999999` is not in effect: MariaDB uses `";
     assert!(reason.starts_with(words), "{reason}");
 }
 
@@ -276,20 +275,16 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
     let mariadb = Server::start(&Options::new(Kind::Mariadb)).unwrap();
     for (server, statement, found) in [
         // Without a reload.
-        (&postgres, "alter system set work_mem = '64MB'", "the postgres server uses `4MB`"),
+        (&postgres, "alter system set work_mem = '64MB'", "PostgreSQL uses `4MB`"),
         // It needs a restart.
-        (&postgres, "alter system set max_connections = 77", "the postgres server uses `100`"),
+        (&postgres, "alter system set max_connections = 77", "PostgreSQL uses `100`"),
         // The value of the role comes first.
         (
             &postgres,
             "alter database assay set jit = on",
-            "the postgres server uses `off`, which comes from: user",
+            "PostgreSQL uses `off`, which comes from: user",
         ),
-        (
-            &mariadb,
-            "set global max_allowed_packet = 1048577",
-            "the mysql server uses `1048576` instead",
-        ),
+        (&mariadb, "set global max_allowed_packet = 1048577", "MariaDB uses `1048576` instead"),
     ] {
         let arms = format!("[arm plain]\n[arm tuned]\nbefore = {statement}\nafter = select 1\n");
         let (place, ran) = run_on(server, &arms);

@@ -10,6 +10,7 @@ use workload::JobTarget;
 use workload::question::{Arm, ServerSetting, SettingValue, StatementKey};
 
 use super::error::{ContradictingState, NotInEffect, Problem};
+use super::settings;
 use crate::pause::wait_while;
 use crate::stage::Stage;
 
@@ -24,8 +25,6 @@ const BETWEEN_READINGS: Nanos = Nanos::from_millis(50);
 #[derive(Clone, Copy)]
 pub(super) struct InspectedServer<'a> {
     pub(super) stage: &'a Stage,
-    /// Its name in messages.
-    pub(super) name: &'static str,
     /// A request to end the experiment.
     pub(super) stop: &'a Stop,
 }
@@ -61,7 +60,7 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
             Reading::Other { effective, origin } => {
                 let key = StatementKey::Before.name().to_owned();
                 let value = setting.statement.clone();
-                let server = server.name;
+                let server = settings::maker_of(server.stage, arm)?;
                 let found = ContradictingState::OtherSetting { server, effective, origin };
                 return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
             }

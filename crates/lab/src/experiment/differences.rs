@@ -15,7 +15,7 @@ use record::environment::{
 };
 use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, ServerSettings, StatementKey, URL_KEY};
 
-use super::settings::{of_option, plain};
+use super::settings::{maker, of_option, plain};
 
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,11 +240,6 @@ fn configuration(settings: &[UndeclaredDifference]) -> Option<UndeclaredDifferen
 /// Returns the maker and the version of a run's server.
 fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
     known(run.facts, SERVER)
-}
-
-/// Returns the maker of a server: the first word.
-fn maker(server: &str) -> &str {
-    server.split(' ').next().unwrap_or(server)
 }
 
 /// Returns the differences that hold in all runs of a group and of a baseline, given by their

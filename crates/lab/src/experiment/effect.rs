@@ -13,7 +13,7 @@ use workload::Plan;
 use workload::question::{Arm, Difference, OPTION_KEY, StatementKey, URL_KEY};
 
 use super::commands::HookPoint;
-use super::error::{ContradictingState, NotInEffect};
+use super::error::{ContradictingState, NotInEffect, first_line_without};
 use super::settings::of_option;
 use crate::evidence::YES;
 use crate::run::Order;
@@ -79,15 +79,8 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), NotInEffect> {
     if run == own {
         return Ok(());
     }
-    let is_said = |(run, own): &(&str, &str)| run != own && !run.starts_with(';');
-    let mut lines = run.lines().zip(own.lines());
-    let found = match lines.find(is_said) {
-        Some((run, own)) => {
-            ContradictingState::OtherLine { used: run.to_owned(), declared: own.to_owned() }
-        }
-        None => ContradictingState::OtherPlan,
-    };
-    Err(NotInEffect::of(difference, found))
+    let (used, declared) = (first_line_without(&run, &own), first_line_without(&own, &run));
+    Err(NotInEffect::of(difference, ContradictingState::OtherPlan { used, declared }))
 }
 
 /// Checks the differences of an arm against the facts of its run.
@@ -172,7 +165,44 @@ fn ended_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use engine::Options;
+    use workload::Overrides;
+    use workload::question::experiment_in;
+
     use super::*;
+    use crate::record_place::RecordPlace;
+
+    const WORKLOAD: &str = "url = sim:mm1\nduration = 9s\n[read]\nquery = select 1\n\
+                            concurrency = 4\ntimeout = 1s\n";
+
+    /// Returns the second arm of an experiment with a workload, which has a `think` of its own.
+    fn arm_of(workload: &str) -> Arm {
+        let text = "[question]\nask = ?\nworkload = w.ini\n[arm a]\n[arm b]\nthink(read) = 2ms\n";
+        let files = BTreeMap::from([("w.ini".to_owned(), workload.as_bytes().to_vec())]);
+        let (experiment, found) = experiment_in(text, &Overrides::default(), &files);
+        experiment.unwrap_or_else(|| panic!("{found:?}")).arms.remove(1)
+    }
+
+    #[test]
+    fn line_that_the_plan_of_a_run_lacks_is_named() {
+        let check = |workload: &str, expected: &str| {
+            let Arm { plan, .. } = arm_of(workload);
+            let (target, record) =
+                (plan.target.clone().unwrap(), RecordPlace::Exactly(PathBuf::new()));
+            let order = Order::new(plan, target, Options::in_real_time(), record);
+            let error = check_order(&arm_of(WORKLOAD), &order).unwrap_err().to_string();
+            let start = "`think(read) = 2ms` is not in effect: the plan of the run";
+            assert_eq!(error, format!("{start} {expected}"));
+        };
+        check(&WORKLOAD.replace("timeout = 1s\n", ""), "lacks `timeout = 1s`");
+        let longer = format!("{WORKLOAD}stop = 5s\n");
+        check(&longer, "has `stop = 5s`, and that of the arm does not");
+        let other = WORKLOAD.replace("timeout = 1s", "timeout = 2s");
+        check(&other, "has `timeout = 2s`, not `timeout = 1s`");
+    }
 
     fn facts(all: &[(&str, &str)]) -> Vec<(String, String)> {
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()

@@ -135,15 +135,13 @@ pub enum ContradictingState {
         /// The target of the arm.
         declared: String,
     },
-    /// The plan of the run has another line.
-    OtherLine {
-        /// The line of the run.
-        used: String,
-        /// The line of the arm.
-        declared: String,
+    /// The plan of the run has other lines.
+    OtherPlan {
+        /// The first line of the run that the arm lacks, if there is one.
+        used: Option<String>,
+        /// The first line of the arm that the run lacks, if there is one.
+        declared: Option<String>,
     },
-    /// The plan of the run has more or fewer lines.
-    OtherPlan,
     /// No fact says how the client's connection is encrypted.
     UnknownEncryption,
     /// The client's connection is encrypted.
@@ -159,8 +157,8 @@ pub enum ContradictingState {
     SameInBaseline,
     /// The server uses another value of a setting.
     OtherSetting {
-        /// The name of the server's kind.
-        server: &'static str,
+        /// The maker of the server, as it reports itself.
+        server: String,
         /// The value in effect.
         effective: String,
         /// The origin of the value; `None` for the command line of the server.
@@ -187,12 +185,16 @@ impl fmt::Display for ContradictingState {
             ContradictingState::OtherTarget { used, declared } => {
                 write!(f, "the run uses {used}, not {declared}")
             }
-            ContradictingState::OtherLine { used, declared } => {
-                write!(f, "the plan of the run has `{used}`, not `{declared}`")
-            }
-            ContradictingState::OtherPlan => {
-                f.write_str("the plan of the run has other lines than that of the arm")
-            }
+            ContradictingState::OtherPlan { used, declared } => match (used, declared) {
+                (Some(used), Some(declared)) => {
+                    write!(f, "the plan of the run has `{used}`, not `{declared}`")
+                }
+                (Some(used), None) => {
+                    write!(f, "the plan of the run has `{used}`, and that of the arm does not")
+                }
+                (None, Some(declared)) => write!(f, "the plan of the run lacks `{declared}`"),
+                (None, None) => f.write_str("the plan of the run has its lines in another order"),
+            },
             ContradictingState::UnknownEncryption => {
                 f.write_str("it is not known how the connection is encrypted")
             }
@@ -206,10 +208,10 @@ impl fmt::Display for ContradictingState {
                 "the server has the same value before a run of the baseline; `after` must undo it",
             ),
             ContradictingState::OtherSetting { server, effective, origin: None } => {
-                write!(f, "the {server} server uses `{effective}` instead")
+                write!(f, "{server} uses `{effective}` instead")
             }
             ContradictingState::OtherSetting { server, effective, origin: Some(origin) } => {
-                write!(f, "the {server} server uses `{effective}`, which comes from: {origin}")
+                write!(f, "{server} uses `{effective}`, which comes from: {origin}")
             }
         }
     }
@@ -399,25 +401,28 @@ fn changed(key: &str) -> String {
 /// Maximum number of characters of a line that differs.
 const LONGEST_LINE: usize = 100;
 
-/// Returns the first line of each text that the other does not have; empty if there is none, or if
-/// the record does not have the text.
+/// Returns words for the first line of each text that the other does not have; empty if there is
+/// none, or if the record does not have the text.
 fn difference([before, now]: &[String; 2]) -> String {
     if before.is_empty() {
         return String::new();
     }
-    let first = |text: &str, other: &str| {
-        let line = text.lines().find(|line| !other.lines().any(|it| it == *line))?;
-        Some(match line.char_indices().nth(LONGEST_LINE) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => line.to_owned(),
-        })
-    };
-    match (first(before, now), first(now, before)) {
-        (Some(was), Some(is)) => format!(": `{was}` then, `{is}` now"),
-        (Some(was), None) => format!(": `{was}` then, and not now"),
-        (None, Some(is)) => format!(": `{is}` now, and not then"),
-        (None, None) => String::new(),
+    match [first_line_without(before, now), first_line_without(now, before)] {
+        [Some(was), Some(is)] => format!(": `{was}` then, `{is}` now"),
+        [Some(was), None] => format!(": `{was}` then, and not now"),
+        [None, Some(is)] => format!(": `{is}` now, and not then"),
+        [None, None] => String::new(),
     }
+}
+
+/// Returns the first line of a text that another text does not have, shortened, except comments.
+pub(super) fn first_line_without(text: &str, other: &str) -> Option<String> {
+    let is_missing = |line: &&str| !line.starts_with(';') && !other.lines().any(|it| it == *line);
+    let line = text.lines().find(is_missing)?;
+    Some(match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -455,12 +460,13 @@ mod tests {
     fn setting_that_is_not_in_effect_is_reported_with_its_origin() {
         let check = |origin: Option<&str>, expected: &str| {
             let (effective, origin) = ("4MB".to_owned(), origin.map(str::to_owned));
-            let found = ContradictingState::OtherSetting { server: "postgres", effective, origin };
+            let server = "PostgreSQL".to_owned();
+            let found = ContradictingState::OtherSetting { server, effective, origin };
             let (key, value) = ("server.work_mem".to_owned(), "64MB".to_owned());
             let error = NotInEffect { key, value, found }.to_string();
             assert_eq!(error, format!("`server.work_mem = 64MB` is not in effect: {expected}"));
         };
-        check(None, "the postgres server uses `4MB` instead");
-        check(Some("user"), "the postgres server uses `4MB`, which comes from: user");
+        check(None, "PostgreSQL uses `4MB` instead");
+        check(Some("user"), "PostgreSQL uses `4MB`, which comes from: user");
     }
 }

@@ -12,7 +12,7 @@ use engine::{Listener, NoListener, Prepare, Stop};
 use record::environment::generator::BEFORE_READ_BACK;
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Restore, StatementKey, VariedLoad};
-use workload::{FixedStatement, JobTarget, Plan};
+use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
 use super::before_settings::{self, InspectedServer};
@@ -498,9 +498,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     fn inspected_server(&self, id: ArmPointId) -> InspectedServer<'_> {
-        let dialect = self.arm_point(id).plan.dialect(JobTarget::Main);
-        let name = self.servers.private_kind(id).map_or(dialect.name(), testbed::Kind::name);
-        InspectedServer { stage: self.servers.stage(id), name, stop: &self.order.stop }
+        InspectedServer { stage: self.servers.stage(id), stop: &self.order.stop }
     }
 
     /// Brings the data back to its state after the load, and returns a sentence for each failure of

@@ -3,6 +3,7 @@
 //! The server reports the value that a setting got and its source: no spelling of a value (`64MB`,
 //! `65536kB`) has to be understood here.
 
+use record::environment::{SERVER, known};
 use testbed::Kind;
 use workload::question::{Arm, Difference, SERVER_KEY};
 
@@ -62,13 +63,28 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         };
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
-            let server = kind.name();
+            let server = maker_of(stage, arm)?;
             let found = ContradictingState::OtherSetting { server, effective, origin };
             let (key, value) = (format!("{SERVER_KEY}{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
         }
     }
     Ok(())
+}
+
+/// Returns the maker of an arm's server, as the server reports it to a new session.
+///
+/// # Errors
+/// It cannot be reached.
+pub(super) fn maker_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
+    let settings = stage.settings(&arm.plan).map_err(Problem::ReadBack)?;
+    let server = settings.as_deref().and_then(|settings| known(settings, SERVER));
+    Ok(server.map_or("the server", maker).to_owned())
+}
+
+/// Returns the maker in the description of a server: the first word.
+pub(super) fn maker(server: &str) -> &str {
+    server.split(' ').next().unwrap_or(server)
 }
 
 /// Returns the query for the value of a setting and the place where it was set.
