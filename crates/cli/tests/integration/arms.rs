@@ -330,6 +330,27 @@ fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
     assert!(ran.said().contains(&reason), "{}", ran.stdout);
 }
 
+/// A connection with an option of the URL, or to a new file, sets its own mode again.
+#[test]
+fn pragma_that_the_file_keeps_is_read_back() {
+    let arms = "[arm log]\n[arm rollback]\nbefore = pragma journal_mode = delete\n\
+                after = pragma journal_mode = wal\n";
+    let place = place(&format!("url = sqlite:t.db\n{SQLITE}"), arms);
+    let ran = run(&place, &[]).expect(3);
+    let reason = "[arm rollback]: `before = pragma journal_mode = delete` is not in effect: SQLite \
+                  uses `wal` instead";
+    assert!(ran.said().contains(reason), "{}", ran.stdout);
+    std::fs::remove_file(place.at("r.assay")).unwrap();
+    let ran = run(&place, &[]);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    let modes = "select distinct arm || ' ' || value from setting join run using (run) \
+                 where name = 'journal_mode' order by 1";
+    assert_eq!(values(&place, modes), ["log wal", "rollback delete"]);
+    for words in ["not read back", "is not in effect"] {
+        assert!(!ran.said().contains(words), "{}", ran.stdout);
+    }
+}
+
 #[test]
 fn change_of_a_statement_that_is_no_setting_is_named_as_not_read_back() {
     let arms = "[arm plain]\n[arm other]\nbefore = create table u (a int)\n\

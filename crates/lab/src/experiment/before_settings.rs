@@ -130,7 +130,7 @@ fn read(
     let (query, compare): (String, Compare) = match arm.plan.dialect(JobTarget::Main) {
         Dialect::Postgres => (query_of_postgres(&setting.name), compare_in_postgres),
         Dialect::Mysql => (query_of_mysql(setting), compare_in_mysql),
-        Dialect::Sqlite => return Ok(Reading::Unknown),
+        Dialect::Sqlite => (format!("pragma {}", setting.name), compare_in_sqlite),
     };
     let table = match server.stage.rows(&arm.plan, &query) {
         Ok(table) => table,
@@ -241,6 +241,25 @@ fn compare_in_mysql(setting: &ServerSetting, row: &[String]) -> Reading {
     reading(equal, effective, None)
 }
 
+/// Words for the numbers of SQLite's `auto_vacuum`, in their order.
+const AUTO_VACUUM: [&str; 3] = ["none", "full", "incremental"];
+
+fn compare_in_sqlite(setting: &ServerSetting, row: &[String]) -> Reading {
+    let (SettingValue::Constant(declared) | SettingValue::Expression(declared)) = &setting.value;
+    let [effective] = row else { return Reading::Unknown };
+    let number = |text: &str| {
+        let word = AUTO_VACUUM.iter().position(|word| text.eq_ignore_ascii_case(word));
+        word.and_then(|at| i64::try_from(at).ok()).or_else(|| text.parse().ok())
+    };
+    let equal = match number(declared).zip(number(effective)) {
+        _ if declared.eq_ignore_ascii_case(effective) => Some(true),
+        Some((declared, effective)) => Some(declared == effective),
+        // SQLite keeps the mode that it has instead of an unknown one.
+        None => (setting.name == "journal_mode").then_some(false),
+    };
+    reading(equal, effective, None)
+}
+
 fn reading(equal: Option<bool>, effective: &str, origin: Option<&String>) -> Reading {
     match equal {
         Some(true) => Reading::Equal,
@@ -330,5 +349,22 @@ mod tests {
         let expression = SettingValue::Expression("64 * 1024".to_owned());
         check(expression.clone(), &["65536", "65536"], Some(true));
         check(expression, &["1024", "65536"], Some(false));
+    }
+
+    #[test]
+    fn value_of_sqlite_is_compared_as_a_number_or_as_a_word() {
+        let check = |name: &str, declared: &str, effective: &str, expected: Option<bool>| {
+            let setting = setting(name, SettingValue::Constant(declared.to_owned()));
+            let read = compare_in_sqlite(&setting, &[effective.to_owned()]);
+            assert_eq!(read, reading(expected, effective, None), "{name} {declared}");
+        };
+        check("journal_mode", "WAL", "wal", Some(true));
+        check("journal_mode", "memory", "delete", Some(false));
+        check("journal_mode", "wall", "wal", Some(false));
+        check("page_size", "8192", "8192", Some(true));
+        check("page_size", "8192", "4096", Some(false));
+        check("auto_vacuum", "Incremental", "2", Some(true));
+        check("auto_vacuum", "1", "0", Some(false));
+        check("encoding", "utf8", "UTF-8", None);
     }
 }

@@ -24,7 +24,7 @@ use super::workload_folder::WorkloadFolder;
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::keys::{self, SectionKind};
-use crate::plan::{FixedStatement, Plan};
+use crate::plan::{FixedStatement, JobTarget, Plan};
 use crate::read::{File, Section, parse};
 use crate::sink::{ReferencedFile, Sink};
 use crate::wording::{self, quoted};
@@ -376,7 +376,8 @@ impl<'f> Checker<'f> {
             _ => None,
         });
         let before = statements(StatementKey::Before, &before, at);
-        let idle_before = effect_of_statements::are_of_session(&before).then_some(at);
+        let dialect = plan.dialect(JobTarget::Main);
+        let idle_before = effect_of_statements::are_of_session(&before, dialect).then_some(at);
         let (after, at) = of_arm(|one| match one {
             Difference::After(text) => Some(text),
             _ => None,
@@ -549,7 +550,10 @@ impl<'f> Checker<'f> {
                 arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim);
             if !is_simulated
                 && arm.after.is_empty()
-                && effect_of_statements::have_lasting_effect(&arm.before)
+                && effect_of_statements::have_lasting_effect(
+                    &arm.before,
+                    arm.plan.dialect(JobTarget::Main),
+                )
                 && arms.iter().any(shares)
             {
                 self.sink.warning(|| {
@@ -680,7 +684,8 @@ fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
         format!("`before` of [arm {}] has no effect: the jobs have other sessions", bare(arm));
     wording::error(at, message).help(
         "change the setting for every session, such as with `alter database … set …` or `set \
-         global …`, by an option of the URL, or by `server.NAME` of a `testbed:` server",
+         global …`, by an option of the URL, such as `option.cache-size` of SQLite, or by \
+         `server.NAME` of a `testbed:` server",
     )
 }
 

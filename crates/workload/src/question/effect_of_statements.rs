@@ -1,15 +1,14 @@
 //! Effects of the statements before the runs of an arm: on the jobs of these runs, and on the runs
 //! of other arms.
 
+use base::Dialect;
+
+use super::pragma;
 use super::sql::{Token, TokenKind, elements, tokens};
 use crate::plan::FixedStatement;
 
 /// Words before a variable that a `set` changes for more than its session.
 pub(super) const SHARED: [&str; 3] = ["global", "persist", "persist_only"];
-
-/// Pragmas that hold for one connection.
-const PRAGMAS: [&str; 6] =
-    ["busy_timeout", "cache_size", "foreign_keys", "mmap_size", "synchronous", "temp_store"];
 
 /// Names of the function by which PostgreSQL sets a variable of a session.
 const SET_CONFIG: [&str; 2] = ["set_config", "pg_catalog.set_config"];
@@ -22,17 +21,18 @@ const LASTING: [&str; 12] = [
 
 /// Returns true if statements change variables of their own session only. The jobs of a run have
 /// other sessions, and see nothing of it.
-pub(super) fn are_of_session(statements: &[FixedStatement]) -> bool {
-    !statements.is_empty() && statements.iter().all(|one| is_of_session(&tokens(&one.text)))
+pub(super) fn are_of_session(statements: &[FixedStatement], dialect: Dialect) -> bool {
+    let is_one = |one: &FixedStatement| is_of_session(&tokens(&one.text, dialect));
+    !statements.is_empty() && statements.iter().all(is_one)
 }
 
 /// Returns true if a statement changes tables, settings or users for the sessions after it.
-pub(super) fn have_lasting_effect(statements: &[FixedStatement]) -> bool {
+pub(super) fn have_lasting_effect(statements: &[FixedStatement], dialect: Dialect) -> bool {
     statements.iter().any(|one| {
-        let all = tokens(&one.text);
+        let all = tokens(&one.text, dialect);
         match innermost(&all).split_first() {
             Some((first, rest)) if first.is_word("set") => is_shared(rest),
-            Some((first, _)) => first.is_any(&LASTING),
+            Some((first, _)) => first.is_any(&LASTING) || pragma::setting_of_file(&all).is_some(),
             None => false,
         }
     })
@@ -47,7 +47,7 @@ pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
     } else if first.is_word("select") {
         elements(rest).into_iter().all(sets_variable)
     } else {
-        first.is_word("pragma") && rest.iter().any(is_pragma_of_connection)
+        pragma::is_of_connection(statement)
     }
 }
 
@@ -110,11 +110,6 @@ pub(super) fn runs_code(expression: &[Token<'_>]) -> bool {
         || expression.iter().any(|token| token.is_any(&["select", "from"]))
 }
 
-fn is_pragma_of_connection(token: &Token<'_>) -> bool {
-    let name = token.text.rsplit('.').next().unwrap_or_default();
-    PRAGMAS.iter().any(|known| name.eq_ignore_ascii_case(known))
-}
-
 #[cfg(test)]
 mod tests {
     use base::Span;
@@ -132,7 +127,7 @@ mod tests {
 
     #[test]
     fn variables_of_a_session_are_distinguished_from_settings_of_the_server() {
-        let of_session = |texts: &[&str]| are_of_session(&statements(texts));
+        let of_session = |texts: &[&str]| are_of_session(&statements(texts), Dialect::Mysql);
         for text in [
             "SET work_mem = '64MB'",
             "set work_mem to default",
@@ -149,6 +144,8 @@ mod tests {
             "select @x := 1, @y := 'from'",
             "pragma cache_size = -2000",
             "PRAGMA main.synchronous=off",
+            "pragma wal_autocheckpoint(0)",
+            "set x = 1 # global, y = 2",
         ] {
             assert!(of_session(&[text]), "{text}");
         }
@@ -164,6 +161,7 @@ mod tests {
             "set @x = (select sum(v) from t)",
             "alter system set work_mem = '64MB'",
             "pragma journal_mode = wal",
+            "pragma table_info(threads)",
             "select set_config('work_mem', pg_sleep(1)::text, false)",
             "select set_config('work_mem', v, false) from t",
             "select set_config('work_mem', '1', false), pg_reload_conf()",
@@ -179,17 +177,24 @@ mod tests {
 
     #[test]
     fn effect_that_lasts_is_found_in_the_statement_that_is_executed() {
-        let lasting = |text: &str| have_lasting_effect(&statements(&[text]));
+        let lasting = |text: &str| have_lasting_effect(&statements(&[text]), Dialect::Mysql);
         for text in [
             "/* 1 */ create index i on t (a)",
             "set @x = 1, global y = 2",
             "set statement lock_wait_timeout = 1 for drop table t",
             "set password for 'a' = 'b'",
+            "# 1\ndrop table t",
+            "pragma journal_mode = wal",
         ] {
             assert!(lasting(text), "{text}");
         }
-        for text in ["set x = 'global'", "set statement x = 1 for analyze table t", "select 'drop'"]
-        {
+        for text in [
+            "set x = 'global'",
+            "set statement x = 1 for analyze table t",
+            "select 'drop'",
+            "pragma journal_mode",
+            "pragma wal_checkpoint(truncate)",
+        ] {
             assert!(!lasting(text), "{text}");
         }
     }

@@ -24,6 +24,7 @@ mod line;
 mod metric;
 mod outline;
 mod percent;
+mod pragma;
 mod print;
 mod range;
 mod regression;

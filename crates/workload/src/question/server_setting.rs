@@ -1,12 +1,13 @@
 //! Settings of a server that the statements before a run set, so that they can be read back.
 //!
 //! A statement is recognised if it gives a setting a constant value: `alter system`, `alter
-//! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL.
-//! Changes by other statements cannot be read back.
+//! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL,
+//! and pragmas that the file of SQLite keeps. Changes by other statements cannot be read back.
 
 use base::Dialect;
 
 use super::effect_of_statements::{SHARED, is_of_session, runs_code, shared_name};
+use super::pragma;
 use super::sql::{Token, TokenKind, elements, text_of, tokens};
 use crate::plan::FixedStatement;
 
@@ -66,7 +67,7 @@ impl ServerSettings {
 
 /// Returns the settings of a statement; `None` if it changes something else.
 fn settings_of(statement: &str, dialect: Dialect) -> Option<Vec<ServerSetting>> {
-    let all = tokens(statement);
+    let all = tokens(statement, dialect);
     if is_of_session(&all) {
         return Some(Vec::new());
     }
@@ -74,7 +75,10 @@ fn settings_of(statement: &str, dialect: Dialect) -> Option<Vec<ServerSetting>> 
         Dialect::Postgres if is_reload(&all) => Some(Vec::new()),
         Dialect::Postgres => Some(vec![of_alter(statement, &all)?]),
         Dialect::Mysql => of_set(statement, &all),
-        Dialect::Sqlite => None,
+        Dialect::Sqlite => {
+            let (name, value) = pragma::setting_of_file(&all)?;
+            Some(vec![(name.to_owned(), SettingValue::Constant(value))])
+        }
     };
     let named = |(name, value): (String, SettingValue)| ServerSetting {
         name,
@@ -242,6 +246,7 @@ mod tests {
         check(&["set global a = 64 * 1024 * (1 + 1)"], "a=[64 * 1024 * (1 + 1)]");
         check(&["set global a = -1"], "a=[-1]");
         check(&["set persist_only a = 1", "set @x = 1"], "a=1");
+        check(&["# b = 2\nset global a = 1, # c = 3,\nglobal d = 4 # , e = 5"], "a=1 d=4");
         for other in [
             "set global a = default",
             "set global b = @@global.c * 2",
@@ -265,7 +270,18 @@ mod tests {
     }
 
     #[test]
-    fn pragma_of_sqlite_is_not_read_back() {
-        check(Dialect::Sqlite, &["pragma journal_mode = wal"], "+");
+    fn pragmas_that_a_file_keeps_are_recognised() {
+        let check = |texts: &[&str], expected: &str| check(Dialect::Sqlite, texts, expected);
+        check(&["PRAGMA Main.Journal_Mode = 'WAL';"], "journal_mode=WAL");
+        check(&["pragma page_size(8192)", "pragma cache_size = 9"], "page_size=8192");
+        for other in [
+            "pragma journal_mode",
+            "pragma aux.journal_mode = wal",
+            "pragma wal_checkpoint(truncate)",
+            "vacuum",
+            "set global journal_mode = wal",
+        ] {
+            check(&["pragma user_version = 7", other], "user_version=7 +");
+        }
     }
 }

@@ -1,7 +1,12 @@
 //! Tokens of SQL statements: enough to tell what a statement around a run changes.
 //!
-//! Words in literals and comments are not mistaken for keywords. The tokens are those that all
-//! dialects have in common, so a string that escapes a quote with a backslash ends early.
+//! Words in literals and comments are not mistaken for keywords. Comments to the end of the line
+//! follow the dialect. All other tokens are those that the dialects have in common, so a string
+//! that escapes a quote with a backslash ends early.
+
+use base::Dialect;
+
+use crate::text::begins_line_comment;
 
 /// A token of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +58,16 @@ impl Token<'_> {
 }
 
 /// Returns the tokens of a statement, without white space, comments and the last `;`.
-pub(super) fn tokens(statement: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(statement: &str, dialect: Dialect) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut start = 0;
     while let Some(first) = statement[start..].chars().next() {
         let rest = &statement[start..];
         let length = match first {
             _ if first.is_whitespace() => first.len_utf8(),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            _ if begins_line_comment(rest.as_bytes(), dialect) => {
+                rest.find('\n').unwrap_or(rest.len())
+            }
             '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             _ => {
                 let (kind, length) = token(first, rest);
@@ -132,8 +139,12 @@ pub(super) fn text_of<'s>(statement: &'s str, tokens: &[Token<'s>]) -> &'s str {
 mod tests {
     use super::*;
 
+    fn texts_in(dialect: Dialect, statement: &str) -> Vec<&str> {
+        tokens(statement, dialect).iter().map(|token| token.text).collect()
+    }
+
     fn texts(statement: &str) -> Vec<&str> {
-        tokens(statement).iter().map(|token| token.text).collect()
+        texts_in(Dialect::Postgres, statement)
     }
 
     #[test]
@@ -146,16 +157,26 @@ mod tests {
     }
 
     #[test]
+    fn comments_to_the_end_of_the_line_follow_the_dialect() {
+        let statement = "# one\nset a = 5--1 # ' two\n, b = 2 -- three";
+        let expected = ["set", "a", "=", "5", "-", "-", "1", ",", "b", "=", "2"];
+        assert_eq!(texts_in(Dialect::Mysql, statement), expected);
+        assert_eq!(texts("select a #> b --c"), ["select", "a", "#", ">", "b"]);
+    }
+
+    #[test]
     fn quotes_are_no_content() {
-        let contents =
-            |statement: &str| tokens(statement).iter().map(Token::content).collect::<Vec<String>>();
+        let contents = |statement: &str| {
+            let all = tokens(statement, Dialect::Postgres);
+            all.iter().map(Token::content).collect::<Vec<String>>()
+        };
         assert_eq!(contents("'it''s' \"A\" `b` c '"), ["it's", "A", "b", "c", ""]);
     }
 
     #[test]
     fn commas_in_parentheses_separate_nothing() {
         let statement = "f(1, 2) , 3,'4,5'";
-        let all = tokens(statement);
+        let all = tokens(statement, Dialect::Postgres);
         let parts: Vec<&str> =
             elements(&all).into_iter().map(|part| text_of(statement, part)).collect();
         assert_eq!(parts, ["f(1, 2)", "3", "'4,5'"]);

@@ -215,6 +215,17 @@ pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
         && split(crate::read::LocatedText::outside(text).excerpt(), dialect).len() > 1
 }
 
+/// Returns true if a text begins with a comment to the end of the line. In MySQL a `--` needs a
+/// blank after it; otherwise it is two minus signs.
+pub(crate) fn begins_line_comment(text: &[u8], dialect: Dialect) -> bool {
+    let is_mysql = dialect == Dialect::Mysql;
+    match text {
+        [b'-', b'-', behind @ ..] => !is_mysql || behind.first().is_none_or(|byte| *byte <= b' '),
+        [b'#', ..] => is_mysql,
+        _ => false,
+    }
+}
+
 struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
@@ -351,7 +362,7 @@ impl<'p> Scanner<'p> {
 
     fn step_open(&mut self, byte: u8) {
         let at = self.at;
-        if self.begins_line_comment(byte) {
+        if begins_line_comment(&self.bytes[at..], self.reading.dialect) {
             self.within = SyntaxContext::LineComment(at);
             self.scan.line_comment = Some(at);
             self.at += 1;
@@ -384,18 +395,6 @@ impl<'p> Scanner<'p> {
             self.scan.code.get_or_insert(at);
         }
         self.at += 1;
-    }
-
-    /// Returns true if a comment to the end of the line begins here. In MySQL a `--` needs a blank
-    /// after it; otherwise it is two minus signs.
-    fn begins_line_comment(&self, byte: u8) -> bool {
-        let is_mysql = self.reading.dialect == Dialect::Mysql;
-        let apart = self.peek(2).is_none_or(|byte| byte <= b' ');
-        match byte {
-            b'-' => self.peek(1) == Some(b'-') && (apart || !is_mysql),
-            b'#' => is_mysql,
-            _ => false,
-        }
     }
 
     /// Consumes a `?`, `?2` or `$2` that refers to a field of a record.

@@ -289,12 +289,13 @@ fn misspelt_word_of_restore_is_no_statement() {
 fn statement_that_changes_only_its_own_session_is_refused() {
     let message = "`before` of [arm b] has no effect: the jobs have other sessions";
     let help = "change the setting for every session, such as with `alter database … set …` or \
-                `set global …`, by an option of the URL, or by `server.NAME` of a `testbed:` \
-                server";
+                `set global …`, by an option of the URL, such as `option.cache-size` of SQLite, or \
+                by `server.NAME` of a `testbed:` server";
     check_arm("before = set work_mem = '64MB'", message, help);
     check_arm("before = set a = 1\nbefore = SET SESSION b = ${rows}", message, help);
     check_arm("before = select set_config('work_mem', '64MB', false)", message, help);
     check_arm("before = select @rows := ${rows}", message, help);
+    check_arm("before = pragma wal_autocheckpoint = 0", message, help);
     experiment(&format!(
         "{QUESTION}[arm a]\n[arm b]\nbefore = set lock_timeout = '5s'\nbefore = analyze t\n"
     ));
