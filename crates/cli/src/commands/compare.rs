@@ -192,10 +192,23 @@ impl Design {
     }
 }
 
-/// Returns the names of the arms of an experiment.
-fn arms<'g>(groups: &'g Groups, argument: &Argument) -> Vec<&'g str> {
-    let names = argument.experiment.map(|place| &groups.experiments[place].names);
-    names.into_iter().flatten().map(String::as_str).collect()
+/// Returns the arms of an experiment with the keys that they change: `slow (option.service)`.
+/// Another value of a key may be the change that is judged.
+fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
+    let Some(recorded) = argument.experiment.map(|place| &groups.experiments[place]) else {
+        return Vec::new();
+    };
+    let described = |(name, arm): (&String, ArmId)| {
+        let mut keys: Vec<String> =
+            recorded.differences(arm).into_iter().map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        match keys.is_empty() {
+            true => name.clone(),
+            false => format!("{name} ({})", keys.join(", ")),
+        }
+    };
+    recorded.names.iter().zip((0..).map(ArmId)).map(described).collect()
 }
 
 /// Refuses limits on metrics that the runs do not have.

@@ -155,6 +155,20 @@ fn second_execution_confirms_or_contradicts_the_first() {
 }
 
 #[test]
+fn arms_that_share_only_their_names_are_no_executions() {
+    let place = place();
+    experiment(&place, "first.assay", "1.2ms", "5");
+    let question = std::fs::read_to_string(place.at("slower.ini")).unwrap();
+    place.write("slower.ini", question.replace("option.service = 1.2ms", "option.noise = 0.01"));
+    let line = ["run", "slower.ini", "--virtual", "--quiet", "--url", FAST, "--out", "o.assay"];
+    place.assay(&line).expect(0);
+    let ran = place.assay(&["compare", "first.assay", "o.assay"]).expect(2);
+    let words = "the arms of `first.assay` are fast, slow (option.service), and those of `o.assay` \
+                 are fast, slow (option.noise)";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+}
+
+#[test]
 fn regressions_of_an_experiment_are_judged_against_its_first_execution() {
     let place = place();
     experiment(&place, "main.assay", "1.2ms", "5");
