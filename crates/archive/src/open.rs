@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::units::grouped;
+use base::with_suffix;
 use confine::{Refusal, check_companions};
 use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
@@ -317,12 +318,6 @@ impl PrivateCopy {
     fn record(&self) -> PathBuf {
         self.folder.path().join(PrivateCopy::NAME)
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 #[cfg(test)]

@@ -240,12 +240,18 @@ pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
     passwords
 }
 
+/// Returns true if a text has a password: in a URL, or as a setting of a connection such as
+/// `password=…`. A value that begins with `$` or `?` stands for another.
+pub fn holds_password(text: &str) -> bool {
+    !passwords_in(text).is_empty() || !password_settings_in(text).is_empty()
+}
+
 /// Names of settings and options that hold a password.
 const SETTINGS: [&str; 3] = ["password", "passwd", "pwd"];
 
 /// Returns the ranges of the passwords that a text sets, in order: `password=…`, as in the settings
 /// of a connection or the options of a URL. A value that begins with `$` or `?` stands for another.
-pub fn password_settings_in(text: &str) -> Vec<Range<usize>> {
+fn password_settings_in(text: &str) -> Vec<Range<usize>> {
     const BLANK: [char; 2] = [' ', '\t'];
     let lower = text.to_ascii_lowercase();
     let ends_of =
@@ -329,6 +335,23 @@ error: unknown key `raet`
             let found = password_settings_in(text);
             let found: Vec<&str> = found.into_iter().map(|range| &text[range]).collect();
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_holds_a_password_in_a_url_or_a_setting() {
+        for text in [
+            "redis://:pw@h",
+            "postgres://ann:pw@h/d",
+            "mongodb+srv://ann:pw@h/d?tls=true",
+            "jdbc:postgresql://h/d?user=ann&password=pw",
+            "host=h user=ann Password=pw",
+            "Server=h;Uid=ann;Pwd=pw",
+        ] {
+            assert!(holds_password(text), "{text}");
+        }
+        for text in ["postgres://ann@h/d", "http://proxy:3128", "a:b@c", "/run/user/0", "host=h"] {
+            assert!(!holds_password(text), "{text}");
         }
     }
 

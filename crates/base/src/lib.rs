@@ -17,6 +17,7 @@
 //! * [`AccountId`]: an account of a record.
 //! * [`NodeId`]: a server of a target.
 //! * [`StatementId`]: a statement of a section.
+//! * [`with_suffix`]: the path of a file next to another one.
 //! * [`ById`]: a list that is indexed by an id.
 
 mod account;
@@ -27,6 +28,7 @@ mod fault;
 mod formula;
 pub mod go;
 mod node;
+mod path;
 mod percent;
 mod printable;
 mod random;
@@ -46,12 +48,13 @@ mod wall;
 pub use account::AccountId;
 pub use by_id::{ById, Id};
 pub use diagnostic::{
-    Diagnostic, Severity, SourceText, Span, password_settings_in, passwords_in, without_passwords,
+    Diagnostic, Severity, SourceText, Span, holds_password, passwords_in, without_passwords,
 };
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use formula::spreadsheet_cell;
 pub use node::NodeId;
+pub use path::with_suffix;
 pub use percent::percent_encoded;
 pub use printable::{escaped, is_terminal_control, printable, printable_json};
 pub use random::{Draw, Seed, Stream};

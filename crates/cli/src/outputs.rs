@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use archive::OpLogPlan;
-use base::{Diagnostic, Endpoint, Target};
+use base::{Diagnostic, Endpoint, Target, with_suffix};
 use workload::{JobOrPart, Plan, Requests};
 
 use crate::complain::Complaint;
@@ -101,10 +101,8 @@ fn databases(plan: &Plan) -> impl Iterator<Item = ProtectedFile> {
 /// not yet in the first one.
 fn database(target: &Target) -> Vec<ProtectedFile> {
     let Endpoint::File(path) = &target.endpoint else { return Vec::new() };
-    let beside = ["-wal", "-shm", "-journal"].map(|ending| {
-        let mut path = path.clone().into_os_string();
-        path.push(ending);
-        ProtectedFile::new(path, "a part of the database of the run")
+    let beside = ["-wal", "-shm", "-journal"].map(|suffix| {
+        ProtectedFile::new(with_suffix(path, suffix), "a part of the database of the run")
     });
     [ProtectedFile::new(path, "the database of the run")].into_iter().chain(beside).collect()
 }

@@ -7,8 +7,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use base::with_suffix;
 use rustix::fs::OFlags;
 
 use crate::refusal::Refusal;
@@ -32,9 +33,7 @@ pub fn check_companions(database: &Path) -> Result<(), Refusal> {
     // SQLite looks next to the file that a link leads to.
     let database = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
     for suffix in SUFFIXES {
-        let mut name = database.clone().into_os_string();
-        name.push(suffix);
-        let path = PathBuf::from(name);
+        let path = with_suffix(&database, suffix);
         // It does not exist, or SQLite cannot open it either.
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_symlink() {

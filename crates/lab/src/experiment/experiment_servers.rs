@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Archive;
-use base::{Id, Seed, TargetKind};
+use base::{Id, Seed, TargetKind, with_suffix};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::environment::generator::BEFORE_READ_BACK;
 use record::{Excerpt, ExcerptKind, Load};
@@ -524,18 +524,12 @@ impl<'a> ExperimentServers<'a> {
 
     /// Returns the path of the record of the run in progress.
     pub(super) fn own_path(&self) -> PathBuf {
-        self.path_with_suffix("-run")
+        with_suffix(self.order.record, "-run")
     }
 
     /// Returns the path of the record of statements outside of the runs, which is not kept.
     pub(super) fn auxiliary_path(&self) -> PathBuf {
-        self.path_with_suffix("-aside")
-    }
-
-    fn path_with_suffix(&self, suffix: &str) -> PathBuf {
-        let mut name = self.order.record.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
+        with_suffix(self.order.record, "-aside")
     }
 }
 

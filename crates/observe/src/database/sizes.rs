@@ -12,6 +12,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use base::with_suffix;
 use driver::{Connection, Table};
 use record::ComponentKind;
 use record::metric::storage;
@@ -84,21 +85,16 @@ impl Extent {
 /// Returns the extent of a file of PostgreSQL with its segments, and its maps of free space and
 /// visibility ("Database File Layout" in the manual).
 fn relation(base: &Path) -> Option<Extent> {
-    let with = |suffix: String| {
-        let mut name = base.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
     let mut extent = Extent::default();
     extent.add(base)?;
     for segment in 1..MOST_SEGMENTS {
-        if extent.add(&with(format!(".{segment}"))).is_none() {
+        if extent.add(&with_suffix(base, &format!(".{segment}"))).is_none() {
             break;
         }
     }
     for fork in ["_fsm", "_vm", "_init"] {
         // Small tables do not have them.
-        let _ = extent.add(&with(fork.to_owned()));
+        let _ = extent.add(&with_suffix(base, fork));
     }
     Some(extent)
 }
@@ -169,10 +165,8 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
     }
     let logical = extent.length;
     for suffix in ["-wal", "-journal"] {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
         // There is at most one of them.
-        let _ = extent.add(Path::new(&name));
+        let _ = extent.add(&with_suffix(file, suffix));
     }
     report(sample, "", logical, extent.allocated);
 }

@@ -11,6 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
+use base::with_suffix;
 use driver::Connection;
 use record::ComponentKind;
 
@@ -93,9 +94,7 @@ impl Sqlite {
     }
 
     /// Returns the size in bytes of the database file, or of the file whose name has this suffix.
-    fn bytes(&self, behind: &str) -> Option<u64> {
-        let mut path = self.file.clone().into_os_string();
-        path.push(behind);
-        std::fs::metadata(path).ok().map(|found| found.len())
+    fn bytes(&self, suffix: &str) -> Option<u64> {
+        std::fs::metadata(with_suffix(&self.file, suffix)).ok().map(|found| found.len())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use base::{follows_secret_word, password_settings_in, passwords_in};
+use base::{follows_secret_word, holds_password, passwords_in};
 
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct ParameterUses {
 impl ParameterUses {
     /// Records a parameter.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
-        if !passwords_in(text).is_empty() || !password_settings_in(text).is_empty() {
+        if holds_password(text) {
             self.found.insert(name.to_owned());
         }
         self.params.insert(name.to_owned(), uses);

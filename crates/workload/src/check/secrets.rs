@@ -2,7 +2,7 @@
 //!
 //! A parameter is a secret if its text reaches a password: the one of a URL, anywhere in the file,
 //! or the text that [follows a word or an option for one](base::follows_secret_word) in a statement
-//! or a command; or if it [sets one](base::password_settings_in) itself. A parameter that a secret
+//! or a command; or if it [sets one](base::holds_password) itself. A parameter that a secret
 //! contains is a secret too, and so is one that contains a secret. The file is then checked again
 //! with [`HIDDEN`] as the value of each: the plan that is shown is the result of this second check,
 //! in which the values never appear. A secret that changes anything but statements is an error.
