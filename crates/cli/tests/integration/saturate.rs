@@ -190,8 +190,9 @@ fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
     let limit = ["compare", "r.assay", "--fail-on", "throughput(read) < -10%"];
     let compared = place.assay(&limit).expect(1).stdout;
     assert!(compared.contains("exceeded in r.assay#slow"), "{compared}");
-    let words = "At rate(read) = 300/s, slow is overloaded on purpose, and four keeps up and may \
-                 carry more: throughput(read) is what each of them answers";
+    let words = "At rate(read) = 300/s, slow is overloaded on purpose, and four keeps up: \
+                 throughput(read) compares the requests per second that each completes at this \
+                 load. four may be able to complete more";
     assert!(has_sentence(&document, words), "{:#}", document["answer"]);
 }
 

@@ -136,11 +136,14 @@ impl SaturationView {
     pub(super) fn overload(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
         let (vary, found, [baseline, arm]) = (&self.question.vary, self.found()?, names);
         let load = format!("{vary} = {}", self.value(found.value));
+        let compared = format!(
+            "throughput({}) compares the requests per second that each completes at this load",
+            vary.job()
+        );
         let one = |slow: &str, fast: &str| {
             format!(
-                "At {load}, {slow} is overloaded on purpose, and {fast} keeps up and may carry \
-                 more: throughput({}) is what each of them answers",
-                vary.job()
+                "At {load}, {slow} is overloaded on purpose, and {fast} keeps up: {compared}. \
+                 {fast} may be able to complete more"
             )
         };
         match overloaded {
@@ -148,9 +151,7 @@ impl SaturationView {
             [false, true] => Some(one(arm, baseline)),
             [true, false] => Some(one(baseline, arm)),
             [true, true] => Some(format!(
-                "At {load}, {baseline} and {arm} are overloaded on purpose: throughput({}) is what \
-                 each of them answers",
-                vary.job()
+                "At {load}, {baseline} and {arm} are overloaded on purpose: {compared}"
             )),
         }
     }
@@ -351,15 +352,16 @@ mod tests {
         assert_eq!(sentence([false, false]), "");
         assert_eq!(
             sentence([false, true]),
-            "At concurrency(read) = 16, new is overloaded on purpose, and old keeps up and may \
-             carry more: throughput(read) is what each of them answers"
+            "At concurrency(read) = 16, new is overloaded on purpose, and old keeps up: \
+             throughput(read) compares the requests per second that each completes at this load. \
+             old may be able to complete more"
         );
         let first = "At concurrency(read) = 16, old is overloaded on purpose, and new keeps up";
         assert!(sentence([true, false]).starts_with(first), "{}", sentence([true, false]));
         assert_eq!(
             sentence([true, true]),
             "At concurrency(read) = 16, old and new are overloaded on purpose: throughput(read) \
-             is what each of them answers"
+             compares the requests per second that each completes at this load"
         );
     }
 
