@@ -28,8 +28,8 @@ const WIDEST: f64 = 170.0;
 /// Height of a line of a label of a vertical axis, in pixels.
 pub(super) const LABEL_LINE: f64 = 14.0;
 
-/// Maximum number of lines of such a label: those of two categories must not touch.
-const MOST_LABEL_LINES: usize = 3;
+/// Number of letters of the longest word that belongs to the next one: `of`, `at`, `in`.
+const LONGEST_STRAY: usize = 2;
 
 /// Maximum number of lines of a title in a figure that is a file.
 const MOST_TITLE_LINES: usize = 2;
@@ -148,10 +148,7 @@ pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
 
 /// Breaks a text into at most this number of lines; the last one is cut if there is more.
 fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
-    with_last_cut(wrapped(text, height, room), height, room, most)
-}
-
-fn with_last_cut(mut lines: Vec<String>, height: f64, room: f64, most: usize) -> Vec<String> {
+    let mut lines = wrapped(text, height, room);
     if lines.len() > most {
         let rest = lines.split_off(most - 1).join(" ");
         lines.push(cut(&rest, height, room));
@@ -159,38 +156,73 @@ fn with_last_cut(mut lines: Vec<String>, height: f64, room: f64, most: usize) ->
     lines
 }
 
-/// Returns the lines of a label of a vertical axis: one if it fits, or else the lines that it has
-/// itself. Of a metric such as `response.p99(read)`, the job may be on a line of its own: a name
-/// that is cut may be read as another one.
+/// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
+/// as much of it as possible. If there is a choice, the lines that it has itself begin new ones, no
+/// word stands alone that belongs to the next one, and the lines are few and of similar widths.
 pub(super) fn label_lines(label: &str) -> Vec<String> {
     let whole = label.replace('\n', " ");
     if width(&whole, TEXT) <= WIDEST {
         return vec![whole];
     }
-    let mut lines: Vec<String> = Vec::new();
-    for part in label.split('\n') {
-        let mut is_first = true;
-        for piece in part.split_whitespace().flat_map(pieces) {
-            let glue = if piece.starts_with('(') { "" } else { " " };
-            match lines.last_mut() {
-                Some(line)
-                    if !is_first && width(&format!("{line}{glue}{piece}"), TEXT) <= WIDEST =>
-                {
-                    line.push_str(glue);
-                    line.push_str(piece);
-                }
-                _ => lines.push(cut(piece, TEXT, WIDEST)),
-            }
-            is_first = false;
-        }
-    }
-    with_last_cut(lines, TEXT, WIDEST, MOST_LABEL_LINES)
+    let pieces: Vec<Piece<'_>> = label.split('\n').flat_map(pieces).collect();
+    let end = pieces.len();
+    let breaks = (0..=end).flat_map(|first| (first..=end).map(move |second| [first, second]));
+    let divided = breaks.map(|[first, second]| {
+        let lines = [&pieces[..first], &pieces[first..second], &pieces[second..]];
+        lines.into_iter().filter(|line| !line.is_empty())
+    });
+    let best = divided.min_by_key(|lines| awkwardness(lines.clone()));
+    best.into_iter().flatten().map(|line| cut(&joined(line), TEXT, WIDEST)).collect()
 }
 
-/// Divides a word before its parenthesis.
-fn pieces(word: &str) -> impl Iterator<Item = &str> {
-    let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));
-    [name, rest].into_iter().filter(|piece| !piece.is_empty())
+/// A part of a label that is not divided: a word, or what a word has before or after the beginning
+/// of its parenthesis. Of a metric such as `response.p99(read)`, the job may be on a line of its
+/// own: a name that is cut may be read as another one.
+#[derive(Clone, Copy, Debug)]
+struct Piece<'t> {
+    text: &'t str,
+    /// Space before it in a line; empty if it continues a word.
+    space: &'static str,
+    /// True for the first piece of a line that the label has itself.
+    begins_line: bool,
+}
+
+/// Divides a line that a label has itself.
+fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
+    line.split_whitespace().enumerate().flat_map(|(place, word)| {
+        let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));
+        let space = if name.is_empty() { " " } else { "" };
+        let name = Piece { text: name, space: " ", begins_line: place == 0 };
+        let rest = Piece { text: rest, space, begins_line: place == 0 && name.text.is_empty() };
+        [name, rest].into_iter().filter(|piece| !piece.text.is_empty())
+    })
+}
+
+fn joined(line: &[Piece<'_>]) -> String {
+    let text: String = line.iter().flat_map(|piece| [piece.space, piece.text]).collect();
+    text.trim_start().to_owned()
+}
+
+/// Returns the reasons against a division of a label into lines, the most important first: pixels
+/// that do not fit, words such as `of` on a line of their own, own lines of the label that do not
+/// begin one, the number of lines, and the pixels of the widest one.
+fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
+    let mut reasons = [0; 5];
+    for line in lines {
+        let parts = line.iter().enumerate().flat_map(|(place, piece)| {
+            let space = if place == 0 { "" } else { piece.space };
+            [space, piece.text]
+        });
+        let pixels: f64 = parts.map(|part| width(part, TEXT)).sum();
+        let is_stray = line.len() == 1 && line[0].text.len() <= LONGEST_STRAY;
+        let hidden = line[1..].iter().filter(|piece| piece.begins_line).count();
+        reasons[0] += (pixels - WIDEST).max(0.0).ceil() as u64;
+        reasons[1] += u64::from(is_stray);
+        reasons[2] += hidden as u64;
+        reasons[3] += 1;
+        reasons[4] = reasons[4].max(pixels as u64);
+    }
+    reasons
 }
 
 #[cfg(test)]
@@ -207,8 +239,12 @@ mod tests {
                 &["response.p99_9", "(checkout)", "of an arm at 16"],
             ),
             (
-                "response.p99_9(checkout)\nof an arm with a long name at 16",
-                &["response.p99_9", "(checkout)", "of an arm with a lon…"],
+                "response.p99_9(checkout)\nof an arm with a long name at 8",
+                &["response.p99_9", "(checkout) of an arm", "with a long name at 8"],
+            ),
+            (
+                "throughput(read)\nof without_any_index_at_all at 16",
+                &["throughput(read) of", "without_any_index_at_…", "at 16"],
             ),
         ] {
             assert_eq!(label_lines(label), expected, "{label}");
