@@ -122,7 +122,8 @@ fn never_open(run: &Run<'_>, jobs: &[Job<'_>]) -> String {
     let answered = all.iter().any(|step| step.ends.completed > 0);
     let failed = all.iter().any(|it| it.ends.errors + it.counts.balance.rejected() > 0);
     let state = match (answered, failed) {
-        (_, false) => "every request was answered",
+        (true, false) => "every request was answered",
+        (false, false) => "no request had been due",
         (true, true) => "no request was open: each was answered or had failed",
         (false, true) => "no request was open: each had failed",
     };

@@ -25,7 +25,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let words = Words {
         name: job.figure_name("response"),
         title: format!("Response times over time: {name}"),
-        caption: caption(job, &columns, shown.len()),
+        caption: caption(run, job, &columns, shown.len()),
     };
     if let Some(reason) = job.missing() {
         return words.empty(reason);
@@ -62,19 +62,25 @@ pub(super) fn has_enough(columns: &[&TimeColumn], fewest: u64) -> bool {
     2 * counts().filter(|count| *count >= fewest).count() > counts().count()
 }
 
-fn caption(job: &Job<'_>, columns: &[&TimeColumn], lines: usize) -> String {
+fn caption(run: &Run<'_>, job: &Job<'_>, columns: &[&TimeColumn], lines: usize) -> String {
     let Some(worst) = columns.iter().max_by_key(|it| it.response.max_ns) else {
         return String::new();
     };
+    let slowest = time(worst.response.max_ns as f64);
+    // The tables have the times of the measured period alone.
+    let part = match worst.from < run.view.evidence.steps.warmup() {
+        true => ", in the warm-up",
+        false => "",
+    };
+    let due = format!("was due at about {}{part}", span(worst.from));
+    if columns.iter().map(|it| it.response.count).sum::<u64>() == 1 {
+        return format!("The only request took {slowest} and {due}.");
+    }
     let p50 = job.summary.response.quantile_ns("p50").unwrap_or(0);
     let few = match lines < LINES.len() {
         true => "; quantiles that need more requests than each part has are left out",
         false => "",
     };
-    format!(
-        "Half of the requests took at most {}; the slowest, {}, was due at about {}{few}.",
-        time(p50 as f64),
-        time(worst.response.max_ns as f64),
-        span(worst.from)
-    )
+    let half = time(p50 as f64);
+    format!("Half of the requests took at most {half}; the slowest, {slowest}, {due}{few}.")
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+mod captions;
 mod cases;
 mod documents;
 mod hostile;

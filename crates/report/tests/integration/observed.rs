@@ -134,6 +134,10 @@ fn caption_of_the_queue_tells_answers_from_failures() {
         let caption = caption(failing);
         assert!(caption.starts_with(&format!("{start}{words}")), "{caption}");
     }
+    let mut idle = cases::open();
+    idle.evidence.jobs[0].steps.fill(analyze::Step::default());
+    let idle = figures(idle);
+    assert_eq!(find(&idle, "queue").sentence(), format!("{start}no request had been due."));
 }
 
 #[test]
