@@ -1,6 +1,8 @@
 //! The tables of a comparison, which page, full text and short text have in common: the metrics of
 //! an arm, and the pairs behind the first one.
 
+use std::iter::repeat_n;
+
 use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder};
 use workload::question::{Quantity, Scale};
 
@@ -83,7 +85,10 @@ pub(super) fn without_rows(titles: [String; 2], has_arms: bool, form: MetricForm
         MetricForm::FullText | MetricForm::ShortText => CONCLUSION,
     };
     columns.push((conclusion.to_owned(), Align::Left));
-    Table::new(columns).with_optional_columns(optional)
+    let before = if has_arms { 4 } else { 3 };
+    let [change, interval] = change_cells();
+    let values = repeat_n(Cell::Empty, before).chain([change, interval]);
+    Table::new(columns).with_values_of(values).with_optional_columns(optional)
 }
 
 /// Returns the titles of the columns of values: the names of the arms if both are short and no
@@ -127,19 +132,27 @@ pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: Metric
     ]
 }
 
+/// Returns cells with the values that a change and its interval have in every file.
+pub(super) fn change_cells() -> [Cell; 2] {
+    let interval = Datum::interval([0.0; 2], FRACTION);
+    [Cell::Empty.with_data([Datum::number("", 0.0, FRACTION)]), Cell::Empty.with_data(interval)]
+}
+
 /// Returns the name of a metric for machines, and whether it is exploratory.
 fn name_data(change: &MetricChange) -> [Datum; 2] {
     let is_exploratory = if change.is_exploratory { "yes" } else { "no" };
     [Datum::text("", change.metric.to_string()), Datum::text("exploratory", is_exploratory)]
 }
 
-/// Returns both values of a metric, the change and the ends of its interval for machines; nothing
-/// if it is not compared.
+/// Returns both values of a metric, the change and the ends of its interval for machines; without
+/// numbers if it is not compared.
 fn value_data(change: &MetricChange) -> [Vec<Datum>; 4] {
-    let Ok(compared) = &change.compared else { return Default::default() };
     let unit = unit_of(change.metric.quantity);
-    let [baseline, own] = sentence::means(compared, &change.metric);
     let value = |number: f64| vec![Datum::number("", number, unit)];
+    let Ok(compared) = &change.compared else {
+        return [value(f64::NAN), value(f64::NAN), Vec::new(), Vec::new()];
+    };
+    let [baseline, own] = sentence::means(compared, &change.metric);
     let size = Datum::number("", compared.change, FRACTION);
     let interval = compared.interval.map(|it| Datum::interval([it.low, it.high], FRACTION));
     let interval = interval.into_iter().flatten().collect();
@@ -400,9 +413,14 @@ mod tests {
             let value: f64 = value.parse().unwrap();
             assert!((value / expected - 1.0).abs() < 1e-9, "{value}: {file}");
         }
-        let none = ["response.p99_9(read)", "no", "", "", "", "", "", "", ""];
+        let none = ["response.p99_9(read)", "no", "", "ms", "", "ms", "", "", ""];
         assert_eq!(rows[2][..9], none, "{file}");
         assert_eq!((rows[3][1], rows[3][3]), ("yes", "fraction"));
+        for change in &mut arms[0].changes {
+            change.compared = Err(NotCompared::Missing(Missing::ExceedsCapacity));
+        }
+        let refused = table_csv(&metrics(&view.arms, &arms[0], MetricForm::Page));
+        assert_eq!(refused.lines().next(), Some(titles));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use workload::question::{CpuOwner, Scale, TimeStatistic};
 
 use super::cells::change_cell;
 use super::lines;
-use super::metric_tables::{INTERVAL, MetricForm, cells};
+use super::metric_tables::{INTERVAL, MetricForm, cells, change_cells};
 use super::sweep::{self, SweepView};
 use super::view::{ArmView, ExperimentView};
 use crate::number::significant;
@@ -45,7 +45,14 @@ pub(super) fn point_row(sweep: &SweepView, arm: &ArmView, point: &PointSummary) 
 /// Returns the table of the points of all arms.
 pub(super) fn points(view: &ExperimentView, sweep: &SweepView) -> Table {
     let titles = point_columns(sweep).map(|(title, align)| (title.to_owned(), align));
-    let mut table = Table::new(titles);
+    let none = PointMean {
+        values: Vec::new(),
+        mean: 0.0,
+        interval: Some(Interval { low: 0.0, high: 0.0 }),
+    };
+    let values = ["", "ms", "ms", "ms"].map(|unit| mean_cell(Some(&none), unit));
+    let values = [Cell::Empty, Cell::Empty].into_iter().chain(values);
+    let mut table = Table::new(titles).with_values_of(values);
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         curve.points.iter().for_each(|point| table.row(point_row(sweep, arm, point)));
     }
@@ -152,7 +159,10 @@ pub(super) fn comparison_table<'v>(
         (conclusion, Align::Left),
     ];
     let titles = titles.map(|(title, align)| (title.to_owned(), align));
-    let mut table = Table::new(titles).with_optional_columns([INTERVAL, "change"]);
+    let empty = [Cell::Empty, Cell::Empty, Cell::Empty];
+    let mut table = Table::new(titles)
+        .with_values_of(empty.into_iter().chain(change_cells()))
+        .with_optional_columns([INTERVAL, "change"]);
     for (value, cells) in rows {
         table.row([Cell::from(value)].into_iter().chain(cells));
     }
@@ -195,6 +205,8 @@ pub(super) fn bets(view: &ExperimentView, sweep: &SweepView) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use analyze::curve::Unusable;
+
     use super::super::fixtures::{experiment, sweep};
     use super::*;
     use crate::html::table_csv;
@@ -211,6 +223,15 @@ mod tests {
         let row = "1,plain,2000,1800,2200,2,1.8,2.2,2,1.8,2.2,2,1.8,2.2,VALID,";
         let expected = format!("{head},{quantiles},verdict,limiter\r\n{row}\r\n");
         assert_eq!(table_csv(&table), expected);
+        let mut refused = sweep.clone();
+        for job in &mut refused.curves[0].points[0].jobs {
+            let missing = || Err(Unusable::Invalid);
+            job.completed_per_s = missing();
+            job.response_ms.iter_mut().for_each(|(_, time)| *time = missing());
+        }
+        let row = format!("1,plain{}VALID,", ",".repeat(13));
+        let expected = format!("{head},{quantiles},verdict,limiter\r\n{row}\r\n");
+        assert_eq!(table_csv(&points(&experiment(), &refused)), expected);
         let shares = shares(&sweep.curves[0].points[0], CpuOwner::Database);
         assert_eq!(shares.to_string(), "50/25/25");
         let parts = shares.data().into_iter().map(|it| format!("{} {}", it.name, it.plain()));

@@ -247,7 +247,7 @@ impl Document {
             "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
              <table>\n<caption>{caption} {file}</caption>\n<thead><tr>"
         );
-        for Column { title, align } in &table.columns {
+        for Column { title, align, .. } in &table.columns {
             let (title, class) = (shown(title), class_of_cell(*align));
             let _ = match title.as_str() {
                 // An empty header would be announced as one.

@@ -1,5 +1,7 @@
 //! The table of a page as a file for machines: a value in each cell, and its unit in the title.
 
+use std::iter::once;
+
 use super::file::csv_of_page;
 use crate::number::NONE;
 use crate::page::{Cell, Datum, Table};
@@ -35,7 +37,8 @@ pub(crate) fn table_csv(table: &Table) -> String {
 /// Returns the columns for the values of a column: one for each name among them.
 fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     let data = table.rows.iter().map(|row| row.cells.get(place).map(Cell::data));
-    let data: Vec<Vec<Datum>> = data.map(Option::unwrap_or_default).collect();
+    let data = data.map(Option::unwrap_or_default);
+    let data: Vec<Vec<Datum>> = once(table.columns[place].values.clone()).chain(data).collect();
     let names = distinct(data.iter().flatten().map(|datum| datum.name.as_ref()));
     // A column without values stays.
     let names = if names.is_empty() { vec![""] } else { names };
@@ -43,11 +46,13 @@ fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     names.into_iter().flat_map(|name| columns_of_name(&title, name, &data)).collect()
 }
 
-/// Returns the column of the values with a name, and one of their units if these differ.
+/// Returns the column of the values with a name, and one of their units if these differ. The first
+/// values belong to the column itself, and the others to a row each.
 fn columns_of_name(title: &str, name: &str, data: &[Vec<Datum>]) -> Vec<Column> {
     let of_name = || data.iter().map(|cell| cell.iter().find(|datum| datum.name == name));
     let title = [title, name].join(" ").trim().to_owned();
-    let cells = of_name().map(|datum| datum.map(Datum::plain).unwrap_or_default()).collect();
+    let rows = || of_name().skip(1);
+    let cells = rows().map(|datum| datum.map(Datum::plain).unwrap_or_default()).collect();
     let units = distinct(of_name().flatten().filter_map(Datum::unit));
     let (title, units) = match units.as_slice() {
         [] | [""] => (title, None),
@@ -55,7 +60,7 @@ fn columns_of_name(title: &str, name: &str, data: &[Vec<Datum>]) -> Vec<Column> 
         [unit] => (format!("{title} ({unit})"), None),
         [..] => {
             let unit = |datum: Option<&Datum>| datum.and_then(Datum::unit).unwrap_or_default();
-            let cells = of_name().map(|datum| unit(datum).to_owned()).collect();
+            let cells = rows().map(|datum| unit(datum).to_owned()).collect();
             let of_units = Column { title: format!("{title} unit"), cells };
             (title, Some(of_units))
         }
@@ -154,6 +159,23 @@ mod tests {
              1000,2000,99,98.1,1024,*,,\r\n\
              5,,,98.1,1024,,,\r\n"
         );
+    }
+
+    #[test]
+    fn columns_of_a_file_do_not_depend_on_the_values_that_exist() {
+        let times = |cells| {
+            let interval =
+                Cell::Interval { low: Quantity::Time(0.0), high: Quantity::Time(0.0), mark: "" };
+            let table = table(["phase", "p99", "95 %"], vec![cells]);
+            table_csv(&table.with_values_of([Cell::Empty, Quantity::Time(0.0).into(), interval]))
+        };
+        let (low, high) = (Quantity::Time(1e6), Quantity::Time(2e6));
+        let known = Cell::Interval { low, high, mark: "*" };
+        let head = "phase,p99 (ms),95 % from (ms),95 % to (ms),95 % mark\r\n";
+        let whole = times([Cell::from("during"), Quantity::Time(1.5e6).into(), known]);
+        assert_eq!(whole, format!("{head}during,1.5,1,2,*\r\n"));
+        let missing = times([Cell::from("during"), Cell::Missing, Cell::Missing]);
+        assert_eq!(missing, format!("{head}during,,,,\r\n"));
     }
 
     #[test]

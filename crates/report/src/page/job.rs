@@ -1,5 +1,7 @@
 //! One job: its pacing, the outcomes of its requests, and all of its times.
 
+use std::iter::repeat;
+
 use analyze::{
     Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses,
 };
@@ -23,6 +25,9 @@ use crate::words;
 
 /// Quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
+
+/// A time, for columns that have times in every file.
+const TIME: Cell = Cell::Number(Quantity::Time(0.0));
 
 /// Columns of a table of times that a narrow page drops, in this order. The count stays, as a
 /// quantile means little without it.
@@ -275,7 +280,9 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 }
 
 fn times(job: &JobSummary) -> Table {
-    let mut table = Table::new(titles_of_times()).with_optional_columns(SPARE);
+    let mut table = Table::new(titles_of_times())
+        .with_values_of([Cell::Empty, Cell::Empty].into_iter().chain(repeat(TIME)))
+        .with_optional_columns(SPARE);
     let rows = [
         ("response", Kind::Response, &job.response),
         ("service", Kind::Service, &job.service),
@@ -451,6 +458,7 @@ fn statements(job: &JobSummary) -> Table {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new(titles.chain([("text", Align::Left)]))
+        .with_values_of([Cell::Empty, Cell::Empty, TIME, TIME, TIME, TIME])
         .with_optional_columns(["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
@@ -467,7 +475,9 @@ fn statements(job: &JobSummary) -> Table {
 fn servers(job: &JobSummary) -> Table {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
+    let rate = Cell::from(Quantity::Rate(0.0));
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
+        .with_values_of([Cell::Empty, Cell::Empty, Cell::Empty, rate, TIME, TIME, TIME])
         .with_optional_columns(["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
         let quantiles = match job.is_withheld(Kind::Response) {

@@ -120,7 +120,13 @@ fn section(side_effects: &SideEffects, other: AccountId) -> SideEffectSection {
 fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
     let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
+    let none = SHOWN.map(|figure| [0.0; 3].map(|value| quantity(figure, value)));
+    let none = none
+        .into_iter()
+        .flat_map(|[value, low, high]| [value.into(), Cell::Interval { low, high, mark: "" }]);
+    let head = [Cell::Empty, Quantity::Span(0.0).into()];
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
+        .with_values_of(head.into_iter().chain(none))
         .with_optional_columns([INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
     for (phase, figures) in phases {
         let head = [Cell::from(phase.name.name()), Quantity::Span(phase.length_s).into()];

@@ -22,12 +22,14 @@ pub struct Table {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Title; may be empty.
     pub title: Cow<'static, str>,
     /// Alignment of its cells.
     pub align: Align,
+    /// Values that a file has columns for even if no cell has them. Their numbers do not count.
+    pub values: Vec<Datum>,
 }
 
 /// The alignment of the cells of a column.
@@ -141,9 +143,8 @@ impl Cell {
                 vec![number("", Quantity::Count(*part)), number("planned", Quantity::Count(*of))]
             }
             Cell::Interval { low, high, mark } => {
-                let mark = (!mark.is_empty()).then(|| Datum::text("mark", *mark));
                 let ends = Datum::interval([low.value(), high.value()], low.unit());
-                ends.into_iter().chain(mark).collect()
+                ends.into_iter().chain([Datum::text("mark", *mark)]).collect()
             }
             Cell::WithData { data, .. } => data.clone(),
         }
@@ -193,7 +194,10 @@ impl Table {
     pub(crate) fn new<T: Into<Cow<'static, str>>>(
         titles: impl IntoIterator<Item = (T, Align)>,
     ) -> Table {
-        let column = |(title, align): (T, Align)| Column { title: title.into(), align };
+        let column = |(title, align): (T, Align)| {
+            let title = title.into();
+            Column { title, align, values: Vec::new() }
+        };
         let columns = titles.into_iter().map(column);
         Table { columns: columns.collect(), rows: Vec::new(), optional: Vec::new() }
     }
@@ -212,6 +216,14 @@ impl Table {
     /// Returns the columns of this table alone.
     pub(super) fn without_rows(&self) -> Table {
         Table { rows: Vec::new(), ..self.clone() }
+    }
+
+    /// Sets the values that a file always has columns for: those of the cells of this row.
+    pub(crate) fn with_values_of(mut self, row: impl IntoIterator<Item = Cell>) -> Table {
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            column.values = cell.data();
+        }
+        self
     }
 
     /// Sets the columns that a narrow page drops.
