@@ -3,11 +3,11 @@
 use analyze::Status;
 use analyze::compare::{ArmComparison, BetOutcome, Conclusion, MetricChange, RepetitionOutcome};
 
+use super::bets::{self, JudgedBet};
 use super::capacity::CapacityView;
 use super::lines;
 use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
-use super::sentence;
 use super::sweep::SweepView;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
@@ -27,7 +27,9 @@ impl TestSuite {
         cases.push(undeclared(&view.arms, differences, several, is_strict));
         cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
         cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
-        cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
+        if view.state == ExperimentState::Complete {
+            cases.extend(bets::judged(view).map(|bet| case_of_bet(&bet)));
+        }
         match &view.capacity {
             Some(search) => cases.push(capacity(view, search)),
             None => cases.extend(view.arms.iter().flat_map(slos)),
@@ -135,19 +137,17 @@ pub(super) fn compared(change: &MetricChange) -> TestResult {
     }
 }
 
-fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Vec<TestCase> {
-    let arm = &view.arms[arm.arm.index()].name;
-    let case = |(bet, outcome): &(workload::question::Bet, Option<BetOutcome>)| TestCase {
+fn case_of_bet(one: &JudgedBet<'_>) -> TestCase {
+    TestCase {
         group: TestGroup::Bet,
-        name: format!("{arm}: {bet}"),
-        result: match outcome {
+        name: format!("{}: {}", one.subject(), one.bet),
+        result: match one.outcome {
             Some(BetOutcome::Held) => TestResult::Passed,
             Some(BetOutcome::Failed) => TestResult::Failure,
             Some(BetOutcome::Undecided { .. }) | None => TestResult::Skipped,
         },
-        text: sentence::bet(bet, *outcome, change),
-    };
-    change.bets.iter().map(case).collect()
+        text: one.sentence(),
+    }
 }
 
 /// Returns the cases of the metrics of a repetition.

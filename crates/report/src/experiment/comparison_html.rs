@@ -5,7 +5,7 @@ use analyze::compare::ArmId;
 use super::charts::comparison_figures;
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
-use super::{html, lines, objection};
+use super::{bets, html, lines, objection};
 use crate::html::{Document, Section, links};
 use crate::page::{Line, Tone};
 
@@ -86,7 +86,7 @@ fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
     rows.extend(objections(view, place));
     rows.extend(view.limits.iter().map(|one| Line::new("limit", limit(view, one))));
     for arm in view.arms() {
-        rows.extend(lines::bets(arm).map(|bet| Line::new("bet", bet)));
+        rows.extend(bets::of_arm(arm).map(|bet| Line::new("bet", bet)));
         rows.push(Line::new("limiter", lines::limiters(&view.groups, arm)));
     }
     out.lines(&rows);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::answer_text::AnswerText;
 use super::comparison::ComparisonView;
 use super::view::DifferenceView;
-use super::{lines, longest_times, objection, sentence, text};
+use super::{bets, lines, longest_times, objection, sentence, text};
 use crate::text::Style;
 use analyze::compare::{ArmId, Conclusion, JudgedLimit, RegressionOutcome};
 
@@ -27,7 +27,7 @@ pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
     differences(&mut out, view);
     out.labelled("limit", view.limits.iter().map(|one| limit(view, one)));
     for arm in view.arms() {
-        out.labelled("bet", lines::bets(arm));
+        out.labelled("bet", bets::of_arm(arm));
         for write in [text::limiters, text::metrics, text::pairs] {
             write(&mut out, &view.groups, arm);
         }

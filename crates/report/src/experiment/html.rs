@@ -14,7 +14,7 @@ use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView, RunPhase, RunView};
-use super::{appendix_html, lines, short, sweep, sweep_html};
+use super::{appendix_html, bets, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Caption, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
@@ -116,6 +116,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let measured = measured_on(|name| view.facts.distinct(name));
     out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
     out.lines(&labelled("values", lines::measured_values(view)).collect::<Vec<Line>>());
+    out.lines(&labelled("bet", bets::sentences(view)).collect::<Vec<Line>>());
     let label = if view.capacity.is_some() { "trials" } else { "runs" };
     out.lines(&labelled(label, short::counts(view)).collect::<Vec<Line>>());
     let objecting = view.objecting().into_iter();
@@ -136,8 +137,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let slos = labelled("SLO", lines::slos(view));
     let alarms = labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
     let notes = labelled("note", view.notes.iter().map(note::sentence));
-    let bets = labelled("bet", lines::named_bets(view));
-    let lines = bets.chain(reasons).chain(limiters).chain(slos);
+    let lines = reasons.chain(limiters).chain(slos);
     out.lines(&lines.chain(alarms).chain(notes).collect::<Vec<Line>>());
 }
 

@@ -278,21 +278,6 @@ pub(super) fn notes(view: &ExperimentView) -> Vec<String> {
     note::latest(&view.notes, MOST_NOTES)
 }
 
-/// Returns the bets on an arm with their outcomes.
-pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
-    arm.changes.iter().flat_map(|change| {
-        change.bets.iter().map(move |(bet, outcome)| sentence::bet(bet, *outcome, change))
-    })
-}
-
-/// Returns the bets on all arms with their outcomes; they name the arm if there are several.
-pub(super) fn named_bets(view: &ExperimentView) -> impl Iterator<Item = String> {
-    view.compared().flat_map(move |arm| {
-        let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm.index()].name));
-        bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
-    })
-}
-
 /// Returns the SLOs of all arms with their outcomes.
 pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
     slos_with(view, |_| true)

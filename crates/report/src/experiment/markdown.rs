@@ -3,12 +3,13 @@
 use analyze::Status;
 use analyze::compare::{ArmComparison, ArmSlo, BetOutcome, Comparison, MetricChange};
 
+use super::bets::{self, BetSummary};
 use super::capacity::CapacityView;
 use super::saturation::SaturationView;
 use super::short_tables::trials;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
-use super::{lines, sentence, sweep_markdown, sweep_table};
+use super::{lines, sweep_markdown, sweep_table};
 use crate::markdown::{Document, Rank, Table, code, escaped};
 use crate::note;
 use crate::page::Align;
@@ -106,15 +107,10 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     if let Some(search) = &view.capacity {
         out.list(&all_escaped(&numbers(search)), 2);
     }
-    let arms: &[ArmComparison] =
-        view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
-    let name = |arm: &ArmComparison| view.arms[arm.arm.index()].name.clone();
-    let changes = arms.iter().flat_map(|arm| arm.changes.iter().map(move |change| (arm, change)));
-    let bets = changes.flat_map(|(arm, change)| {
-        change.bets.iter().map(move |(bet, outcome)| {
-            let text = format!("bet on {}: {}", name(arm), sentence::bet(bet, *outcome, change));
-            (rank_of_bet(*outcome), escaped(&text))
-        })
+    let bets = bets::summaries(view).into_iter().map(|summary| {
+        let BetSummary { arm, text, outcomes } = summary;
+        let rank = outcomes.into_iter().map(rank_of_bet).min().unwrap_or(Rank::Ordinary);
+        (rank, escaped(&format!("bet on {arm}: {text}")))
     });
     out.ranked_list(&bets.collect::<Vec<(Rank, String)>>(), 4);
     let ranks = view.arms.iter().flat_map(|arm| &arm.slos).map(rank_of_slo);

@@ -11,6 +11,7 @@ mod appendix;
 mod appendix_html;
 mod appendix_json;
 mod arm_facts;
+mod bets;
 mod capacity;
 mod capacity_json;
 mod cases;

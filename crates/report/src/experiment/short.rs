@@ -9,7 +9,7 @@ use base::shell_word;
 use super::alarms::FalseAlarms;
 use super::short_tables::{MostRows, ShortTable, tables};
 use super::view::{DifferenceView, ExperimentView};
-use super::{lines, sweep, sweep_table};
+use super::{bets, lines, sweep};
 use crate::note;
 use crate::number::count;
 use crate::page::{Line, Remark, Tone, commands_to_continue, tone};
@@ -123,9 +123,7 @@ fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     // Its evidence follows below the verdict.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
     let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
-    let at_points = view.sweep.iter().flat_map(|sweep| sweep_table::bets(view, sweep));
-    let bets = lines::named_bets(view).chain(at_points).collect();
-    results.extend(labelled("bet", limited(bets, most)));
+    results.extend(labelled("bet", limited(bets::sentences(view), most)));
     for (label, texts) in models(view).into_iter().filter(|_| with_models) {
         results.extend(labelled(label, limited(texts, most)));
     }

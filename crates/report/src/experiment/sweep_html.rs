@@ -2,9 +2,10 @@
 
 use std::iter::{once, repeat};
 
+use super::bets;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    self, MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, model_row, owners, shares,
+    self, MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, model_row, owners, shares,
 };
 use super::view::{ArmView, ExperimentView};
 use crate::html::Document;
@@ -73,5 +74,7 @@ fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     let caption = format!("Arms against {} at each point", view.arms[0].name);
     let titles = [sweep.vary.as_str(), "conclusion"];
     out.table(&caption, &comparison_table(titles, comparison_rows(view, sweep)));
-    out.lines(&bets(view, sweep).into_iter().map(|it| Line::new("bet", it)).collect::<Vec<_>>());
+    out.lines(
+        &bets::at_points(view).into_iter().map(|it| Line::new("bet", it)).collect::<Vec<_>>(),
+    );
 }

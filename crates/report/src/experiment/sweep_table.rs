@@ -5,7 +5,6 @@ use analyze::curve::{ArmCurve, Interval, ModelPoint, PointMean, PointSummary};
 use workload::question::{CpuOwner, Scale, TimeStatistic};
 
 use super::cells::change_cell;
-use super::lines;
 use super::metric_tables::{INTERVAL, MetricForm, cells, change_cells};
 use super::sweep::{self, SweepView};
 use super::view::{ArmView, ExperimentView};
@@ -190,17 +189,6 @@ pub(super) fn comparison_rows<'v>(
         }
     }
     rows
-}
-
-/// Returns the bets on the arms at each point with their outcomes.
-pub(super) fn bets(view: &ExperimentView, sweep: &SweepView) -> Vec<String> {
-    let points = sweep.values.iter().zip(&sweep.comparisons);
-    let arms = points.flat_map(|(value, it)| it.arms.iter().map(move |arm| (value, arm)));
-    arms.flat_map(|(value, arm)| {
-        let name = &view.arms[arm.arm.index()].name;
-        lines::bets(arm).map(move |bet| format!("{name} at {value}: {bet}"))
-    })
-    .collect()
 }
 
 #[cfg(test)]

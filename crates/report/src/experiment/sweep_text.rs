@@ -7,10 +7,11 @@ use base::printable;
 use workload::question::TimeStatistic;
 
 use super::answer_text::AnswerText;
+use super::bets;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
-    MODEL_COLUMNS, SHARES, bets, comparison_rows, comparison_table, completed_at, model_row,
-    owners, response_at, shares,
+    MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, completed_at, model_row, owners,
+    response_at, shares,
 };
 use super::view::ExperimentView;
 use crate::number::{NONE, significant};
@@ -154,7 +155,7 @@ fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
         let _ = writeln!(out, "\n{}", printable(&title));
         out.table(&compared);
     }
-    paragraph(out, "bet", bets(view, sweep));
+    paragraph(out, "bet", bets::at_points(view));
 }
 
 /// Returns a value that is short enough for a column.

@@ -7,6 +7,7 @@ use base::printable;
 
 use super::alarms::FalseAlarms;
 use super::answer_text::AnswerText;
+use super::bets;
 use super::capacity::CapacityView;
 use super::lines;
 use super::metric_tables::{self, CONCLUSION, INTERVAL, MetricForm, PairTable};
@@ -28,7 +29,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
         Some(search) => asked(&mut out, view, search),
         None => arms(&mut out, view),
     }
-    out.labelled("bet", lines::named_bets(view));
+    out.labelled("bet", bets::sentences(view));
     view.compared().for_each(|arm| limiters(&mut out, &view.arms, arm));
     for (number, sentence) in lines::limiter_evidence(view).iter().enumerate() {
         let is_first = number == 0 && view.sweep.is_some();

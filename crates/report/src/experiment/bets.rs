@@ -1,0 +1,204 @@
+//! The bets of an experiment with their outcomes.
+
+use analyze::compare::{ArmComparison, BetOutcome, MetricChange};
+use workload::question::Bet;
+
+use super::sentence;
+use super::view::ExperimentView;
+use crate::number::count;
+
+/// Outcome of a bet that was not judged.
+const NOT_JUDGED: &str = "not judged";
+
+/// A bet on an arm with its outcome; of a sweep, at one of its points.
+pub(super) struct JudgedBet<'v> {
+    /// Name of the arm.
+    pub(super) arm: &'v str,
+    /// Value of the varied key at the point.
+    pub(super) point: Option<&'v str>,
+    /// The bet.
+    pub(super) bet: &'v Bet,
+    /// Its outcome; `None` if it was not judged.
+    pub(super) outcome: Option<BetOutcome>,
+    change: &'v MetricChange,
+}
+
+/// A bet on an arm with its outcome; of a sweep, with the outcomes at all of its points.
+pub(super) struct BetSummary<'v> {
+    /// Name of the arm.
+    pub(super) arm: &'v str,
+    /// The bet and its outcomes in words.
+    pub(super) text: String,
+    /// The outcomes.
+    pub(super) outcomes: Vec<Option<BetOutcome>>,
+}
+
+impl JudgedBet<'_> {
+    /// Returns the arm, with the point if there is one: `tls at 8`.
+    pub(super) fn subject(&self) -> String {
+        let at = self.point.map_or_else(String::new, |point| format!(" at {point}"));
+        format!("{}{at}", self.arm)
+    }
+
+    /// Returns the bet with its outcome, and the reason if it is not decided.
+    pub(super) fn sentence(&self) -> String {
+        sentence::bet(self.bet, self.outcome, self.change)
+    }
+}
+
+/// Returns the bets on an arm with their outcomes.
+pub(super) fn of_arm(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
+    arm.changes.iter().flat_map(|change| {
+        change.bets.iter().map(move |(bet, outcome)| sentence::bet(bet, *outcome, change))
+    })
+}
+
+/// Returns the bets on all arms; of a sweep at each point.
+pub(super) fn judged(view: &ExperimentView) -> impl Iterator<Item = JudgedBet<'_>> {
+    let points = view.sweep.iter().flat_map(|sweep| sweep.values.iter().zip(&sweep.comparisons));
+    let points = points.map(|(value, comparison)| (Some(value.as_str()), comparison));
+    let all = view.comparison.iter().map(|comparison| (None, comparison)).chain(points);
+    let arms = all.flat_map(|(point, it)| it.arms.iter().map(move |arm| (point, arm)));
+    arms.flat_map(move |(point, arm)| {
+        let name = view.arms[arm.arm.index()].name.as_str();
+        arm.changes.iter().flat_map(move |change| {
+            let bets = change.bets.iter();
+            bets.map(move |(bet, outcome)| JudgedBet {
+                arm: name,
+                point,
+                bet,
+                outcome: *outcome,
+                change,
+            })
+        })
+    })
+}
+
+/// Returns the bets of a sweep at each point, as sentences.
+pub(super) fn at_points(view: &ExperimentView) -> Vec<String> {
+    let at_points = judged(view).filter(|bet| bet.point.is_some());
+    at_points.map(|bet| format!("{}: {}", bet.subject(), bet.sentence())).collect()
+}
+
+/// Returns the bets on all arms, each once.
+pub(super) fn summaries(view: &ExperimentView) -> Vec<BetSummary<'_>> {
+    let mut groups: Vec<Vec<JudgedBet<'_>>> = Vec::new();
+    for one in judged(view) {
+        let is_same = |group: &&mut Vec<JudgedBet<'_>>| {
+            one.point.is_some() && (group[0].arm, group[0].bet) == (one.arm, one.bet)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups.iter().map(|group| summary(group)).collect()
+}
+
+fn summary<'v>(group: &[JudgedBet<'v>]) -> BetSummary<'v> {
+    let first = &group[0];
+    let text = match first.point {
+        Some(_) => format!("{}: {}", first.bet, outcomes(group)),
+        None => first.sentence(),
+    };
+    BetSummary { arm: first.arm, text, outcomes: group.iter().map(|one| one.outcome).collect() }
+}
+
+/// Returns the bets on all arms as sentences, each once. They name the arm if there are several.
+/// Before the first look, no bet is judged.
+pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
+    if judged(view).next().is_none() {
+        return view.bets.iter().map(|bet| format!("{bet}: {NOT_JUDGED}")).collect();
+    }
+    let sentence = |BetSummary { arm, text, .. }: BetSummary<'_>| match view.arms.len() > 2 {
+        true => format!("{arm}: {text}"),
+        false => text,
+    };
+    summaries(view).into_iter().map(sentence).collect()
+}
+
+/// Returns the outcomes of a bet at the points of a sweep: `failed at 16; held at 4, 8`.
+fn outcomes(points: &[JudgedBet<'_>]) -> String {
+    let word = |one: &JudgedBet<'_>| one.outcome.map_or(NOT_JUDGED, BetOutcome::name);
+    let of_word = |expected: &str| {
+        let points = points.iter().filter(|one| word(one) == expected);
+        let values: Vec<&str> = points.filter_map(|one| one.point).collect();
+        (!values.is_empty()).then(|| format!("{expected} at {}", values.join(", ")))
+    };
+    let first = word(&points[0]);
+    if points.len() > 1 && points.iter().all(|one| word(one) == first) {
+        return format!("{first} at all {}", count(points.len() as u64, "point"));
+    }
+    let words = ["failed", "undecided", NOT_JUDGED, "held"];
+    words.into_iter().filter_map(of_word).collect::<Vec<String>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{comparison, experiment, sweep, text_of};
+    use super::super::html::experiment_html;
+    use super::super::{experiment_markdown, experiment_text};
+    use super::*;
+    use crate::text::Style;
+    use crate::{TestSuite, junit};
+
+    const POINTS: [(&str, f64, f64); 3] = [("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)];
+
+    /// Returns a sweep with a bet that has these outcomes at its points.
+    fn with_outcomes(outcomes: [Option<BetOutcome>; 3]) -> ExperimentView {
+        let mut sweep = sweep(&POINTS, 2);
+        let at_point = |outcome| {
+            let mut comparison = comparison(-0.1);
+            let bet = Bet::parse("throughput(read) -5% .. -15%").unwrap();
+            comparison.arms[0].changes[0].bets = vec![(bet, outcome)];
+            comparison
+        };
+        sweep.comparisons = outcomes.map(at_point).to_vec();
+        ExperimentView { sweep: Some(sweep), ..experiment() }
+    }
+
+    #[test]
+    fn bet_of_a_sweep_has_its_outcomes_in_one_sentence() {
+        let undecided = Some(BetOutcome::Undecided { more_pairs: Some(9) });
+        let (held, failed) = (Some(BetOutcome::Held), Some(BetOutcome::Failed));
+        for (outcomes, expected) in [
+            ([held, undecided, failed], "failed at 4; undecided at 2; held at 1"),
+            ([held, None, held], "not judged at 2; held at 1, 4"),
+            ([held; 3], "held at all 3 points"),
+        ] {
+            let view = with_outcomes(outcomes);
+            let all = sentences(&view);
+            assert_eq!(all, [format!("throughput(read) -5% .. -15%: {expected}")]);
+        }
+        let mut view = with_outcomes([held; 3]);
+        view.arms.push(view.arms[1].clone());
+        assert!(sentences(&view)[0].starts_with("tls: throughput"), "{:?}", sentences(&view));
+    }
+
+    #[test]
+    fn bets_are_shown_before_the_first_look() {
+        let bets = vec![Bet::parse("throughput(read) -5% .. -15%").unwrap()];
+        let view = ExperimentView { bets, ..experiment() };
+        assert_eq!(sentences(&view), ["throughput(read) -5% .. -15%: not judged"]);
+    }
+
+    #[test]
+    fn every_answer_of_a_sweep_has_the_outcomes_of_its_bets() {
+        let outcomes = [Some(BetOutcome::Held), Some(BetOutcome::Held), Some(BetOutcome::Failed)];
+        let view = with_outcomes(outcomes);
+        let words = "throughput(read) -5% .. -15%: failed at 4; held at 1, 2";
+        let page = experiment_html(&view);
+        let answer = page.split("id=\"question\"").next().unwrap();
+        assert!(answer.contains(words), "{answer}");
+        let first_figure = answer.find("<figure").unwrap_or(answer.len());
+        assert!(answer.find(words).unwrap() < first_figure, "{answer}");
+        let short = experiment_text(&view, &Style { color: false, width: 80 });
+        let markdown = experiment_markdown(&view).replace('\\', "");
+        for text in [short, text_of(&view), markdown] {
+            assert!(text.contains(words), "{text}");
+        }
+        let cases = TestSuite::of_experiment(&view, false);
+        let cases = junit(&cases);
+        assert!(cases.contains("tls at 4: throughput(read) -5% .. -15%"), "{cases}");
+    }
+}
