@@ -24,7 +24,7 @@ use super::session_filter::{Known, SessionFilter};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, count, number, table_name, text, work};
 use crate::sample::Sample;
-use crate::sockets::Owner;
+use crate::sockets::{Owner, SessionClient};
 
 const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
     @@max_connections";
@@ -338,7 +338,7 @@ impl Mysql {
         let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Query { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
-        let known = filter.look(|| ports(&list));
+        let known = filter.look(|| clients(&list));
         let transactions = self.read_transactions(&reply);
         let [ours, theirs] = self.seen(&list, &transactions, known);
         tally.add_looks(ours, theirs);
@@ -406,12 +406,12 @@ impl Mysql {
             if number == self.own || !is_client(user, command) {
                 continue;
             }
-            let port = port(text(row, host));
-            let owner = known.sockets().map(|sockets| sockets.owner(port));
-            let waiting = known.sockets().and_then(|sockets| sockets.waiting(port));
+            let client = client(text(row, host));
+            let owner = known.sockets().map(|sockets| sockets.owner(client));
+            let waiting = known.sockets().and_then(|sockets| sockets.waiting(client));
             let is_ours = match known {
                 Known::Own(own) => own.contains(user, number),
-                Known::Sockets(sockets) => sockets.owner(port) != Owner::Others,
+                Known::Sockets(sockets) => sockets.owner(client) != Owner::Others,
             };
             let look = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
@@ -526,15 +526,17 @@ fn pairs(reply: &Table) -> BTreeMap<String, f64> {
     reply.rows.iter().filter_map(pair).collect()
 }
 
-/// Returns the client ports of all sessions.
-fn ports(list: &Table) -> Vec<u16> {
+/// Returns the clients of all sessions over TCP.
+fn clients(list: &Table) -> Vec<SessionClient> {
     let Some([host]) = columns(list, ["host"]) else { return Vec::new() };
-    list.rows.iter().filter_map(|row| port(text(row, host))).collect()
+    list.rows.iter().filter_map(|row| client(text(row, host))).collect()
 }
 
-/// Returns the port of a client's address: `localhost` without a port is a Unix socket.
-fn port(host: &str) -> Option<u16> {
-    host.rsplit_once(':')?.1.parse().ok()
+/// Returns the client at an address, or at a name, with a port: `localhost` without a port is a
+/// Unix socket.
+fn client(address: &str) -> Option<SessionClient> {
+    let (host, port) = address.rsplit_once(':')?;
+    SessionClient::shown(host, port)
 }
 
 /// Returns true if a statement loads rows from a file of the client: `load data [low_priority |
@@ -697,11 +699,16 @@ mod tests {
     }
 
     #[test]
-    fn client_is_found_by_the_port_of_its_host() {
-        for (host, expected) in
-            [("localhost:47852", Some(47_852)), ("localhost", None), ("::1:5", Some(5)), ("", None)]
-        {
-            assert_eq!(port(host), expected, "{host}");
+    fn client_is_found_by_its_address_and_port() {
+        for (shown, expected) in [
+            ("localhost:47852", Some(("", "47852"))),
+            ("localhost", None),
+            ("10.0.0.1:5", Some(("10.0.0.1", "5"))),
+            ("::1:5", Some(("::1", "5"))),
+            ("", None),
+        ] {
+            let expected = expected.and_then(|(host, port)| SessionClient::shown(host, port));
+            assert_eq!(client(shown), expected, "{shown}");
         }
     }
 

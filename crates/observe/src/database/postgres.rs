@@ -23,7 +23,7 @@ use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
 };
 use crate::sample::Sample;
-use crate::sockets::{Owner, Waiting};
+use crate::sockets::{Owner, SessionClient, Waiting};
 
 /// Version of the server, process and name of the session, and privileges of the user.
 const WHO: &str = "select version(), current_setting('server_version_num'), pg_backend_pid(), \
@@ -63,18 +63,18 @@ fn activity_of(names: &[&str], version: u64) -> String {
         .replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
 }
 
-/// Returns [`ACTIVITY`] for an observed program and a version: with the client's port of each
-/// session, and with the class of its idle time: longer than a switch between processes takes, or
-/// so long that it is unused.
+/// Returns [`ACTIVITY`] for an observed program and a version: with the address and the port of
+/// each session's client, and with the class of its idle time: longer than a switch between
+/// processes takes, or so long that it is unused.
 fn activity_of_a_program(version: u64) -> String {
-    let columns = "as pids, client_port as port, \
+    let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
             then 'spare' \
         when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
             then 'long' end as rests";
     activity_of(&[""], version)
         .replace("as pids", columns)
-        .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11")
+        .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11, 12")
 }
 
 /// Sessions that wait for a lock, by table. A session that waits for another transaction to end has
@@ -248,7 +248,7 @@ impl Postgres {
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let known = filter.look(|| ports(&activity));
+        let known = filter.look(|| clients(&activity));
         let SampledSessions { look, theirs, hidden } = seen(&activity, known);
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
@@ -331,10 +331,16 @@ struct SampledSessions {
     hidden: u64,
 }
 
-/// Returns the client ports of all sessions.
-fn ports(activity: &Table) -> Vec<u16> {
-    let Some([port]) = columns(activity, ["port"]) else { return Vec::new() };
-    activity.rows.iter().filter_map(|row| text(row, port).parse().ok()).collect()
+/// Returns the clients of all sessions over TCP.
+fn clients(activity: &Table) -> Vec<SessionClient> {
+    let Some(places) = columns(activity, ["address", "port"]) else { return Vec::new() };
+    activity.rows.iter().filter_map(|row| client(row, places)).collect()
+}
+
+/// Returns the client of a row, whose address and port are in these columns.
+fn client(row: &[Option<String>], places: [usize; 2]) -> Option<SessionClient> {
+    let [address, port] = places.map(|place| text(row, place));
+    SessionClient::shown(address, port)
 }
 
 /// Reads the answer to [`ACTIVITY`] with the knowledge about its sessions.
@@ -352,7 +358,7 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
     ];
     let Some(places) = columns(activity, names) else { return seen };
     let pids = columns(activity, ["pids"]).map(|[place]| place);
-    let of_program = known.sockets().zip(columns(activity, ["port", "rests"]));
+    let of_program = known.sockets().zip(columns(activity, ["address", "port", "rests"]));
     let mut workers = Vec::new();
     let mut our_processes = HashSet::new();
     for row in &activity.rows {
@@ -364,11 +370,10 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
             "client backend" => {
                 let wait = Wait { kind: wait_type, event };
                 let (owner, turn, is_spare) = match of_program {
-                    Some((sockets, places)) => {
-                        let [port, rests] = places.map(|place| text(row, place));
-                        let port = port.parse().ok();
-                        let turn = turn(state, wait, rests, sockets.waiting(port));
-                        (Some(sockets.owner(port)), turn, rests == "spare")
+                    Some((sockets, [address, port, rests])) => {
+                        let (client, rests) = (client(row, [address, port]), text(row, rests));
+                        let turn = turn(state, wait, rests, sockets.waiting(client));
+                        (Some(sockets.owner(client)), turn, rests == "spare")
                     }
                     None => (None, None, false),
                 };
@@ -639,11 +644,11 @@ mod tests {
     #[test]
     fn session_that_a_pool_holds_in_reserve_is_not_counted_as_idle() {
         let mut table = activity(&[
-            "client backend|idle|Client|ClientRead|assay|-|f|1|40001|spare",
-            "client backend|idle|Client|ClientRead|assay|-|f|1|40002|long",
-            "client backend|active|-|-|assay|-|f|1|40003|-",
+            "client backend|idle|Client|ClientRead|assay|-|f|1|127.0.0.1|40001|spare",
+            "client backend|idle|Client|ClientRead|assay|-|f|1|127.0.0.1|40002|long",
+            "client backend|active|-|-|assay|-|f|1|127.0.0.1|40003|-",
         ]);
-        table.columns.extend(["port".to_owned(), "rests".to_owned()]);
+        table.columns.extend(["address", "port", "rests"].map(str::to_owned));
         let SampledSessions { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
         assert_eq!((look.active, look.idle), (1, 1));
         assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
@@ -656,11 +661,14 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_a_program_are_queried_by_port() {
+    fn sessions_of_a_program_are_queried_by_client() {
         let sql = activity_of_a_program(150_000);
-        assert!(sql.contains(" as pids, client_port as port, case when"), "{sql}");
+        assert!(
+            sql.contains(" as pids, host(client_addr) as address, client_port as port, case when"),
+            "{sql}"
+        );
         assert!(sql.contains(" as rests from"), "{sql}");
-        assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 10, 11"), "{sql}");
+        assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 10, 11, 12"), "{sql}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use base::NodeId;
 use driver::{SessionId, SessionIds};
 
 use crate::environment::Root;
-use crate::sockets::{Pairs, SocketSnapshot};
+use crate::sockets::{Pairs, SessionClient, SocketSnapshot};
 
 /// Sessions of a run on the observed server: those of the main target, and those of other targets
 /// that may be the same server. Clones share the ids.
@@ -139,11 +139,13 @@ pub(super) enum Known<'a> {
 }
 
 impl<'a> SessionFilter<'a> {
-    /// Returns the knowledge for the sessions with these client ports.
-    pub(super) fn look(self, ports: impl FnOnce() -> Vec<u16>) -> Known<'a> {
+    /// Returns the knowledge for the sessions of these clients.
+    pub(super) fn look(self, clients: impl FnOnce() -> Vec<SessionClient>) -> Known<'a> {
         match self {
             SessionFilter::Own(own) => Known::Own(own),
-            SessionFilter::Sockets(pairs) => Known::Sockets(pairs.look(&Root::system(), &ports())),
+            SessionFilter::Sockets(pairs) => {
+                Known::Sockets(pairs.look(&Root::system(), &clients()))
+            }
         }
     }
 }

@@ -1,19 +1,57 @@
 //! TCP connections as one side sees them.
 
 use std::cmp::Ordering;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Address family of sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// IPv4.
+    Four,
+    /// IPv6, including dual-stack sockets whose peer uses IPv4.
+    Six,
+}
+
+impl Family {
+    /// Both families.
+    pub(super) const ALL: [Family; 2] = [Family::Four, Family::Six];
+
+    /// Returns `AF_INET` or `AF_INET6`.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Family::Four => 2,
+            Family::Six => 10,
+        }
+    }
+
+    /// Returns the family with this number.
+    pub(super) fn numbered(number: u8) -> Option<Family> {
+        Family::ALL.into_iter().find(|family| family.number() == number)
+    }
+
+    /// Parses the address in a field, which has room for an address of IPv6. A socket of IPv6 may
+    /// have a peer of IPv4, which is returned as such.
+    pub(super) fn address(self, field: &[u8]) -> Option<IpAddr> {
+        Some(match self {
+            Family::Four => Ipv4Addr::from(*field.first_chunk::<4>()?).into(),
+            Family::Six => Ipv6Addr::from(*field.first_chunk::<16>()?).to_canonical(),
+        })
+    }
+}
 
 /// A TCP connection as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Connection {
     /// Ports, addresses and inode of the socket.
     pub(super) key: [u8; 40],
+    pub(super) family: Family,
     /// Fields by which the kernel finds the socket again: `struct inet_diag_sockid`.
-    pub(super) family: u8,
     pub(super) identity: [u8; 48],
     pub(super) is_established: bool,
     pub(super) inode: u32,
-    pub(super) local_port: u16,
-    pub(super) remote_port: u16,
+    /// Addresses of both ends; an IPv4 address has one form, also on a socket of IPv6.
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
     /// Received bytes that were not read.
     pub(super) receive_queue: u32,
     /// Bytes that were not sent yet.

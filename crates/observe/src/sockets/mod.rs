@@ -20,12 +20,11 @@ use std::path::PathBuf;
 use record::metric::sockets;
 use record::{ComponentKind, Side};
 
-use self::connection::{Connection, ConnectionCounters, LastTransfer};
+use self::connection::{Connection, ConnectionCounters, Family, LastTransfer};
 use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use self::netlink::{Diagnostics, DumpLimit};
-pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
+pub(crate) use self::pairs::{Owner, Pairs, SessionClient, SocketSnapshot, Waiting};
 use self::pooler::PoolerSearch;
-use self::tcp::Family;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Sampler};
@@ -322,9 +321,9 @@ impl Sockets {
                 };
                 left = rest;
                 *used = true;
-                if here(connection.local_port) {
+                if here(connection.local.port()) {
                     self.server.see(&connection, servers);
-                } else if numbers.contains(&connection.remote_port) && is_ours(connection.inode) {
+                } else if numbers.contains(&connection.remote.port()) && is_ours(connection.inode) {
                     self.generator.see(&connection, generators);
                 }
                 DumpLimit::No
@@ -424,12 +423,12 @@ mod tests {
     fn incomplete_sample_counts_nothing_twice() {
         let connection = |number: u8, busy: u64| Connection {
             key: [number; 40],
-            family: 2,
+            family: Family::Four,
             identity: [0; 48],
             is_established: true,
             inode: 1,
-            local_port: 1,
-            remote_port: 2,
+            local: ([127, 0, 0, 1], 1).into(),
+            remote: ([127, 0, 0, 1], 2).into(),
             receive_queue: 0,
             send_queue: 0,
             counted: ConnectionCounters { busy: Some(busy), ..ConnectionCounters::default() },

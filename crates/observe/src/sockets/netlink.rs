@@ -265,7 +265,7 @@ mod tests {
         let none = |_: &[u8]| panic!("there is no such family");
         assert!(diagnostics.ask(&[99, 0, 0, 0], none).is_err());
         let mut count = 0;
-        let request = super::super::tcp::request(super::super::tcp::Family::Four, &[1]);
+        let request = super::super::tcp::request(super::super::connection::Family::Four, &[1]);
         let count_one = |_: &[u8]| {
             count += 1;
             DumpLimit::No

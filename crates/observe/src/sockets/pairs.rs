@@ -2,15 +2,17 @@
 //!
 //! They show why a database session waits for its client: its next request may be in the server's
 //! socket, its last answer in the program's, or both are empty and the program has nothing to send.
-//! A session is matched to its connection by the client's port.
+//! A session is matched to its connection by the client's address and port, as its server shows
+//! them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use super::connection::Family;
 use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use super::netlink::{Diagnostics, DumpLimit};
-use super::tcp::Family;
 use super::{Connection, UNUSED_EVERY, tcp, unix};
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
@@ -30,6 +32,9 @@ const ALL_EVERY: u32 = 10;
 /// Maximum number of connections of the program that are read one by one between two readings of
 /// all connections.
 const ONE_BY_ONE: usize = 24;
+
+/// The least of all addresses.
+const LEAST: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Samples between two readings of all connections while a session's connection is unknown.
 const NEW_EVERY: u32 = 3;
@@ -53,6 +58,22 @@ pub(crate) struct Pairs {
     used: [bool; 2],
     diagnostics: Option<Diagnostics>,
     last: SocketSnapshot,
+}
+
+/// The client of a session over TCP, as its server shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SessionClient {
+    /// `None` if the server shows a name.
+    address: Option<IpAddr>,
+    port: u16,
+}
+
+/// Both ends of a TCP connection, in the order of the client's ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ends {
+    client_port: u16,
+    client: IpAddr,
+    server: SocketAddr,
 }
 
 /// Owner of a connection.
@@ -100,8 +121,10 @@ struct Pair {
 /// All connections at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
-    /// Connections by the client's port.
-    pairs: HashMap<u16, Pair>,
+    pairs: BTreeMap<Ends, Pair>,
+    /// True if no session has the address of a client: addresses are translated on the way to the
+    /// server.
+    is_translated: bool,
     /// Connections over Unix sockets, which have no ports.
     local: Vec<Pair>,
     /// The program's sockets; `None` if unknown.
@@ -143,11 +166,11 @@ impl Pairs {
     }
 
     /// Reads the program's connections, or all connections if that is due. It is due sooner if the
-    /// client port of a session is not known yet. Connections that cannot be read are left out.
-    pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &SocketSnapshot {
+    /// client of a session is not known yet. Connections that cannot be read are left out.
+    pub(crate) fn look(&mut self, root: &Root, clients: &[SessionClient]) -> &SocketSnapshot {
         self.looks = self.looks.wrapping_add(1);
         self.looks_since_all += 1;
-        let is_new = ports.iter().any(|port| !self.last.pairs.contains_key(port));
+        let is_new = clients.iter().any(|client| self.last.of(*client).next().is_none());
         let due = if is_new { NEW_EVERY } else { ALL_EVERY };
         let is_few = self.last.of_program().count() <= ONE_BY_ONE;
         let is_all = self.looks_since_all >= due || !is_few || !self.last.is_complete;
@@ -160,6 +183,8 @@ impl Pairs {
             self.looks_since_all = 0;
             self.find_owners(root);
         }
+        let is_foreign = |client: &SessionClient| !self.last.has_address_of(*client);
+        self.last.is_translated = !clients.is_empty() && clients.iter().all(is_foreign);
         &self.last
     }
 
@@ -251,6 +276,32 @@ fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
     pair.client.zip(held).is_some_and(|(end, held)| held.contains(&end.inode))
 }
 
+impl SessionClient {
+    /// Creates the client with the address, or name, and the port that a server shows; `None` if
+    /// the port is none, as over a Unix socket.
+    pub(crate) fn shown(host: &str, port: &str) -> Option<SessionClient> {
+        let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
+        Some(SessionClient { address, port: port.parse().ok()? })
+    }
+}
+
+impl Ends {
+    /// Returns the least of all connections with this port and address of the client.
+    fn least(client_port: u16, client: IpAddr) -> Ends {
+        Ends { client_port, client, server: SocketAddr::new(LEAST, 0) }
+    }
+
+    /// Returns the ends of a connection that its client sees.
+    fn of_client(&Connection { local, remote, .. }: &Connection) -> Ends {
+        Ends { client_port: local.port(), client: local.ip(), server: remote }
+    }
+
+    /// Returns the ends of a connection that its server sees.
+    fn of_server(&Connection { local, remote, .. }: &Connection) -> Ends {
+        Ends { client_port: remote.port(), client: remote.ip(), server: local }
+    }
+}
+
 impl End {
     fn of(connection: &Connection) -> End {
         let Connection { inode, receive_queue, send_queue, counted, .. } = *connection;
@@ -279,10 +330,10 @@ impl Pair {
 impl SocketSnapshot {
     fn see(&mut self, connection: &Connection, ports: &[(u16, bool)]) {
         let end = Some(End::of(connection));
-        if ports.contains(&(connection.local_port, true)) {
-            self.pairs.entry(connection.remote_port).or_default().server = end;
-        } else if ports.iter().any(|(port, _)| *port == connection.remote_port) {
-            self.pairs.entry(connection.local_port).or_default().client = end;
+        if ports.contains(&(connection.local.port(), true)) {
+            self.pairs.entry(Ends::of_server(connection)).or_default().server = end;
+        } else if ports.iter().any(|(port, _)| *port == connection.remote.port()) {
+            self.pairs.entry(Ends::of_client(connection)).or_default().client = end;
         }
     }
 
@@ -309,21 +360,49 @@ impl SocketSnapshot {
         self.pairs.values().filter(|pair| is_held(pair, self.held.as_ref()))
     }
 
-    /// Returns the owner of the connection with this client port; `None` stands for a Unix socket.
-    pub(crate) fn owner(&self, port: Option<u16>) -> Owner {
-        let Some(held) = &self.held else { return Owner::Unknown };
-        let owner = |end: End| match (held.contains(&end.inode), self.known.contains(&end.inode)) {
-            (true, _) => Owner::Program,
-            (false, true) => Owner::Others,
-            (false, false) => Owner::Unknown,
+    /// Iterates over the connections that may be the one of this client. There are several if its
+    /// server does not show its address, or if it has the same address at several servers.
+    fn of(&self, client: SessionClient) -> impl Iterator<Item = &Pair> {
+        let SessionClient { address, port } = client;
+        let address = address.filter(|_| !self.is_translated);
+        let is_it = move |ends: &Ends| {
+            ends.client_port == port && address.is_none_or(|address| ends.client == address)
         };
-        match port.map(|port| self.pairs.get(&port)) {
-            Some(Some(Pair { client: Some(end), .. })) => owner(*end),
-            // Its client is on another machine.
-            Some(Some(Pair { client: None, server: Some(_) })) => Owner::Others,
-            // It has ended, or belongs to another machine's client of a remote server.
-            Some(_) if self.is_complete && self.is_fresh => Owner::Others,
-            Some(_) => Owner::Unknown,
+        let first = Ends::least(port, address.unwrap_or(LEAST));
+        self.pairs.range(first..).take_while(move |(ends, _)| is_it(ends)).map(|(_, pair)| pair)
+    }
+
+    /// Returns true if a connection has the client's address, or if that is unknown.
+    fn has_address_of(&self, client: SessionClient) -> bool {
+        client.address.is_none_or(|address| {
+            let first = Ends::least(client.port, address);
+            let next = self.pairs.range(first..).next();
+            next.is_some_and(|(it, _)| (it.client_port, it.client) == (client.port, address))
+        })
+    }
+
+    /// Returns the owner of the connection of this client; `None` stands for a Unix socket.
+    pub(crate) fn owner(&self, client: Option<SessionClient>) -> Owner {
+        let Some(held) = &self.held else { return Owner::Unknown };
+        let owner = |pair: &Pair| {
+            // Without an end here, its client is on another machine.
+            let Some(end) = pair.client else { return Owner::Others };
+            match (held.contains(&end.inode), self.known.contains(&end.inode)) {
+                (true, _) => Owner::Program,
+                (false, true) => Owner::Others,
+                (false, false) => Owner::Unknown,
+            }
+        };
+        match client {
+            Some(client) => {
+                let mut owners = self.of(client).map(owner).peekable();
+                match owners.peek() {
+                    Some(_) => common(owners).unwrap_or(Owner::Unknown),
+                    // It has ended, or belongs to another machine's client of a remote server.
+                    None if self.is_complete && self.is_fresh => Owner::Others,
+                    None => Owner::Unknown,
+                }
+            }
             None => {
                 let mut local = self.local.iter();
                 if local.any(|pair| is_held(pair, Some(held))) {
@@ -339,28 +418,32 @@ impl SocketSnapshot {
 
     /// Returns the data that waits on the connection of a session; `None` if unknown. Unix sockets
     /// cannot be matched to sessions: their state is known only if it is the same for all.
-    pub(crate) fn waiting(&self, port: Option<u16>) -> Option<Waiting> {
-        match port {
-            Some(port) => self.pairs.get(&port).map(Pair::waiting),
-            None => {
-                let mut all = self.local.iter().map(Pair::waiting);
-                let first = all.next()?;
-                all.all(|next| next == first).then_some(first)
-            }
+    pub(crate) fn waiting(&self, client: Option<SessionClient>) -> Option<Waiting> {
+        match client {
+            Some(client) => common(self.of(client).map(Pair::waiting)),
+            None => common(self.local.iter().map(Pair::waiting)),
         }
     }
+}
+
+/// Returns the value that all items have; `None` if they differ, or if there are none.
+fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|next| next == first).then_some(first)
 }
 
 #[cfg(test)]
 impl SocketSnapshot {
     /// Returns a snapshot of one connection whose server has this many bytes to read.
-    pub(crate) fn planted(port: u16, receive_queue: u32) -> SocketSnapshot {
+    pub(crate) fn planted(client_port: u16, receive_queue: u32) -> SocketSnapshot {
         let end = |receive_queue| {
             Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
         };
         let pair = Pair { client: end(0), server: end(receive_queue) };
         let (held, known) = (Some([1].into()), [1].into());
-        SocketSnapshot { pairs: [(port, pair)].into(), held, known, ..SocketSnapshot::default() }
+        let client = Ipv4Addr::LOCALHOST.into();
+        let ends = Ends { client_port, client, server: SocketAddr::new(client, 3_306) };
+        SocketSnapshot { pairs: [(ends, pair)].into(), held, known, ..SocketSnapshot::default() }
     }
 }
 
@@ -370,6 +453,13 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::sockets::ConnectionCounters;
+
+    impl SessionClient {
+        fn of(address: SocketAddr) -> SessionClient {
+            SessionClient { address: Some(address.ip()), port: address.port() }
+        }
+    }
 
     fn pairs(generator: u32, port: u16) -> Pairs {
         let servers = vec![ServerLocation::Port(port)];
@@ -383,12 +473,13 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let mut client = TcpStream::connect(address).expect("a connection");
         let (mut server, peer) = listener.accept().expect("its other end");
-        let port = Some(peer.port());
+        let peer = SessionClient::of(peer);
         let mut ours = pairs(std::process::id(), address.port());
         let seen = |ours: &mut Pairs| {
-            let snapshot = ours.look(&Root::system(), &[peer.port()]);
-            assert_eq!(snapshot.owner(port), Owner::Program);
-            let Waiting { request, answer, .. } = snapshot.waiting(port).expect("its sockets");
+            let snapshot = ours.look(&Root::system(), &[peer]);
+            assert_eq!(snapshot.owner(Some(peer)), Owner::Program);
+            let Waiting { request, answer, .. } =
+                snapshot.waiting(Some(peer)).expect("its sockets");
             (request, answer)
         };
         assert_eq!(seen(&mut ours), (false, false));
@@ -402,19 +493,116 @@ mod tests {
     }
 
     #[test]
-    fn session_of_another_program_is_recognised_by_its_port() {
+    fn session_of_another_program_is_recognised_by_its_address() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = TcpStream::connect(address).expect("a connection");
-        let port = Some(client.local_addr().expect("its port").port());
+        let peer = Some(SessionClient::of(client.local_addr().expect("its address")));
         let mut child =
             std::process::Command::new("sleep").arg("60").spawn().expect("another program");
-        let owner = pairs(child.id(), address.port()).look(&Root::system(), &[]).owner(port);
-        let none = pairs(u32::MAX, address.port()).look(&Root::system(), &[]).owner(port);
-        let gone = pairs(std::process::id(), 1).look(&Root::system(), &[]).owner(port);
+        let owner = pairs(child.id(), address.port()).look(&Root::system(), &[]).owner(peer);
+        let none = pairs(u32::MAX, address.port()).look(&Root::system(), &[]).owner(peer);
+        let gone = pairs(std::process::id(), 1).look(&Root::system(), &[]).owner(peer);
         child.kill().expect("an end");
         child.wait().expect("an end");
         assert_eq!((owner, none, gone), (Owner::Others, Owner::Unknown, Owner::Others));
+    }
+
+    /// Returns a connection whose own end holds `receive_queue` bytes.
+    fn end(inode: u32, [local, remote]: [&str; 2], receive_queue: u32) -> Connection {
+        let address = |text: &str| text.parse::<SocketAddr>().expect("an address");
+        Connection {
+            key: [0; 40],
+            family: Family::Six,
+            identity: [0; 48],
+            is_established: true,
+            inode,
+            local: address(local),
+            remote: address(remote),
+            receive_queue,
+            send_queue: 0,
+            counted: ConnectionCounters::default(),
+        }
+    }
+
+    /// Returns a snapshot of connections to servers at port 5432 of this machine and at port 5433
+    /// of another one. The program holds socket 1.
+    fn snapshot(ends: &[Connection]) -> SocketSnapshot {
+        let (held, known) = (Some([1].into()), (1..10).collect());
+        let mut all = SocketSnapshot {
+            held,
+            known,
+            is_complete: true,
+            is_fresh: true,
+            ..SocketSnapshot::default()
+        };
+        ends.iter().for_each(|end| all.see(end, &[(5_432, true), (5_433, false)]));
+        all
+    }
+
+    fn shown(host: &str, port: u16) -> Option<SessionClient> {
+        SessionClient::shown(host, &port.to_string())
+    }
+
+    #[test]
+    fn clients_with_the_same_port_are_distinguished_by_their_addresses() {
+        let all = snapshot(&[
+            end(1, ["127.0.0.1:40001", "127.0.0.1:5432"], 0),
+            end(5, ["127.0.0.1:5432", "127.0.0.1:40001"], 0),
+            end(2, ["[::1]:40001", "[::1]:5432"], 0),
+            end(6, ["[::1]:5432", "[::1]:40001"], 8),
+            // Its client is on another machine.
+            end(7, ["10.0.0.1:5432", "10.0.0.2:40001"], 9),
+        ]);
+        let of = |host| {
+            let client = shown(host, 40_001);
+            (all.owner(client), all.waiting(client).map(|waiting| waiting.request))
+        };
+        assert_eq!(of("127.0.0.1"), (Owner::Program, Some(false)));
+        assert_eq!(of("::ffff:127.0.0.1"), (Owner::Program, Some(false)));
+        assert_eq!(of("::1"), (Owner::Others, Some(true)));
+        assert_eq!(of("10.0.0.2"), (Owner::Others, Some(true)));
+        assert_eq!(of("10.0.0.3"), (Owner::Others, None));
+        // MySQL shows the name of both.
+        assert_eq!(of("localhost"), (Owner::Unknown, None));
+    }
+
+    #[test]
+    fn client_of_two_servers_with_one_port_has_two_connections() {
+        let all = snapshot(&[
+            end(1, ["127.0.0.1:40001", "127.0.0.1:5432"], 0),
+            end(5, ["127.0.0.1:5432", "127.0.0.1:40001"], 8),
+            end(1, ["127.0.0.1:40001", "10.0.0.1:5433"], 0),
+        ]);
+        let client = shown("127.0.0.1", 40_001);
+        assert_eq!((all.owner(client), all.waiting(client)), (Owner::Program, None));
+    }
+
+    #[test]
+    fn client_behind_translated_addresses_is_found_by_its_port() {
+        let all = || snapshot(&[end(1, ["10.0.0.1:40001", "192.0.2.7:5433"], 0)]);
+        let of = |is_translated| {
+            SocketSnapshot { is_translated, ..all() }.owner(shown("198.51.100.1", 40_001))
+        };
+        assert_eq!([of(true), of(false)], [Owner::Program, Owner::Others]);
+        assert!(all().has_address_of(shown("10.0.0.1", 40_001).expect("a client")));
+        assert!(!all().has_address_of(shown("198.51.100.1", 40_001).expect("a client")));
+    }
+
+    #[test]
+    fn client_of_ipv4_and_its_server_on_a_socket_of_ipv6_are_one_connection() {
+        let Ok(listener) = TcpListener::bind("[::]:0") else { return };
+        let port = listener.local_addr().expect("an address").port();
+        let client = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let _server = listener.accept().expect("its other end");
+        let mut ours = pairs(std::process::id(), port);
+        let snapshot = ours.look(&Root::system(), &[]);
+        let ends: Vec<_> = snapshot.pairs.iter().collect();
+        let [(Ends { client: address, .. }, Pair { client: Some(_), server: Some(_) })] = ends[..]
+        else {
+            panic!("{ends:?}")
+        };
+        assert_eq!(*address, client.local_addr().expect("an address").ip());
     }
 
     /// Returns the state of a pair whose ends have been silent for this many milliseconds.
@@ -450,6 +638,6 @@ mod tests {
         };
         assert_eq!([of([0, 0]), of([5, 5]), of([0, 5])], [Some(false), Some(true), None]);
         assert_eq!(SocketSnapshot::default().waiting(None), None);
-        assert_eq!(SocketSnapshot::default().waiting(Some(1)), None);
+        assert_eq!(SocketSnapshot::default().waiting(shown("localhost", 1)), None);
     }
 }

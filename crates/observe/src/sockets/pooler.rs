@@ -7,15 +7,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use record::ComponentKind;
 use record::metric::pooler;
 
-use super::connection::{Connection, LastTransfer};
+use super::connection::{Connection, Family, LastTransfer};
 use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use super::netlink::{Diagnostics, DumpLimit};
-use super::tcp::Family;
 use super::{tcp, unix};
 use crate::environment::Root;
 use crate::process::Holder;
@@ -161,12 +161,12 @@ impl MachineSockets {
 
     /// Returns the ports of this machine to which a program is connected, the most frequent first.
     fn servers_of(&self, held: &HashSet<u32>) -> Vec<u16> {
-        let ends: HashSet<(u16, u16)> =
-            self.tcp.iter().map(|it| (it.local_port, it.remote_port)).collect();
-        let is_here = |it: &&Connection| ends.contains(&(it.remote_port, it.local_port));
+        let ends: HashSet<(SocketAddr, SocketAddr)> =
+            self.tcp.iter().map(|it| (it.local, it.remote)).collect();
+        let is_here = |it: &&Connection| ends.contains(&(it.remote, it.local));
         let ours = self.tcp.iter().filter(|it| held.contains(&it.inode)).filter(is_here);
         let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
-        ours.for_each(|it| *counts.entry(it.remote_port).or_default() += 1);
+        ours.for_each(|it| *counts.entry(it.remote.port()).or_default() += 1);
         let mut ports: Vec<(u16, usize)> = counts.into_iter().collect();
         ports.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         ports.into_iter().take(MOST_PORTS).map(|(port, _)| port).collect()
@@ -175,13 +175,13 @@ impl MachineSockets {
     /// Returns the connections to servers among the sockets of a process that accepts connections
     /// at a port.
     fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> Outgoing {
-        let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local_port != port;
+        let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local.port() != port;
         let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
         let awaits =
             tcp.iter().map(|it| Some(usize::from(it.counted.turn()? == LastTransfer::Awaiting)));
         Outgoing {
             working: awaits.sum(),
-            ports: tcp.iter().map(|it| it.remote_port).collect(),
+            ports: tcp.iter().map(|it| it.remote.port()).collect(),
             local: self.local(sockets, is_of_a_database).count(),
         }
     }

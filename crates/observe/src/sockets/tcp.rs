@@ -1,7 +1,9 @@
 //! TCP connections: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
 //! `struct tcp_info` of `linux/tcp.h` (RFC 4898 defines most of its fields).
 
-use super::connection::{Connection, ConnectionCounters};
+use std::net::SocketAddr;
+
+use super::connection::{Connection, ConnectionCounters, Family};
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
 
 /// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
@@ -19,28 +21,6 @@ const ESTABLISHED: u32 = 1 << 1;
 /// Lengths of `struct inet_diag_sockid` and of `struct inet_diag_msg`, in bytes.
 const IDENTITY: usize = 48;
 const MESSAGE: usize = 72;
-
-/// Address family of sockets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// IPv4.
-    Four,
-    /// IPv6, including dual-stack sockets whose peer uses IPv4.
-    Six,
-}
-
-impl Family {
-    /// Both families.
-    pub(super) const ALL: [Family; 2] = [Family::Four, Family::Six];
-
-    /// Returns `AF_INET` or `AF_INET6`.
-    fn number(self) -> u8 {
-        match self {
-            Family::Four => 2,
-            Family::Six => 10,
-        }
-    }
-}
 
 /// Encodes a request for the established connections that have one of these ports on either side.
 pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
@@ -61,7 +41,7 @@ pub(super) fn request_for_all(family: Family) -> Vec<u8> {
 
 /// Encodes a request for the socket of a connection.
 pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
-    let mut request = vec![connection.family, TCP, 1 << (INFO - 1), 0];
+    let mut request = vec![connection.family.number(), TCP, 1 << (INFO - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
     request.extend(connection.identity);
     request
@@ -123,6 +103,11 @@ fn operation(program: &mut Vec<u8>, code: u8, yes: usize, no: usize) {
 /// Parses the connection of a message.
 pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     let identity = message.get(4..4 + IDENTITY)?;
+    let family = Family::numbered(*message.first()?)?;
+    let end = |port: usize, address: usize| {
+        let port = network_u16_at(identity, port)?;
+        Some(SocketAddr::new(family.address(identity.get(address..)?)?, port))
+    };
     let mut key = [0; 40];
     // Both ports, both addresses and the inode of the socket.
     key.get_mut(..36)?.copy_from_slice(identity.get(..36)?);
@@ -134,12 +119,12 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
-        family: *message.first()?,
+        family,
         identity: identity.try_into().ok()?,
         is_established: message.get(1).is_some_and(|state| *state == 1),
         inode: u32_at(message, 68)?,
-        local_port: network_u16_at(identity, 0)?,
-        remote_port: network_u16_at(identity, 2)?,
+        local: end(0, 4)?,
+        remote: end(2, 20)?,
         receive_queue: u32_at(message, 56)?,
         send_queue: unsent.or(u32_at(message, 60))?,
         counted: info.map(counted).unwrap_or_default(),
@@ -206,7 +191,7 @@ pub(super) mod tests {
     #[test]
     fn a_connection_is_read_out_of_its_message() {
         let found = connection(&message(5_432, 40_000, 9, 30)).unwrap();
-        assert_eq!((found.local_port, found.remote_port), (5_432, 40_000));
+        assert_eq!((found.local.port(), found.remote.port()), (5_432, 40_000));
         assert_eq!((found.receive_queue, found.send_queue), (11, 20));
         let expected = ConnectionCounters {
             busy: Some(30),
