@@ -2,9 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use record::{ComponentKind, Metric, ObservedComponent, Reading};
+use record::{ComponentKind, Metric, ObservedComponent, Reading, Series};
 
 use crate::environment::Root;
+
+/// Longest name of a metric that comes from a server, in bytes.
+pub(crate) const LONGEST_NAME: usize = 1_000;
+
+/// Maximum number of series of a database or of another machine. A busy server has a few hundred.
+const MOST_SERIES: usize = 10_000;
 
 /// Readings of one sampling round, and the metrics that could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,6 +75,32 @@ impl ReportedMissing {
     }
 }
 
+/// Series of a database, or of another machine, so far. Their names come from there, and must not
+/// take any amount of memory.
+#[derive(Debug, Default)]
+pub(crate) struct SeriesLimit(BTreeSet<Series>);
+
+impl SeriesLimit {
+    /// Removes the readings of further series from a sample once there are [`MOST_SERIES`], and
+    /// those whose name is longer than [`LONGEST_NAME`].
+    pub(crate) fn apply(&mut self, sample: &mut Sample) {
+        let all = sample.readings.len();
+        sample.readings.retain(|reading| self.admits(&reading.series));
+        if sample.readings.len() < all {
+            let why = format!(
+                "the names of more than {MOST_SERIES} statistics were sent, or one of more than \
+                 {LONGEST_NAME} bytes"
+            );
+            sample.missing("further statistics", why);
+        }
+    }
+
+    fn admits(&mut self, series: &Series) -> bool {
+        let has_room = self.0.len() < MOST_SERIES && series.metric.len() <= LONGEST_NAME;
+        self.0.contains(series) || has_room && self.0.insert(series.clone())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +119,24 @@ mod tests {
         let mut second = look();
         known.keep_new(&mut second);
         assert_eq!(second.missing, []);
+    }
+
+    #[test]
+    fn number_and_length_of_names_from_a_server_are_limited() {
+        let mut limit = SeriesLimit::default();
+        let mut read = |names: &[String]| {
+            let mut sample = Sample::default();
+            for name in names {
+                sample.read_named(&ComponentKind::Statistics, name, "", 1.0);
+            }
+            limit.apply(&mut sample);
+            (sample.readings.len(), sample.missing.len())
+        };
+        assert_eq!(read(&["a".repeat(LONGEST_NAME), "a".repeat(LONGEST_NAME + 1)]), (1, 1));
+        let names: Vec<String> = (0..MOST_SERIES + 7).map(|number| number.to_string()).collect();
+        assert_eq!(read(&names), (MOST_SERIES - 1, 1));
+        // Known series keep their values.
+        assert_eq!(read(&names[..5]), (5, 0));
+        assert_eq!(read(&["a".repeat(LONGEST_NAME)]), (1, 0));
     }
 }

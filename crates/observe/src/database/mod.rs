@@ -27,7 +27,7 @@ use driver::{Connection, Driver, Error, SessionId};
 use record::ComponentKind;
 use rt::Rt;
 
-use crate::sample::{ReportedMissing, Sample};
+use crate::sample::{ReportedMissing, Sample, SeriesLimit};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
@@ -211,6 +211,7 @@ struct Watching<T> {
     /// Sessions of the run.
     own: Option<OwnSessions>,
     known: ReportedMissing,
+    series: SeriesLimit,
     /// Data not reported yet.
     sample: Sample,
     /// Number of the current sample; skipped ones count.
@@ -245,6 +246,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             pairs,
             own,
             known: ReportedMissing::default(),
+            series: SeriesLimit::default(),
             sample: Sample::default(),
             looks: 0,
             due: zero,
@@ -372,7 +374,8 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     /// Reports everything that was counted and read.
     fn report_all(&mut self) {
         let at = self.rt.now().since(self.zero);
-        let begun = self.tally.begun();
+        let mut begun = self.tally.begun();
+        self.series.apply(&mut begun);
         if !begun.readings.is_empty() {
             (self.on_sample)(self.reported_at, begun);
         }
@@ -390,6 +393,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
 
     fn report_at(&mut self, at: Nanos) {
         let mut sample = std::mem::take(&mut self.sample);
+        self.series.apply(&mut sample);
         self.known.keep_new(&mut sample);
         (self.on_sample)(at, sample);
     }

@@ -6,14 +6,15 @@ use record::metric::{RUNNING, sessions};
 use record::{ComponentKind, Metric};
 
 use super::session_filter::OwnSessions;
-use crate::sample::Sample;
+use crate::sample::{LONGEST_NAME, Sample};
 use crate::scope::Scope;
 use crate::sockets::Waiting;
 
 /// Maximum number of names of one kind; later ones are counted as [`OTHER`].
 const MOST: usize = 64;
 
-/// Name under which the names beyond [`MOST`] are counted.
+/// Name under which the names beyond [`MOST`] are counted, and those longer than
+/// [`LONGEST_NAME`].
 const OTHER: &str = "other";
 
 /// Statements of one sample that are counted: those in which most sessions wait.
@@ -203,15 +204,16 @@ impl Tally {
     }
 
     fn add(&mut self, kind: &ComponentKind, metric: &str, unit: &'static str, by: u64) {
+        let metric = if metric.len() > LONGEST_NAME { OTHER } else { metric };
         let key = (kind.clone(), metric.to_owned());
         if let Some(counted) = self.sums.get_mut(&key) {
-            counted.sum += by;
+            counted.sum = counted.sum.saturating_add(by);
             return;
         }
         let of_kind = self.sums.keys().filter(|(of, _)| of == kind).count();
         let key = if of_kind < MOST { key } else { (kind.clone(), OTHER.to_owned()) };
         let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_reported: false });
-        counted.sum += by;
+        counted.sum = counted.sum.saturating_add(by);
     }
 
     /// Adds an observation.
@@ -417,17 +419,28 @@ mod tests {
     }
 
     #[test]
-    fn number_of_names_is_limited() {
+    fn sum_of_any_numbers_of_a_server_stays_at_the_largest() {
+        let mut tally = Tally::of(ObservedSessions::AllClients);
+        for _ in 0..3 {
+            tally.add_named(&ComponentKind::Waits, "Lock:tuple", u64::MAX / 2);
+        }
+        assert_eq!(sums(&tally, &ComponentKind::Waits)["Lock:tuple"], u64::MAX);
+    }
+
+    #[test]
+    fn number_and_length_of_names_are_limited() {
         let mut tally = Tally::of(ObservedSessions::AllClients);
         for name in 0..1_000 {
             tally.add_named(&ComponentKind::Locks, &format!("t{name}"), 1);
         }
         tally.add_named(&ComponentKind::Waits, "cpu", 1);
+        tally.add_named(&ComponentKind::Waits, &"x".repeat(LONGEST_NAME + 1), 5);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let readings = readings(&sample);
-        assert_eq!(readings.len(), MOST + 2);
+        assert_eq!(readings.len(), MOST + 3);
         assert!(readings.contains(&("locks", "other", 1_000.0 - MOST as f64)), "{readings:?}");
+        assert!(readings.contains(&("waits", "other", 5.0)), "{readings:?}");
     }
 
     #[test]

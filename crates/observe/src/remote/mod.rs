@@ -28,7 +28,7 @@ pub use self::host::RemoteHost;
 use self::protocol::{RemoteMessage, RemoteRequest, VERSION, plain};
 pub use self::serve::{scope, serve};
 use self::ssh::{Connection, Event, RemoteFailure, SshExit};
-use crate::sample::Sample;
+use crate::sample::{Sample, SeriesLimit};
 use crate::scope::Scope;
 
 /// Name of the ssh program, which is found in the `PATH`.
@@ -120,6 +120,7 @@ impl RemoteWatch {
                         bounds,
                         connection,
                         received,
+                        series: SeriesLimit::default(),
                         on_sample: &on_sample,
                     };
                     let failure = talk.hold().err();
@@ -162,6 +163,7 @@ struct Conversation<'a, T> {
     bounds: BoundedWait,
     connection: Connection,
     received: Receiver<Event>,
+    series: SeriesLimit,
     on_sample: &'a T,
 }
 
@@ -244,7 +246,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    fn report_offset(&self, echo: ClockExchange) {
+    fn report_offset(&mut self, echo: ClockExchange) {
         let offset_s = echo.offset_s(Reference::now());
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, metric::host::CLOCK_OFFSET, offset_s);
@@ -329,7 +331,8 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     }
 
     /// Reports a remote sample under the name of the machine.
-    fn report_sample(&self, at: Stamp, mut sample: Sample) {
+    fn report_sample(&mut self, at: Stamp, mut sample: Sample) {
+        self.series.apply(&mut sample);
         for reading in &mut sample.readings {
             if let Some(ObservedComponent { kind, .. }) =
                 ObservedComponent::parse(&reading.series.component)

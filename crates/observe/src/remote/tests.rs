@@ -159,6 +159,21 @@ fn observer_that_sends_garbage_is_dropped() {
 }
 
 #[test]
+fn observer_that_sends_ever_new_names_is_cut() {
+    let many = r#"names=$(seq -f '["host","n%.0f","s",1]' -s , 10007)
+echo '{"at_ns":'$(clock)',"readings":['"$names"'],"missing":[]}'
+cat
+"#;
+    let mut standing = stand_in(&(well(0) + many), bounds());
+    let cut = standing.samples.iter().find(|(_, sample)| {
+        sample.missing.iter().any(|missing| missing.what == "db1/further statistics")
+    });
+    let known = ["clock-offset", "busy"].len();
+    assert_eq!(cut.unwrap().1.readings.len(), 10_000 - known);
+    standing.end();
+}
+
+#[test]
 fn hanging_observer_is_given_up() {
     let short = Nanos::from_millis(50);
     let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..bounds() });
