@@ -5,12 +5,13 @@
 //! up at once.
 
 use std::future::{Future, poll_fn};
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rt::{Options, ReadyFd, Rt, run_real};
+use rt::{Options, Rt, run_real};
+
+use crate::socket::Socket;
 
 /// Time that dropping the last clone waits for pending cancellations.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -104,11 +105,10 @@ impl<F> Drop for Worker<F> {
     }
 }
 
-/// Waits until the other side closes a socket, and discards the bytes that it sends before.
-pub async fn wait_until_closed(rt: &Rt, socket: OwnedFd) {
-    let Ok(socket) = ReadyFd::new(rt, socket) else { return };
+/// Waits for bytes of the other side and discards them. Returns false at the end of the stream.
+pub async fn discard(socket: &Socket) -> bool {
     let mut room = [0; 4_096];
-    while let Ok(1..) = poll_fn(|context| socket.poll_read(context, &mut room)).await {}
+    matches!(poll_fn(|context| socket.poll_read(context, &mut room)).await, Ok(1..))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ mod socket;
 mod tls;
 
 pub use address::{Address, Addresses};
-pub use cancel::{CancelService, Cancellation, wait_until_closed};
+pub use cancel::{CancelService, Cancellation, discard};
 pub use channel::Channel;
 pub use error::Error;
 pub use options::{Options, TlsMode};

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos, NodeId};
-use net::{Address, CancelService, Cancellation, Channel, TlsMode, wait_until_closed};
+use net::{Address, CancelService, Cancellation, Channel, Socket, TlsMode, discard};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
 use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
@@ -188,8 +188,9 @@ const TIMES: u32 = 7;
 ///
 /// A server ignores a cancellation that arrives before it has begun the statement, and then runs
 /// it. The request is therefore repeated until the session has ended, which it does when idle
-/// because its socket is closed on our side. The socket is closed only after the first request: a
-/// pooler forgets the session of a client that has hung up.
+/// because its socket is closed on our side. The socket is closed only when the server has answered
+/// something: a pooler forgets the session of a client that has hung up, and could not pass on a
+/// repeated request.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
@@ -224,11 +225,13 @@ impl Cancellation for Cancel {
     }
 }
 
+/// Waits for an answer of the server, then ends the session.
 async fn end_of(rt: &Rt, socket: Option<OwnedFd>) {
-    if let Some(socket) = socket {
+    let Some(socket) = socket.and_then(|socket| Socket::new(rt, socket).ok()) else { return };
+    if discard(&socket).await {
         // Fails only on a lost socket, whose other side is gone anyway.
-        let _ = rustix::net::shutdown(&socket, Shutdown::Write);
-        wait_until_closed(rt, socket).await;
+        let _ = rustix::net::shutdown(socket.get(), Shutdown::Write);
+        while discard(&socket).await {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests of faulty and unusual PostgreSQL servers.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use base::{Class, Clock, Endpoint, Secret, Target};
@@ -332,9 +332,10 @@ fn abandoned_statement_is_cancelled_on_the_server() {
 }
 
 /// A server ignores a cancellation that arrives before the statement, and would then run a
-/// statement that is no longer waited for.
+/// statement that is no longer waited for. A pooler passes on the next one only for a session that
+/// is still open.
 #[test]
-fn a_cancellation_that_comes_too_early_is_repeated() {
+fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let server = std::thread::spawn(move || {
@@ -355,7 +356,15 @@ fn a_cancellation_that_comes_too_early_is_repeated() {
             }
             cancels += 1;
         }
-        cancels
+        session.set_nonblocking(true).expect("a socket");
+        let read = session.read(&mut received);
+        let is_open = read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        session.set_nonblocking(false).expect("a socket");
+        let mut answer = Vec::new();
+        backend::ready_for_query(&mut answer, TransactionStatus::Idle);
+        session.write_all(&answer).expect("a client");
+        let ended = session.read(&mut received).expect("an end");
+        (cancels, is_open, ended)
     });
     let driver = at(port, "");
     in_real_time(async |rt| {
@@ -369,7 +378,7 @@ fn a_cancellation_that_comes_too_early_is_repeated() {
     drop(driver);
     // An empty connection releases a server that still waits for one.
     drop(TcpStream::connect(("127.0.0.1", port)));
-    assert_eq!(server.join().expect("no panic"), 2);
+    assert_eq!(server.join().expect("no panic"), (2, true, 0));
 }
 
 #[test]
