@@ -79,10 +79,12 @@ impl Columns {
             }
             Row::Binary(row) => {
                 for (at, field) in row.fields(&self.kinds)?.enumerate() {
+                    // The last item may be the error of a row that is longer than its columns.
+                    let field = field?;
                     let (column, decimals) = (self.kinds[at].column_type, self.decimals[at]);
                     let text = &mut self.text;
                     text.clear();
-                    capture.push(match field? {
+                    capture.push(match field {
                         Field::Null => Kept::Null,
                         Field::Int(number) => Kept::Int(number),
                         Field::Double(number) => Kept::Real(number),
@@ -195,6 +197,7 @@ impl Sink for FullReply {
 
     fn columns(&mut self, count: u64, _is_known: bool) {
         self.count = count;
+        self.columns.clear();
         self.table.clear();
     }
 
@@ -252,5 +255,50 @@ impl OutcomeSink for Answer<'_> {
 impl OutcomeSink for FullReply {
     fn outcome(&mut self) -> &mut StatementOutcome {
         &mut self.outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire_mysql::{BinaryRow, ColumnType};
+
+    use super::*;
+
+    const NUMBER: ColumnDefinition<'_> = ColumnDefinition {
+        schema: b"",
+        table: b"",
+        original_table: b"",
+        name: b"n",
+        original_name: b"n",
+        collation: 63,
+        display_width: 20,
+        column_type: ColumnType::LONGLONG,
+        flags: 0,
+        decimals: 0,
+    };
+
+    #[test]
+    fn binary_row_that_is_longer_or_shorter_than_its_columns_is_an_error() {
+        let mut columns = Columns::default();
+        columns.push(&NUMBER);
+        let mut kept = |length: usize| {
+            let row = BinaryRow(&[0; 20][..length]);
+            columns.keep(Row::Binary(row), &mut Rows::wanted()).map_err(|error| error.kind)
+        };
+        assert_eq!(kept(10), Ok(()));
+        assert_eq!(kept(11), Err(ErrorKind::Trailing));
+        assert_eq!(kept(9), Err(ErrorKind::Truncated));
+    }
+
+    /// Otherwise a reply of many results would take memory without limit.
+    #[test]
+    fn only_the_columns_of_the_last_result_are_kept() {
+        let mut reply = FullReply::default();
+        for _ in 0..100 {
+            reply.columns(1, false);
+            reply.column(&NUMBER).expect("a column");
+        }
+        assert_eq!(reply.columns.kinds.len(), 1);
+        assert_eq!(reply.table.into_table().columns, ["n"]);
     }
 }
