@@ -164,3 +164,27 @@ fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
     let remark = "t could not be read\n  reason  integer overflow";
     assert!(ran.stdout.contains(remark), "{}", ran.stdout);
 }
+
+#[test]
+fn names_in_records_cannot_act_on_the_terminal_in_other_commands() {
+    const SECOND: &str = "s\x1b[2J\u{202e}.assay";
+    let place = Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
+    for record in ["r.assay", SECOND] {
+        let args =
+            ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--label", "LABEL", "--out", record];
+        place.assay(&args).expect(0);
+        let database = rusqlite::Connection::open(place.at(record)).unwrap();
+        let sql = "update setting set value = replace(value, 'LABEL', 'L' || char(27) || '[2J')";
+        assert!(database.execute(sql, []).unwrap() > 0);
+    }
+    for (args, shown) in [
+        (&["history", "."][..], "L\u{fffd}[2J"),
+        (&["history", ".", "--json"], "L\\u001b[2J"),
+        (&["compare", "r.assay", SECOND], "s\u{fffd}[2J"),
+    ] {
+        let ran = place.assay(args);
+        harmless(&ran, &format!("{args:?}"));
+        let said = [ran.stdout, ran.stderr].concat();
+        assert!(said.contains(shown), "{args:?}: {said}");
+    }
+}

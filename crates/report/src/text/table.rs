@@ -57,7 +57,9 @@ impl Grid {
     }
 
     fn with(table: &Table, widest: usize) -> Grid {
-        let titles: Vec<_> = table.columns.iter().map(|it| (it.title.clone(), it.align)).collect();
+        let titles = table.columns.iter();
+        let titles: Vec<_> =
+            titles.map(|it| (printable(&it.title).into_owned().into(), it.align)).collect();
         let last = titles.len() - 1;
         let fit = |column: usize, text: &str| match titles[column].1 {
             Align::Left if column < last => cut(&printable(text), widest),
@@ -318,6 +320,13 @@ mod tests {
         assert_eq!(narrowed(&table, 33)[1], "throughput(…  a long name…  worse");
         assert_eq!(narrowed(&table, 27)[1], "through…  a long na…  worse");
         assert_eq!(narrowed(&table, 25)[1], "through…  a long…  worse");
+    }
+
+    #[test]
+    fn names_of_records_in_titles_cannot_act_on_the_terminal() {
+        let table = Table::new([("s\u{1b}[2J", Align::Right)]);
+        let (_, line) = Grid::whole(&table).lay_out(100).remove(0);
+        assert_eq!(line, "s\u{fffd}[2J");
     }
 
     #[test]
