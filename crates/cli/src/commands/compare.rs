@@ -198,9 +198,11 @@ fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
     let Some(recorded) = argument.experiment.map(|place| &groups.experiments[place]) else {
         return Vec::new();
     };
+    // What follows a run is no difference of the arm.
+    let is_change = |key: &String| !matches!(key.as_str(), "after" | "after-command");
     let described = |(name, arm): (&String, ArmId)| {
-        let mut keys: Vec<String> =
-            recorded.differences(arm).into_iter().map(|(key, _)| key).collect();
+        let keys = recorded.differences(arm).into_iter().map(|(key, _)| key);
+        let mut keys: Vec<String> = keys.filter(is_change).collect();
         keys.sort_unstable();
         keys.dedup();
         match keys.is_empty() {

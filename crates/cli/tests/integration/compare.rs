@@ -166,6 +166,14 @@ fn arms_that_share_only_their_names_are_no_executions() {
     let words = "the arms of `first.assay` are fast, slow (option.service), and those of `o.assay` \
                  are fast, slow (option.noise)";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    // What follows a run changes nothing in it.
+    let cleaned = question.replace("= 1.2ms", "= 1.2ms\nafter-command = true");
+    place.write("slower.ini", cleaned);
+    let line =
+        [&line[..6], &["--out", "cleaned.assay", "--seed", "6", "--allow-commands"]].concat();
+    place.assay(&line).expect(0);
+    let ran = place.assay(&["compare", "first.assay", "cleaned.assay"]).expect(0);
+    assert_eq!(first_line(&ran), "cleaned.assay: The first answer holds (first.assay)");
 }
 
 #[test]

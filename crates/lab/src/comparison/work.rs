@@ -5,16 +5,20 @@ use super::conditions::plan_lines;
 /// Returns the first line that determines the work and differs between the printed plans of two
 /// experiments, as `think of [read] = 1ms`; `None` for a line that one of them does not have.
 ///
-/// The plans of an experiment follow each other, with an empty line before each. A plan that only
-/// one of them has differs in its first line.
+/// The plans of an experiment follow each other, with an empty line before each. If all that both
+/// have are equal, their numbers may differ, as `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
     let both = [first, second].map(plans);
-    let most = both.iter().map(Vec::len).max().unwrap_or_default();
-    (0..most).find_map(|at| {
-        let [first, second] =
-            both.each_ref().map(|all| plan_lines(all.get(at).copied().unwrap_or_default()));
+    let mut pairs = both[0].iter().zip(&both[1]);
+    let line = pairs.find_map(|(first, second)| {
+        let [first, second] = [first, second].map(|plan| plan_lines(plan));
         let (name, values) = first_difference(&first, &second)?;
         Some(values.map(|value| value.map(|value| format!("{name} = {value}"))))
+    });
+    let numbers = both.map(|plans| plans.len());
+    line.or_else(|| {
+        let is_other = numbers[0] != numbers[1];
+        is_other.then(|| numbers.map(|number| Some(format!("plans = {number}"))))
     })
 }
 
@@ -88,10 +92,10 @@ mod tests {
         check(&arms(["1ms", "2ms"]), &elsewhere, None);
         let think = ["think of [read] = 2ms", "think of [read] = 3ms"];
         check(&arms(["1ms", "2ms"]), &arms(["1ms", "3ms"]), Some(think.map(Some)));
-        let duration = Some("duration = 9s");
+        let numbers = ["plans = 1", "plans = 2"].map(Some);
         check(PLAN, &arms(["1ms", "2ms"]), Some([Some("concurrency of [read] = 4"), None]));
-        check(&[PLAN, PLAN].join("\n"), PLAN, Some([duration, None]));
-        check(PLAN, &[PLAN, PLAN].join("\n"), Some([None, duration]));
+        check(PLAN, &[PLAN, PLAN].join("\n"), Some(numbers));
+        check(&[PLAN, PLAN].join("\n"), PLAN, Some([numbers[1], numbers[0]]));
         let without = [PLAN, arms(["1ms", "1ms"]).as_str()].join("\n");
         let with = [arms(["1ms", "1ms"]).as_str(), PLAN].join("\n");
         check(&without, &with, Some([Some("concurrency of [read] = 4"), None]));

@@ -193,7 +193,9 @@ impl fmt::Display for ContradictingState {
                     write!(f, "the plan of the run has `{used}`, and that of the arm does not")
                 }
                 (None, Some(declared)) => write!(f, "the plan of the run lacks `{declared}`"),
-                (None, None) => f.write_str("the plan of the run has its lines in another order"),
+                (None, None) => f.write_str(
+                    "the plan of the run differs in comments, or in the order or number of its lines",
+                ),
             },
             ContradictingState::UnknownEncryption => {
                 f.write_str("it is not known how the connection is encrypted")

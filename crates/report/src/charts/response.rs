@@ -74,7 +74,7 @@ fn caption(run: &Run<'_>, job: &Job<'_>, columns: &[&TimeColumn], lines: usize) 
     };
     let due = format!("was due at about {}{part}", span(worst.from));
     if columns.iter().map(|it| it.response.count).sum::<u64>() == 1 {
-        return format!("The only request took {slowest} and {due}.");
+        return format!("The only response time is {slowest}, of a request that {due}.");
     }
     let p50 = job.summary.response.quantile_ns("p50").unwrap_or(0);
     let few = match lines < LINES.len() {

@@ -156,6 +156,10 @@ fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
     lines
 }
 
+/// Maximum number of words of a label whose divisions are compared: there are half as many as its
+/// square, and a name in it may be of any length.
+const MOST_PIECES: usize = 40;
+
 /// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
 /// as much of it as possible. If there is a choice, the lines that it has itself begin new ones, no
 /// word stands alone that belongs to the next one, and the lines are few and of similar widths.
@@ -166,6 +170,9 @@ pub(super) fn label_lines(label: &str) -> Vec<String> {
     }
     let pieces: Vec<Piece<'_>> = label.split('\n').flat_map(pieces).collect();
     let end = pieces.len();
+    if end > MOST_PIECES {
+        return limited(&whole, TEXT, WIDEST, 3);
+    }
     let breaks = (0..=end).flat_map(|first| (first..=end).map(move |second| [first, second]));
     let divided = breaks.map(|[first, second]| {
         let lines = [&pieces[..first], &pieces[first..second], &pieces[second..]];
@@ -249,6 +256,8 @@ mod tests {
         ] {
             assert_eq!(label_lines(label), expected, "{label}");
         }
+        let lines = label_lines(&"a ".repeat(100_000));
+        assert!(lines.len() == 3 && lines[2].ends_with('…'), "{lines:?}");
         let job = "x".repeat(300);
         let lines = label_lines(&format!("throughput({job})\nof tls"));
         assert_eq!((lines.len(), lines[2].as_str()), (3, "of tls"), "{lines:?}");

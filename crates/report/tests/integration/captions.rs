@@ -44,5 +44,5 @@ fn slowest_request_of_the_warm_up_is_named_as_such() {
 #[test]
 fn single_request_has_no_half() {
     let one = caption(&[(20, &[Nanos::from_millis(9)])]);
-    assert_eq!(one, "The only request took 9.00 ms and was due at about 20 s.");
+    assert_eq!(one, "The only response time is 9.00 ms, of a request that was due at about 20 s.");
 }

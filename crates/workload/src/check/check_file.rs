@@ -123,7 +123,7 @@ impl<'f> Checker<'f> {
             self.thresholds(section, &mut plan);
         }
         plan.targets = std::mem::take(&mut self.targets);
-        self.reject_names_of_parts(&plan);
+        self.report_names_of_parts(&plan);
         self.reject_empty_file(&plan);
         self.warn_of_unused_targets(&plan);
         plan
@@ -146,19 +146,22 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports jobs with the name that a part of another job has, or would have if it were a mix:
-    /// records and metrics could not tell them apart.
-    fn reject_names_of_parts(&mut self, plan: &Plan) {
+    /// the first is an error, because records could not tell them apart; of the second, metrics and
+    /// conditions of the other job include the requests.
+    fn report_names_of_parts(&mut self, plan: &Plan) {
         for job in &plan.jobs {
             let is_whole = |other: &&Job| {
                 other.name() != job.name() && is_job_or_part(job.name(), other.name())
             };
             let Some(whole) = plan.jobs.iter().find(is_whole) else { continue };
-            self.sink.error(|| {
-                let [part, whole] = [job, whole].map(|it| bracketed(it.name()));
-                let message = format!("{part} has the name of a part of {whole}");
-                Diagnostic::error(job.requests.span, message)
-                    .help("give the section another name, without the slash")
-            });
+            let [name, of] = [job, whole].map(|it| bracketed(it.name()));
+            let message = format!("{name} has the name of a part of {of}");
+            let span = job.requests.span;
+            let help = "give the section another name, without the slash";
+            match whole.parts.iter().any(|part| part.name == job.name()) {
+                true => self.sink.error(|| Diagnostic::error(span, message).help(help)),
+                false => self.sink.warning(|| Diagnostic::warning(span, message).help(help)),
+            }
         }
     }
 
