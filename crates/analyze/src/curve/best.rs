@@ -81,19 +81,18 @@ impl BestPoint {
 /// Compares the best point of a sweep with the best point of its repetition, by indices of the same
 /// values.
 ///
-/// The answer holds if the best point of each sweep is, in the other sweep, the best or not worse
-/// than the best. It is contradicted if each is shown to be worse in the other sweep. Otherwise it
-/// is undecided, as it is if a sweep has no best point or makes no claim about others.
+/// The answer holds if the best point of each sweep is, in the other sweep, the best or
+/// [not worse](Ranking::NotWorse). It is contradicted if each is shown to be worse in the other
+/// sweep. Otherwise it is undecided, as it is if a sweep has no best point or makes no claim about
+/// others.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;
     };
     let is_among = |of: &BestPoint, point| {
-        of.best == Some(point) || { of.not_worse() }.any(|other| other == point)
+        of.best == Some(point) || has_standing(of, point, Ranking::NotWorse)
     };
-    let is_worse = |of: &BestPoint, point| {
-        { of.others.iter() }.any(|it| it.point == point && it.standing == Ranking::Worse)
-    };
+    let is_worse = |of: &BestPoint, point| has_standing(of, point, Ranking::Worse);
     let is_tested = first.is_tested() && second.is_tested();
     if is_tested && is_among(second, before) && is_among(first, now) {
         RepetitionOutcome::Holds
@@ -102,6 +101,11 @@ pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     } else {
         RepetitionOutcome::Undecided
     }
+}
+
+/// Returns true if a point is not the best one and has this relation to it.
+fn has_standing(of: &BestPoint, point: usize, standing: Ranking) -> bool {
+    of.others.iter().any(|other| other.point == point && other.standing == standing)
 }
 
 /// Returns the best point by a rule, with the other points' standings at an error probability of
@@ -288,6 +292,28 @@ mod tests {
         assert_eq!(repeat_best(&only(0), &only(3)), RepetitionOutcome::Undecided);
         let nothing = BestPoint { best: None, others: Vec::new(), unusable: Vec::new() };
         assert_eq!(repeated(&nothing), RepetitionOutcome::Undecided);
+    }
+
+    /// The best points differ, and neither sweep shows that its best point is better.
+    #[test]
+    fn repeated_sweep_with_undecided_points_is_undecided() {
+        let of = |best: usize, standing| {
+            let other = OtherPoint { point: 1 - best, change: None, interval: None, standing };
+            BestPoint { best: Some(best), others: vec![other], unusable: Vec::new() }
+        };
+        let undecided = Ranking::Undecided { more_repeats: Some(7) };
+        for (first, second, expected) in [
+            (undecided, undecided, RepetitionOutcome::Undecided),
+            (Ranking::NotWorse, undecided, RepetitionOutcome::Undecided),
+            (undecided, Ranking::NotWorse, RepetitionOutcome::Undecided),
+            (undecided, Ranking::Worse, RepetitionOutcome::Undecided),
+            (Ranking::NotWorse, Ranking::NotWorse, RepetitionOutcome::Holds),
+        ] {
+            assert_eq!(repeat_best(&of(0, first), &of(1, second)), expected, "{first:?}");
+        }
+        // The same point is the best again.
+        let again = repeat_best(&of(0, undecided), &of(0, undecided));
+        assert_eq!(again, RepetitionOutcome::Holds);
     }
 
     /// The change of the second point against the third is 900/1000 with the noise's means.

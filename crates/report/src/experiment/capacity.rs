@@ -257,7 +257,7 @@ impl CapacityView {
                 self.value(value),
                 self.hold()
             ),
-            (None, _) if self.misses() && !self.failed_at_last().is_empty() => {
+            (None, _) if self.misses() && self.always_has_errors() => {
                 format!("Requests failed at every {load} that was tried")
             }
             (None, _) if self.misses() => format!("No {load} that was tried keeps {slo}"),
@@ -379,12 +379,12 @@ impl CapacityView {
     }
 
     /// Returns in words that every value passes, with the next thing to do. A larger load does not
-    /// help if connections keep even this one from the server.
+    /// help if a part of this one waits for connections.
     fn never_fails(&self, highest: f64) -> String {
         let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
             (true, _) => {
-                ", but too few connections keep a part of this load from the server. Raise their \
-                 limit"
+                ", but a part of this load waits for connections. Raise the limit of connections \
+                 of the server or the pool"
             }
             (false, true) => ". Write a larger `highest`",
             (false, false) => ". Write a larger `highest`, and `max-connections` in the workload",
@@ -392,19 +392,26 @@ impl CapacityView {
         format!("Irregular: every value up to {} passes{rest}", self.value(highest))
     }
 
-    /// Returns the next thing to do if every value fails.
+    /// Returns the next thing to do if every value fails. To allow failed requests does not help if
+    /// some trials fail by a condition.
     fn remedy_of_always_failing(&self) -> String {
-        remedy_of_failures(&self.failed_at_last()).unwrap_or_else(|| {
+        let of_failures = || remedy_of_failures(&self.failed_at_last());
+        let remedy = self.always_has_errors().then(of_failures).flatten();
+        remedy.unwrap_or_else(|| {
             "Look at a single request with `assay run` at a low rate, or relax the condition"
                 .to_owned()
         })
     }
 
+    /// Returns true if failed requests made every valid trial fail, and there is one.
+    fn always_has_errors(&self) -> bool {
+        let mut valid = self.trials.iter().filter(|it| it.trial.invalid.is_empty()).peekable();
+        valid.peek().is_some() && valid.all(TrialView::has_errors)
+    }
+
     /// Returns the names of the jobs whose failed requests made some of these trials fail.
     fn failed_jobs(&self, is_one: impl Fn(&Trial) -> bool) -> BTreeSet<&str> {
-        let has_errors =
-            |it: &&TrialView| matches!(it.outcome, TrialOutcome::Fail(FailReason::Errors { .. }));
-        let trials = self.trials.iter().filter(has_errors).filter(|it| is_one(&it.trial));
+        let trials = self.trials.iter().filter(|it| it.has_errors() && is_one(&it.trial));
         trials.flat_map(|it| it.trial.failed_jobs.iter().map(String::as_str)).collect()
     }
 
@@ -556,6 +563,11 @@ impl CapacityView {
 }
 
 impl TrialView {
+    /// Returns true if failed requests made the trial fail.
+    fn has_errors(&self) -> bool {
+        matches!(self.outcome, TrialOutcome::Fail(FailReason::Errors { .. }))
+    }
+
     /// Returns the cells of the trial, one for each of [`CapacityView::columns`].
     pub(super) fn row(&self, view: &CapacityView) -> [Cell; 6] {
         let phase = match self.trial.phase.number() {
@@ -947,16 +959,18 @@ pub(super) mod tests {
 
     /// Such as 1,000 clients of a server that accepts four connections.
     #[test]
-    fn load_that_connections_keep_from_the_server_does_not_ask_for_more() {
+    fn load_that_waits_for_connections_does_not_ask_for_more() {
         let mut view = search();
         let why = Irregular::NeverFails { highest: 740.0 };
         assert!(view.irregular(&why).ends_with("larger `highest`"), "{}", view.irregular(&why));
         view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
-        assert!(view.irregular(&why).ends_with("Raise their limit"), "{}", view.irregular(&why));
+        let words = "Irregular: every value up to 740/s passes, but a part of this load waits for \
+                     connections. Raise the limit of connections of the server or the pool";
+        assert_eq!(view.irregular(&why), words);
     }
 
-    #[test]
-    fn search_in_which_requests_always_fail_blames_their_job() {
+    /// Returns a search whose only trial, at 3/s, fails because of two failed requests of [batch].
+    fn always_failing() -> CapacityView {
         let mut view = search();
         let mut failed = trial(3.0, Phase::Bracket, 0);
         failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
@@ -966,6 +980,16 @@ pub(super) mod tests {
         (found.sustained, found.estimate, found.interval) = (None, None, None);
         (found.fails, found.binding) = (Some(3.0), None);
         found.irregular = vec![Irregular::AlwaysFails { lowest: 3.0 }];
+        view
+    }
+
+    #[test]
+    fn search_in_which_requests_always_fail_blames_their_job() {
+        let mut view = always_failing();
+        // An invalid trial says nothing about the requests.
+        let mut invalid = trial(6.0, Phase::Bracket, 900);
+        invalid.trial.invalid = vec!["stall".to_owned()];
+        view.trials.push(invalid);
         let answers = [
             "Requests failed at every rate that was tried",
             "Irregular: every value down to 3/s fails. Requests failed: if that may be, write \
@@ -974,6 +998,20 @@ pub(super) mod tests {
         assert_eq!(view.answers(), answers);
         let binding = view.numbers().into_iter().find(|(name, _)| *name == "binding");
         assert_eq!(binding, Some(("binding", "none: requests failed".to_owned())));
+    }
+
+    #[test]
+    fn search_that_also_fails_by_its_condition_does_not_say_that_requests_always_fail() {
+        let mut view = always_failing();
+        let slow = trial(6.0, Phase::Bracket, 900);
+        assert!(matches!(slow.outcome, TrialOutcome::Fail(FailReason::Condition { .. })));
+        view.trials.insert(0, slow);
+        let answers = [
+            "No rate that was tried keeps p99(read) < 20ms",
+            "Irregular: every value down to 3/s fails. Look at a single request with `assay run` \
+             at a low rate, or relax the condition",
+        ];
+        assert_eq!(view.answers(), answers);
     }
 
     #[test]

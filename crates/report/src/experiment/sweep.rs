@@ -102,25 +102,27 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     let of = |is_one: fn(Ranking) -> bool| -> Vec<&OtherPoint> {
         found.others.iter().filter(|other| is_one(other.standing)).collect()
     };
-    let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
-    let others = of(|it| matches!(it, Ranking::NotWorse | Ranking::Unproven));
-    let others: Vec<&str> =
-        others.into_iter().map(|other| sweep.values[other.point].as_str()).collect();
-    let rest = match (others.is_empty(), found.is_tested()) {
-        (true, _) if !undecided.is_empty() => None,
-        (true, _) if found.others.is_empty() => Some("no other point is usable".to_owned()),
-        (true, _) if found.unusable.is_empty() => {
-            Some("every other point is significantly worse".to_owned())
-        }
-        (true, _) => Some("every other usable point is significantly worse".to_owned()),
-        (false, true) => Some(format!("not significantly worse: {}", others.join(", "))),
-        (false, false) => Some(format!(
-            "not tested against {}: too few runs at each, or runs that do not scatter",
-            others.join(", ")
-        )),
+    if found.others.iter().all(|other| other.standing == Ranking::Worse) {
+        let words = match (found.others.is_empty(), found.unusable.is_empty()) {
+            (true, _) => "no other point is usable",
+            (false, true) => "every other point is significantly worse",
+            (false, false) => "every other usable point is significantly worse",
+        };
+        return vec![words.to_owned()];
+    }
+    let values = |others: Vec<&OtherPoint>| {
+        let values: Vec<&str> =
+            { others.iter() }.map(|it| sweep.values[it.point].as_str()).collect();
+        (!values.is_empty()).then(|| values.join(", "))
     };
+    let not_worse = values(of(|it| it == Ranking::NotWorse))
+        .map(|values| format!("not significantly worse: {values}"));
+    let untested = values(of(|it| it == Ranking::Unproven)).map(|values| {
+        format!("not tested against {values}: too few runs at each, or runs that do not scatter")
+    });
+    let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
     let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
-    rest.into_iter().chain(undecided).collect()
+    [not_worse, untested, undecided].into_iter().flatten().collect()
 }
 
 /// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
@@ -139,7 +141,10 @@ fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> S
             let most = all.into_iter().max().unwrap_or_default();
             format!("about {} would decide", count(most.into(), "more repeat"))
         }
-        None => "no realistic number of repeats would decide all of them".to_owned(),
+        None => {
+            let all = if points.len() > 1 { " all of them" } else { "" };
+            format!("no realistic number of repeats would decide{all}")
+        }
     };
     let named: Vec<String> = points.iter().map(named).collect();
     format!("undecided: {}, because the runs scatter too much; {aim}", named.join(", "))
@@ -410,13 +415,19 @@ mod tests {
             best.others = others.iter().map(other).collect();
             best.unusable = unusable.iter().map(|point| (*point, Unusable::Invalid)).collect();
             let sentences = answers(&sweep, &["workload"]);
-            assert_eq!(sentences.last().map(String::as_str), Some(expected));
+            assert_eq!(sentences[1..].join("\n"), expected);
         };
-        use Ranking::{NotWorse, Worse};
+        use Ranking::{NotWorse, Unproven, Worse};
         check(&[(0, Worse), (2, Worse)], &[], "every other point is significantly worse");
         check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
         check(&[], &[0, 2], "no other point is usable");
         check(&[(0, NotWorse)], &[2], "not significantly worse: 1");
+        let untested = |value: u32| {
+            format!("not tested against {value}: too few runs at each, or runs that do not scatter")
+        };
+        check(&[(0, Unproven), (2, Worse)], &[], &untested(1));
+        let both = format!("not significantly worse: 1\n{}", untested(4));
+        check(&[(0, NotWorse), (2, Unproven)], &[], &both);
     }
 
     /// Half of the throughput is no tie, however much the runs scatter.
@@ -452,6 +463,10 @@ mod tests {
              decide all of them"
         );
         check([(-0.48, undecided(Some(3))), (-0.02, undecided(None))], &[&never]);
+        let single = format!(
+            "undecided: 1 (−48.0 %), {because}; no realistic number of repeats would decide"
+        );
+        check([(-0.48, undecided(None)), (-0.02, Ranking::Worse)], &[&single]);
     }
 
     #[test]
