@@ -10,7 +10,7 @@ use crate::environment::Root;
 pub(crate) const LONGEST_NAME: usize = 1_000;
 
 /// Maximum number of series of a database or of another machine. A busy server has a few hundred.
-const MOST_SERIES: usize = 10_000;
+pub(crate) const MOST_SERIES: usize = 10_000;
 
 /// Readings of one sampling round, and the metrics that could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,15 +78,21 @@ impl ReportedMissing {
 /// Series of a database, or of another machine, so far. Their names come from there, and must not
 /// take any amount of memory.
 #[derive(Debug, Default)]
-pub(crate) struct SeriesLimit(BTreeSet<Series>);
+pub(crate) struct SeriesLimit {
+    known: BTreeSet<Series>,
+    /// True if removed readings have been reported.
+    is_reported: bool,
+}
 
 impl SeriesLimit {
     /// Removes the readings of further series from a sample once there are [`MOST_SERIES`], and
-    /// those whose name is longer than [`LONGEST_NAME`].
+    /// those whose name is longer than [`LONGEST_NAME`]. The first sample with such readings gets a
+    /// note.
     pub(crate) fn apply(&mut self, sample: &mut Sample) {
         let all = sample.readings.len();
         sample.readings.retain(|reading| self.admits(&reading.series));
-        if sample.readings.len() < all {
+        if sample.readings.len() < all && !self.is_reported {
+            self.is_reported = true;
             let why = format!(
                 "the names of more than {MOST_SERIES} statistics were sent, or one of more than \
                  {LONGEST_NAME} bytes"
@@ -96,8 +102,8 @@ impl SeriesLimit {
     }
 
     fn admits(&mut self, series: &Series) -> bool {
-        let has_room = self.0.len() < MOST_SERIES && series.metric.len() <= LONGEST_NAME;
-        self.0.contains(series) || has_room && self.0.insert(series.clone())
+        let has_room = self.known.len() < MOST_SERIES && series.metric.len() <= LONGEST_NAME;
+        self.known.contains(series) || has_room && self.known.insert(series.clone())
     }
 }
 
@@ -122,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn number_and_length_of_names_from_a_server_are_limited() {
+    fn names_from_a_server_are_limited_in_number_and_length_and_reported_once() {
         let mut limit = SeriesLimit::default();
         let mut read = |names: &[String]| {
             let mut sample = Sample::default();
@@ -134,7 +140,7 @@ mod tests {
         };
         assert_eq!(read(&["a".repeat(LONGEST_NAME), "a".repeat(LONGEST_NAME + 1)]), (1, 1));
         let names: Vec<String> = (0..MOST_SERIES + 7).map(|number| number.to_string()).collect();
-        assert_eq!(read(&names), (MOST_SERIES - 1, 1));
+        assert_eq!(read(&names), (MOST_SERIES - 1, 0));
         // Known series keep their values.
         assert_eq!(read(&names[..5]), (5, 0));
         assert_eq!(read(&["a".repeat(LONGEST_NAME)]), (1, 0));

@@ -376,7 +376,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         let at = self.rt.now().since(self.zero);
         let mut begun = self.tally.begun();
         self.series.apply(&mut begun);
-        if !begun.readings.is_empty() {
+        if begun != Sample::default() {
             (self.on_sample)(self.reported_at, begun);
         }
         self.tally.write(&mut self.sample);
@@ -418,7 +418,10 @@ fn unconnected(error: &Error) -> End {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
+    use crate::sample::MOST_SERIES;
 
     #[test]
     fn sampling_times_do_not_synchronise_with_an_even_load() {
@@ -428,6 +431,31 @@ mod tests {
         tenths.dedup();
         assert!(tenths.len() >= 9, "{places:?}");
         assert!((0..10_000).all(|look| offset(look) < LOOK_EVERY.0));
+    }
+
+    #[test]
+    fn statistics_beyond_the_limit_are_reported_once() {
+        let reports = RefCell::new(Vec::new());
+        let watched = rt::run_virtual(async |rt| {
+            let bounds = BoundedWait::new(rt.clone(), Arc::default());
+            let on_sample = |_, sample: Sample| reports.borrow_mut().push(sample);
+            let whose = ObservedSessions::AllClients;
+            let (zero, every) = (rt.now(), Nanos::from_secs(1));
+            let mut watching = Watching::new(zero, every, rt, bounds, whose, on_sample);
+            for number in 0..MOST_SERIES {
+                let name = number.to_string();
+                watching.sample.read_named(&ComponentKind::Statistics, &name, "", 1.0);
+            }
+            watching.report_at(Nanos::ZERO);
+            watching.tally.add_named(&ComponentKind::Locks, "t", 1);
+            watching.report_all();
+            watching.report_all();
+        });
+        watched.expect("an end");
+        let reports = reports.into_inner();
+        let missing: Vec<&str> =
+            reports.iter().flat_map(|it| &it.missing).map(|it| &*it.what).collect();
+        assert_eq!(missing, ["further statistics"]);
     }
 
     #[test]

@@ -246,8 +246,7 @@ impl Pairs {
                 if snapshot.pairs.len() < MOST { DumpLimit::No } else { DumpLimit::Yes }
             })?;
         }
-        snapshot.is_complete = snapshot.pairs.len() < MOST;
-        snapshot.is_fresh = true;
+        snapshot.finish();
         self.last = snapshot;
         if !self.paths.is_empty() {
             self.read_local()?;
@@ -300,6 +299,10 @@ impl Ends {
     fn of_server(&Connection { local, remote, .. }: &Connection) -> Ends {
         Ends { client_port: remote.port(), client: remote.ip(), server: local }
     }
+
+    fn have_client_of(&self, other: &Ends) -> bool {
+        (self.client_port, self.client) == (other.client_port, other.client)
+    }
 }
 
 impl End {
@@ -334,6 +337,41 @@ impl SocketSnapshot {
             self.pairs.entry(Ends::of_server(connection)).or_default().server = end;
         } else if ports.iter().any(|(port, _)| *port == connection.remote.port()) {
             self.pairs.entry(Ends::of_client(connection)).or_default().client = end;
+        }
+    }
+
+    /// Ends a reading of all connections.
+    fn finish(&mut self) {
+        self.is_complete = self.pairs.len() < MOST;
+        self.is_fresh = true;
+        if self.is_complete {
+            self.join_translated();
+        }
+    }
+
+    /// Joins the two ends of a connection whose client uses another address of the server than the
+    /// server itself, because it is translated on the way, such as the address of a service. Several
+    /// such connections with the same address and port of the client cannot be told apart.
+    fn join_translated(&mut self) {
+        let lacks_end = |pair: &Pair| pair.client.is_none() || pair.server.is_none();
+        let single: Vec<(Ends, Pair)> = (self.pairs.iter())
+            .filter(|(_, pair)| lacks_end(pair))
+            .map(|(ends, pair)| (*ends, *pair))
+            .collect();
+        for same in single.chunk_by(|(one, _), (other, _)| one.have_client_of(other)) {
+            let ([
+                (of_client, Pair { client: Some(_), .. }),
+                (of_server, Pair { server: Some(server), .. }),
+            ]
+            | [
+                (of_server, Pair { server: Some(server), .. }),
+                (of_client, Pair { client: Some(_), .. }),
+            ]) = same
+            else {
+                continue;
+            };
+            self.pairs.remove(of_server);
+            self.pairs.entry(*of_client).or_default().server = Some(*server);
         }
     }
 
@@ -529,14 +567,9 @@ mod tests {
     /// of another one. The program holds socket 1.
     fn snapshot(ends: &[Connection]) -> SocketSnapshot {
         let (held, known) = (Some([1].into()), (1..10).collect());
-        let mut all = SocketSnapshot {
-            held,
-            known,
-            is_complete: true,
-            is_fresh: true,
-            ..SocketSnapshot::default()
-        };
+        let mut all = SocketSnapshot { held, known, ..SocketSnapshot::default() };
         ends.iter().for_each(|end| all.see(end, &[(5_432, true), (5_433, false)]));
+        all.finish();
         all
     }
 
@@ -576,6 +609,30 @@ mod tests {
         ]);
         let client = shown("127.0.0.1", 40_001);
         assert_eq!((all.owner(client), all.waiting(client)), (Owner::Program, None));
+    }
+
+    #[test]
+    fn ends_with_a_translated_address_of_the_server_are_one_connection() {
+        // The address of the service is less than the server's in one case, and greater in the
+        // other.
+        for service in ["10.0.0.0:5432", "10.96.0.10:5432"] {
+            let client = || end(1, ["10.0.0.1:40001", service], 0);
+            let server = || end(5, ["10.0.0.1:5432", "10.0.0.1:40001"], 8);
+            let of = |ends: &[Connection]| {
+                let (all, client) = (snapshot(ends), shown("10.0.0.1", 40_001));
+                (all.owner(client), all.waiting(client).map(|waiting| waiting.request))
+            };
+            assert_eq!(of(&[client(), server()]), (Owner::Program, Some(true)), "{service}");
+            let other = end(1, ["10.0.0.1:40001", "10.0.0.7:5433"], 0);
+            assert_eq!(of(&[client(), server(), other]), (Owner::Unknown, None), "{service}");
+        }
+        // The ends of two clients are not joined.
+        let all = snapshot(&[
+            end(1, ["10.0.0.1:40001", "10.0.0.7:5433"], 0),
+            end(5, ["10.0.0.1:5432", "10.0.0.2:40001"], 8),
+        ]);
+        let owners = ["10.0.0.1", "10.0.0.2"].map(|host| all.owner(shown(host, 40_001)));
+        assert_eq!(owners, [Owner::Program, Owner::Others]);
     }
 
     #[test]
