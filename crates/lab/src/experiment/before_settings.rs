@@ -253,6 +253,10 @@ fn compare_in_sqlite(setting: &ServerSetting, row: &[String]) -> Reading {
     };
     let equal = match number(declared).zip(number(effective)) {
         _ if declared.eq_ignore_ascii_case(effective) => Some(true),
+        // The file keeps its size without its sign.
+        Some((declared, effective)) if setting.name == "default_cache_size" => {
+            Some(declared.unsigned_abs() == effective.unsigned_abs())
+        }
         Some((declared, effective)) => Some(declared == effective),
         // SQLite keeps the mode that it has instead of an unknown one.
         None => (setting.name == "journal_mode").then_some(false),
@@ -366,5 +370,10 @@ mod tests {
         check("auto_vacuum", "Incremental", "2", Some(true));
         check("auto_vacuum", "1", "0", Some(false));
         check("encoding", "utf8", "UTF-8", None);
+        check("user_version", "-7", "-7", Some(true));
+        check("user_version", "+7", "7", Some(true));
+        check("user_version", "-7", "7", Some(false));
+        check("default_cache_size", "-500", "500", Some(true));
+        check("default_cache_size", "500", "-2000", Some(false));
     }
 }

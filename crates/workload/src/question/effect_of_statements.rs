@@ -145,6 +145,8 @@ mod tests {
             "pragma cache_size = -2000",
             "PRAGMA main.synchronous=off",
             "pragma wal_autocheckpoint(0)",
+            "pragma temp.cache_size = 9",
+            "pragma aux.synchronous = off",
             "set x = 1 # global, y = 2",
         ] {
             assert!(of_session(&[text]), "{text}");
@@ -162,6 +164,8 @@ mod tests {
             "alter system set work_mem = '64MB'",
             "pragma journal_mode = wal",
             "pragma table_info(threads)",
+            "pragma aux.table_info(threads)",
+            "pragma main.user_version = -7",
             "select set_config('work_mem', pg_sleep(1)::text, false)",
             "select set_config('work_mem', v, false) from t",
             "select set_config('work_mem', '1', false), pg_reload_conf()",
@@ -185,6 +189,8 @@ mod tests {
             "set password for 'a' = 'b'",
             "# 1\ndrop table t",
             "pragma journal_mode = wal",
+            "pragma user_version = -7",
+            "pragma default_cache_size = 500",
         ] {
             assert!(lasting(text), "{text}");
         }

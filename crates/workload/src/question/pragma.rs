@@ -40,36 +40,70 @@ const OF_CONNECTION: [&str; 32] = [
 
 /// Pragmas that a file keeps for later connections. Of `journal_mode` it keeps only whether there
 /// is a write-ahead log.
-const OF_FILE: [&str; 6] =
-    ["application_id", "auto_vacuum", "encoding", "journal_mode", "page_size", "user_version"];
+const OF_FILE: [&str; 7] = [
+    "application_id",
+    "auto_vacuum",
+    "default_cache_size",
+    "encoding",
+    "journal_mode",
+    "page_size",
+    "user_version",
+];
 
-/// Returns true if a statement is a pragma that holds for its connection.
+/// A pragma, with the tokens after its name.
+struct Pragma<'t, 's> {
+    /// Name of the database, as in `main.user_version`; `None` without one.
+    schema: Option<String>,
+    name: String,
+    argument: &'t [Token<'s>],
+}
+
+/// Returns true if a statement is a pragma that holds for its connection, in any schema.
 pub(super) fn is_of_connection(statement: &[Token<'_>]) -> bool {
-    known(statement, &OF_CONNECTION).is_some()
+    Pragma::of(statement).is_some_and(|pragma| pragma.known(&OF_CONNECTION).is_some())
 }
 
 /// Returns the name and the value of the setting that a pragma changes in the file; `None` for any
-/// other statement.
+/// other statement, and for the file of another schema than `main`.
 pub(super) fn setting_of_file(statement: &[Token<'_>]) -> Option<(&'static str, String)> {
-    let (name, value) = known(statement, &OF_FILE)?;
-    let value = match value {
-        [equals, value] if equals.is_symbol("=") => value,
-        [open, value, close] if open.is_symbol("(") && close.is_symbol(")") => value,
-        _ => return None,
-    };
-    Some((name, value.content()))
+    let pragma = Pragma::of(statement)?;
+    let is_main = pragma.schema.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("main"));
+    Some((pragma.known(&OF_FILE).filter(|_| is_main)?, pragma.value()?))
 }
 
-/// Returns the name of a pragma that is one of `names`, and the tokens after it.
-fn known<'t, 's>(
-    statement: &'t [Token<'s>],
-    names: &[&'static str],
-) -> Option<(&'static str, &'t [Token<'s>])> {
-    let [pragma, name, value @ ..] = statement else { return None };
-    let name = match name.text.split_once('.') {
-        Some((schema, name)) if schema.eq_ignore_ascii_case("main") => name,
-        _ => name.text,
-    };
-    let name = names.iter().copied().find(|known| name.eq_ignore_ascii_case(known))?;
-    pragma.is_word("pragma").then_some((name, value))
+impl Pragma<'_, '_> {
+    /// Splits a statement; `None` if it is no pragma.
+    fn of<'t, 's>(statement: &'t [Token<'s>]) -> Option<Pragma<'t, 's>> {
+        let (_, rest) = statement.split_first().filter(|(first, _)| first.is_word("pragma"))?;
+        let is_end = |token: &Token<'_>| token.is_symbol("=") || token.is_symbol("(");
+        let (name, argument) = rest.split_at(rest.iter().position(is_end).unwrap_or(rest.len()));
+        // There may be spaces around the dot, or quotes.
+        let name: String = name.iter().map(Token::content).collect();
+        let (schema, name) = match name.split_once('.') {
+            Some((schema, name)) => (Some(schema.to_owned()), name.to_owned()),
+            None => (None, name),
+        };
+        Some(Pragma { schema, name, argument })
+    }
+
+    /// Returns the name if it is one of `names`.
+    fn known(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|known| self.name.eq_ignore_ascii_case(known))
+    }
+
+    /// Returns the value that the pragma sets, with its sign; `None` if it sets none.
+    fn value(&self) -> Option<String> {
+        let value = match self.argument {
+            [equals, value @ ..] if equals.is_symbol("=") => value,
+            [open, value @ .., close] if open.is_symbol("(") && close.is_symbol(")") => value,
+            _ => return None,
+        };
+        match value {
+            [value] => Some(value.content()),
+            [sign, number] if sign.is_symbol("-") || sign.is_symbol("+") => {
+                Some(format!("{}{}", sign.text, number.content()))
+            }
+            _ => None,
+        }
+    }
 }

@@ -274,9 +274,15 @@ mod tests {
         let check = |texts: &[&str], expected: &str| check(Dialect::Sqlite, texts, expected);
         check(&["PRAGMA Main.Journal_Mode = 'WAL';"], "journal_mode=WAL");
         check(&["pragma page_size(8192)", "pragma cache_size = 9"], "page_size=8192");
+        check(&["pragma page_size = 8192", "pragma aux.synchronous = off"], "page_size=8192");
+        check(&["pragma user_version = -7"], "user_version=-7");
+        check(&["pragma main . user_version(+7)"], "user_version=+7");
+        check(&["pragma \"main\".default_cache_size = 500"], "default_cache_size=500");
         for other in [
             "pragma journal_mode",
             "pragma aux.journal_mode = wal",
+            "pragma temp.user_version = 8",
+            "pragma user_version = 7 - 1",
             "pragma wal_checkpoint(truncate)",
             "vacuum",
             "set global journal_mode = wal",
