@@ -194,7 +194,7 @@ impl fmt::Display for ContradictingState {
                 }
                 (None, Some(declared)) => write!(f, "the plan of the run lacks `{declared}`"),
                 (None, None) => f.write_str(
-                    "the plan of the run differs in comments, or in the order or number of its lines",
+                    "the plan of the run differs in comments, or in order or number of its lines",
                 ),
             },
             ContradictingState::UnknownEncryption => {
