@@ -415,7 +415,7 @@ impl SocketSnapshot {
         client.address.is_none_or(|address| {
             let first = Ends::least(client.port, address);
             let next = self.pairs.range(first..).next();
-            next.is_some_and(|(it, _)| (it.client_port, it.client) == (client.port, address))
+            next.is_some_and(|(it, _)| it.have_client_of(&first))
         })
     }
 
