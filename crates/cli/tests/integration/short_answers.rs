@@ -31,7 +31,7 @@ fn ends(answer: &str, texts: &[&str]) {
     let commands = [
         "\nmore    assay report r.assay --full\n",
         "        assay report r.assay --html r.html\n",
-        "\nrepeat  assay run ",
+        "\nrepeat  assay repeat r.assay\n",
     ];
     let mut rest = answer;
     for text in texts.iter().chain(&commands) {
@@ -75,7 +75,7 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
         &ran.stdout,
         &[
             "\nerrors  wrong [read] ",
-            "\nINVALID: errors objects in 8 of 16 runs\n",
+            "\nINVALID: check errors objects in 8 of 16 runs\n",
             "\n  fast: 8 runs\n  wrong: 8 runs; 8 INVALID (errors)\n",
             "\n  errors  in 8 of 16 runs, worst in run ",
             "\n          What to do: read the first text of each error; ",

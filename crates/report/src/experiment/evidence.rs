@@ -77,8 +77,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object, with their numbers of runs: `backlog objects in 3 of 18
-    /// runs`, `2 checks object in 9 of 18 runs: backlog (3), send-lag (8)`.
+    /// Returns the checks that object, with their numbers of runs: `check backlog objects in 3
+    /// of 18 runs`, `2 checks object in 9 of 18 runs: backlog (3), send-lag (8)`.
     fn objections_in_words(&self) -> Option<String> {
         let judged = self.judged_runs();
         let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
@@ -95,7 +95,7 @@ impl ExperimentView {
         let kinds: Vec<(CheckKind, usize)> = kinds.filter(|(_, runs)| *runs > 0).collect();
         match kinds.as_slice() {
             [] => None,
-            [(only, _)] => Some(format!("{} objects {place}", only.name())),
+            [(only, _)] => Some(format!("check {} objects {place}", only.name())),
             several => {
                 let names = several.iter().map(|(kind, runs)| format!("{} ({runs})", kind.name()));
                 let names: Vec<String> = names.collect();
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn objection_has_its_worst_finding_limit_and_run() {
         let view = suspect();
-        assert_eq!(view.reason(), "stolen-time objects in 2 of 3 runs");
+        assert_eq!(view.reason(), "check stolen-time objects in 2 of 3 runs");
         let [text, page, markdown] =
             [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
         for shown in [&text, &page.replace('\u{a0}', " ")] {
@@ -329,7 +329,7 @@ mod tests {
             assert!(shown.contains("; accepted up to 2 %. What to do: "), "{shown}");
         }
         for shown in [&text, &page, &markdown] {
-            assert!(shown.contains("stolen-time objects in 2 of 3 runs"), "{shown}");
+            assert!(shown.contains("check stolen-time objects in 2 of 3 runs"), "{shown}");
         }
         let rows = view.check_rows();
         assert_eq!(rows, [["stolen-time", "", "2", "", ""], ["backlog", "2", "", "", ""]]);

@@ -370,7 +370,7 @@ pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
 
 /// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, `intervals of 99.2 %,
-/// of exploratory metrics 98.3 % each`; `None` if it has none.
+/// of exploratory metrics 98.3 %`; `None` if it has none.
 pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Option<String> {
     let has_interval = |change: &&MetricChange| {
         change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some())
@@ -388,7 +388,7 @@ pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Opt
         ("", "") => None,
         (all, "") | ("", all) => Some(format!("intervals of {all}")),
         (one, other) if one == other => Some(format!("intervals of {one}")),
-        (one, other) => Some(format!("intervals of {one}, of exploratory metrics {other} each")),
+        (one, other) => Some(format!("intervals of {one}, of exploratory metrics {other}")),
     }
 }
 
@@ -480,7 +480,7 @@ mod tests {
         let exploratory = change("rows(read)", 0.05 / 3.0, Ok(()));
         let missing = change("failed(read)", 0.9, Err(Missing::NotMeasured));
         let shown_levels = |all: &[&MetricChange]| levels(all.iter().copied()).unwrap_or_default();
-        let both = "intervals of 99.2 %, of exploratory metrics 98.3 % each";
+        let both = "intervals of 99.2 %, of exploratory metrics 98.3 %";
         assert_eq!(shown_levels(&[&declared, &exploratory, &missing]), both);
         assert_eq!(shown_levels(&[&declared, &declared]), "intervals of 99.2 %");
         assert_eq!(shown_levels(&[&exploratory]), "intervals of 98.3 %");

@@ -169,11 +169,19 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     let line = |(names, text): (Vec<&str>, String)| match names.as_slice() {
         [only] => format!("{only}: {text}"),
         [first, second, third, _, rest @ ..] if !rest.is_empty() => {
-            format!("{first}, {second}, {third} and {} more: {text} each", rest.len() + 1)
+            format!("{first}, {second}, {third} and {} more: {}", rest.len() + 1, each(&text))
         }
-        all => format!("{}: {text} each", all.join(", ")),
+        all => format!("{}: {}", all.join(", "), each(&text)),
     };
     shared.into_iter().map(line).collect()
+}
+
+/// Returns numbers of runs that several arms share: `6 runs each; 6 SUSPECT (drift)`.
+fn each(counts: &str) -> String {
+    match counts.split_once("; ") {
+        Some((runs, rest)) => format!("{runs} each; {rest}"),
+        None => format!("{counts} each"),
+    }
 }
 
 fn objections(view: &ExperimentView) -> Vec<Line> {
@@ -248,9 +256,11 @@ fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
 fn next(view: &ExperimentView) -> Vec<Line> {
     let file = view.file();
     let page = format!("{}.html", file.strip_suffix(".assay").unwrap_or(file));
-    let report = format!("assay report {}", shell_word(&view.record));
+    let record = shell_word(&view.record);
+    let report = format!("assay report {record}");
     let mut next = commands_to_continue(&report, &page, lines::explanation(view));
     next.extend(view.resume(&view.record).map(|command| Line::new("resume", command)));
-    next.push(Line::new("repeat", view.command.as_str()));
+    // The command that made the record has names of files without their folders.
+    next.push(Line::new("repeat", format!("assay repeat {record}")));
     next
 }

@@ -121,7 +121,7 @@ mod tests {
         assert!(shown.starts_with("INVALID\n\nquestion  ?\n"), "{shown}");
         let words = "\nNo answer: the experiment was interrupted. --resume continues it\n\nmore  ";
         assert!(shown.contains(words), "{shown}");
-        let words = "\nresume  assay run e.ini --resume r.assay\nrepeat  assay run e.ini\n";
+        let words = "\nresume  assay run e.ini --resume r.assay\nrepeat  assay repeat r.assay\n";
         assert!(shown.ends_with(words), "{shown}");
         assert!(!text(&experiment()).contains("INVALID"));
     }
