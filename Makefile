@@ -13,7 +13,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build dist test lint tidy clippy gated pages browser bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test lint tidy clippy gated gate pages browser bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -40,9 +40,8 @@ dist:
 test:
 	@scripts/setup test
 	$(MAKE) tidy
-	target/debug/xtask test $(MAKE) pages gated clippy
-	target/debug/xtask gate
-	$(MAKE) browser
+	target/debug/xtask test $(MAKE) --jobs=3 pages gated clippy
+	$(MAKE) --jobs=2 gate browser
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
 lint:
@@ -74,6 +73,10 @@ browser:
 # The programs that the gates measure, as they are installed.
 gated:
 	cargo build --release --locked -p cli -p bench -p testbed --bin assay --bin bench --bin testbed-host
+
+# Instructions per request and the size of the program, against their limits.
+gate:
+	target/debug/xtask gate
 
 # Hours: everything takes turns with everything else, for 15 s each. The tables and raw numbers of the comparison are
 # written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.
