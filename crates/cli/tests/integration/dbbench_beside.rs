@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
+use std::thread;
 
 use nix::sys::signal::Signal;
 use testbed::{Options, Server};
@@ -611,13 +612,21 @@ impl Case {
         }
     }
 
-    /// Runs the file with both programs, one after the other.
+    /// Runs the file with both programs, at the same time unless each needs the whole machine.
     fn run_both(&self) {
-        let [ours, theirs] = [Assay, Dbbench].map(|who| {
+        let judged = |who| {
             let left = self.left_by(who);
             self.judge(who, &left);
             left
-        });
+        };
+        let (ours, theirs) = if self.is_heavy {
+            (judged(Assay), judged(Dbbench))
+        } else {
+            thread::scope(|scope| {
+                let theirs = scope.spawn(|| judged(Dbbench));
+                (judged(Assay), theirs.join().unwrap())
+            })
+        };
         let texts = |left: &RunResults| -> Vec<String> {
             left.logged.iter().map(|logged| logged.text.clone()).collect()
         };
