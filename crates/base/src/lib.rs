@@ -64,7 +64,10 @@ pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
 pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};
 pub use statement::StatementId;
-pub use target::{Endpoint, HostPort, Target, TargetError, TargetKind, is_local_host};
+pub use target::{
+    Endpoint, EscapedPart, HostPort, Target, TargetError, TargetKind, fraction_of_percentage,
+    is_local_host,
+};
 pub use time::{Clock, Monotonic, Nanos, Stamp};
 pub use url_option::{OptionError, UrlOption};
 pub use value::{Placeholders, Text, Value, Values};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::{Dialect, Secret, closest, percent_encoded};
@@ -151,14 +152,31 @@ pub enum TargetError {
     /// A port that is not a number. It may be the password of a URL without a host:
     /// `postgres://ann:hunter2`.
     PortIsNoNumber,
-    /// A `%` that is not followed by two hexadecimal digits, or does not decode to UTF-8.
-    Escape(String),
+    /// A part of the URL with a `%` that is not followed by two hexadecimal digits, or that does
+    /// not decode to UTF-8; the password is only named.
+    Escape(EscapedPart),
+    /// A percentage as the value of an option of a simulated server: `noise=2%`.
+    Percentage {
+        /// The option.
+        option: String,
+        /// The value as it was written.
+        value: String,
+    },
     /// An option without `=`.
     OptionValue(String),
     /// An option that occurs twice.
     OptionRepeated(String),
     /// A password in the options, which are shown.
     PasswordOption,
+}
+
+/// A part of a URL that cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EscapedPart {
+    /// A part that may be shown, as it was written.
+    Text(String),
+    /// The password.
+    Password,
 }
 
 impl fmt::Display for TargetError {
@@ -184,7 +202,19 @@ impl fmt::Display for TargetError {
             TargetError::PortIsNoNumber => {
                 f.write_str("the port in the URL is not a number from 1 to 65535")
             }
-            TargetError::Escape(text) => write!(f, "`{text}` has a broken %-escape"),
+            TargetError::Escape(part) => {
+                match part {
+                    EscapedPart::Text(text) => write!(f, "cannot decode `{text}`")?,
+                    EscapedPart::Password => f.write_str("cannot decode the password")?,
+                }
+                f.write_str(": expected two hexadecimal digits of UTF-8 after each `%`")
+            }
+            TargetError::Percentage { option, value } => {
+                write!(
+                    f,
+                    "option `{option}` is `{value}`, but a percentage is written as a fraction"
+                )
+            }
             TargetError::OptionValue(name) => {
                 write!(f, "option `{name}` has no value; write `{name}=VALUE`")
             }
@@ -203,6 +233,42 @@ impl TargetError {
     /// Returns true if the URL with this error may have a password: no message may show its line.
     pub fn may_have_password(&self, url: &str) -> bool {
         url.contains('@') || *self == TargetError::PortIsNoNumber
+    }
+
+    /// Returns the change to the URL that corrects it, if the message does not name it.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            TargetError::Escape(_) => Some("write a percent sign as `%25`".to_owned()),
+            TargetError::Percentage { option, value } => {
+                let fraction = fraction_of_percentage(value)?;
+                Some(format!("write `{option}={fraction}`"))
+            }
+            TargetError::Scheme { .. }
+            | TargetError::Endpoint(_)
+            | TargetError::Port(_)
+            | TargetError::PortIsNoNumber
+            | TargetError::OptionValue(_)
+            | TargetError::OptionRepeated(_)
+            | TargetError::PasswordOption => None,
+        }
+    }
+
+    /// Returns the range of the URL that is at fault; the whole URL if no part of it is known.
+    pub fn place(&self, url: &str) -> Range<usize> {
+        let part = match self {
+            TargetError::Escape(EscapedPart::Text(text)) => Some(text.clone()),
+            TargetError::Percentage { option, value } => Some(format!("{option}={value}")),
+            TargetError::Escape(EscapedPart::Password)
+            | TargetError::Scheme { .. }
+            | TargetError::Endpoint(_)
+            | TargetError::Port(_)
+            | TargetError::PortIsNoNumber
+            | TargetError::OptionValue(_)
+            | TargetError::OptionRepeated(_)
+            | TargetError::PasswordOption => None,
+        };
+        let found = part.and_then(|part| Some((url.find(&part)?, part.len())));
+        found.map_or(0..url.len(), |(start, length)| start..start + length)
     }
 }
 
@@ -228,7 +294,7 @@ impl Target {
             no_password_is_cut(rest)?;
         }
         let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
-        let options = options(query)?;
+        let options = options(kind, query)?;
         let is_secret = |name: &str| {
             let name = name.to_ascii_lowercase();
             SECRET_ENDS.iter().any(|end| name.ends_with(end))
@@ -358,7 +424,7 @@ const PASSWORDS: [&str; 4] = ["password", "passwd", "pass", "pwd"];
 /// `sslpassword`.
 const SECRET_ENDS: [&str; 4] = ["password", "passphrase", "secret", "token"];
 
-fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
+fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, TargetError> {
     let mut options: Vec<(String, String)> = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (name, value) =
@@ -370,17 +436,29 @@ fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
         if options.iter().any(|(known, _)| *known == name) {
             return Err(TargetError::OptionRepeated(name));
         }
+        // Its options have fractions, and `2%` is a likely slip.
+        if kind == TargetKind::Sim && fraction_of_percentage(value).is_some() {
+            return Err(TargetError::Percentage { option: name, value: value.to_owned() });
+        }
         options.push((name, decode(value)?));
     }
     Ok(options)
 }
 
+/// Returns the fraction that a percentage is, such as 0.02 for `2%`; `None` for another text.
+pub fn fraction_of_percentage(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('%')?.trim_end();
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    // Division is exact to the last digit: 2 % is 0.02, and 2 · 0.01 is another number.
+    number.parse::<f64>().ok().filter(|_| is_plain).map(|percent| percent / 100.0)
+}
+
 fn decode(text: &str) -> Result<String, TargetError> {
-    decode_bytes(text).ok_or_else(|| TargetError::Escape(text.to_owned()))
+    decode_bytes(text).ok_or_else(|| TargetError::Escape(EscapedPart::Text(text.to_owned())))
 }
 
 fn decode_secret(text: &str) -> Result<String, TargetError> {
-    decode_bytes(text).ok_or_else(|| TargetError::Escape("the password".to_owned()))
+    decode_bytes(text).ok_or(TargetError::Escape(EscapedPart::Password))
 }
 
 /// Percent-decodes a text (RFC 3986, section 2.1).
@@ -581,10 +659,48 @@ mod tests {
             ("postgres:host", "write `//` between the scheme and the host"),
             ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
             ("postgres://ann:hunter2/x", "the port in the URL is not a number from 1 to 65535"),
-            ("postgres://u:pw%zz@h/x", "`the password` has a broken %-escape"),
+            (
+                "postgres://u:pw%zz@h/x",
+                "cannot decode the password: expected two hexadecimal digits of UTF-8 after each \
+                 `%`",
+            ),
             ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
         ] {
             assert_eq!(error(url).to_string(), message, "{url}");
+        }
+    }
+
+    #[test]
+    fn broken_escapes_and_percentages_have_a_place_and_a_remedy() {
+        for (url, message, place, remedy) in [
+            (
+                "sim:mm1?service=1ms&noise=2%",
+                "option `noise` is `2%`, but a percentage is written as a fraction",
+                "noise=2%",
+                "write `noise=0.02`",
+            ),
+            (
+                "sim:mm1?errors=0.5%&noise=0.1",
+                "option `errors` is `0.5%`, but a percentage is written as a fraction",
+                "errors=0.5%",
+                "write `errors=0.005`",
+            ),
+            (
+                "sqlite:50%.db",
+                "cannot decode `50%.db`: expected two hexadecimal digits of UTF-8 after each `%`",
+                "50%.db",
+                "write a percent sign as `%25`",
+            ),
+            (
+                "sqlite:t.db?cache-size=%ff",
+                "cannot decode `%ff`: expected two hexadecimal digits of UTF-8 after each `%`",
+                "%ff",
+                "write a percent sign as `%25`",
+            ),
+        ] {
+            let error = Target::parse(url).unwrap_err();
+            assert_eq!(error.to_string(), message);
+            assert_eq!((&url[error.place(url)], error.remedy().as_deref()), (place, Some(remedy)));
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use base::{Endpoint, Nanos, SourceText};
+use base::{Endpoint, Nanos, SourceText, Target, TargetError};
 use confine::{Files, Reach};
 use lab::TargetProblem;
 use workload::{Arrival, JobTarget, Overrides, Plan, Rates, Warmup};
@@ -94,7 +94,7 @@ fn workload(
 }
 
 /// Warns of a password on the command line, which every list of processes shows.
-pub(crate) fn warn_of_password(url: Option<&Url>) {
+fn warn_of_password(url: Option<&Url>) {
     let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
         matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
     });
@@ -117,6 +117,24 @@ fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
 /// Returns the complaint about the option `--url`.
 fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
+}
+
+/// Adds the remedy of an invalid URL to a complaint about it, if it has one.
+fn with_remedy(complaint: Complaint, error: &TargetError) -> Complaint {
+    match error.remedy() {
+        Some(remedy) => complaint.help(remedy),
+        None => complaint,
+    }
+}
+
+/// Returns the target of a URL that is an argument of a command; `None` without one.
+///
+/// # Errors
+/// The URL is invalid.
+pub(crate) fn target_of(url: Option<&Url>) -> Result<Option<Target>, Complaint> {
+    warn_of_password(url);
+    let target = url.cloned().transpose();
+    target.map_err(|error| with_remedy(Complaint::new(format!("the URL: {error}")), &error))
 }
 
 /// Returns the text of the file, its path, and the settings that override it.
@@ -238,7 +256,7 @@ fn printable(bytes: &[u8]) -> String {
 /// Returns the settings of the command line that override settings of the file.
 pub(crate) fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
     let target = args.url.clone().transpose();
-    let target = target.map_err(|error| of_url(&error))?;
+    let target = target.map_err(|error| with_remedy(of_url(&error), &error))?;
     let arrival = args.arrival.map(|arrival| match arrival {
         ArrivalArg::Poisson => Arrival::Poisson,
         ArrivalArg::Uniform => Arrival::Uniform,

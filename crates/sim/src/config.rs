@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use base::units::{UnitError, parse_count, parse_duration};
-use base::{Code, Nanos, Seed, Stamp, closest};
+use base::{Code, Nanos, Seed, Stamp, closest, fraction_of_percentage};
 
 use crate::closed_form::Scalability;
 use crate::variation::Variation;
@@ -391,7 +391,11 @@ impl Options<'_> {
         };
         match text.parse::<f64>() {
             Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
-            _ => Err(self.error(option, "is not a fraction from 0 to 1")),
+            _ => {
+                let remedy = fraction_of_percentage(text);
+                let remedy = remedy.map_or_else(String::new, |it| format!("; write `{it}`"));
+                Err(self.error(option, format!("is not a fraction from 0 to 1{remedy}")))
+            }
         }
     }
 
@@ -550,7 +554,9 @@ mod tests {
         let of = |value: &str, option: &str, why: &str| {
             format!("`{value}` of the simulated server's option `{option}` {why}")
         };
-        assert_eq!(error("noise", "2%"), of("2%", "noise", "is not a fraction from 0 to 1"));
+        let why = "is not a fraction from 0 to 1";
+        assert_eq!(error("noise", "much"), of("much", "noise", why));
+        assert_eq!(error("noise", "2%"), of("2%", "noise", &format!("{why}; write `0.02`")));
         assert_eq!(error("run", "first"), of("first", "run", "is not a number"));
         assert_eq!(error("run", "2000000"), of("2000000", "run", "is more than 1000000"));
     }

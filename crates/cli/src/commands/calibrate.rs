@@ -14,7 +14,7 @@ use crate::commands::answer::{print, print_document, style, unbroken};
 use crate::complain::Complaint;
 use crate::disk_calibration;
 use crate::exit::Exit;
-use crate::reading::warn_of_password;
+use crate::reading::target_of;
 use crate::{signals, stderr};
 
 /// The remedy for an unusable calibration.
@@ -24,12 +24,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     if let Some(folder) = &args.disk {
         return disk(args, folder);
     }
-    warn_of_password(args.url.as_ref());
-    let target = match &args.url {
-        None => None,
-        Some(Ok(target)) => Some(target.clone()),
-        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
-    };
+    let target = target_of(args.url.as_ref())?;
     let store = if args.no_store { None } else { Some(prepared()?) };
     let stop = Stop::default();
     signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;

@@ -6,17 +6,12 @@ use crate::args::DoctorArgs;
 use crate::commands::answer::{print, print_document, style};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::reading::warn_of_password;
+use crate::reading::target_of;
 
 /// Examines the machine and an optional server; findings are not a failure.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
-    warn_of_password(args.url.as_ref());
-    let target = match &args.url {
-        None => None,
-        Some(Ok(target)) => Some(target),
-        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
-    };
-    let examined = match lab::examine(target) {
+    let target = target_of(args.url.as_ref())?;
+    let examined = match lab::examine(target.as_ref()) {
         Ok(examined) => examined,
         Err(OpenError::Refused(error)) => return Err(Complaint::of(&error)),
         Err(OpenError::Unreachable(error)) => {
@@ -25,7 +20,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
         }
     };
     if args.json {
-        let target = target.map(ToString::to_string);
+        let target = target.map(|target| target.to_string());
         print_document(&report::diagnosis_json(
             target.as_deref(),
             &examined.surroundings,

@@ -15,7 +15,7 @@ use crate::commands::order;
 use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
-use crate::reading::warn_of_password;
+use crate::reading::target_of;
 use crate::{signals, stderr};
 
 /// Replacement for a part of a command that may be a secret.
@@ -25,12 +25,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     if args.stdio {
         return stdio(args);
     }
-    warn_of_password(args.url.as_ref());
-    let target = match &args.url {
-        None => None,
-        Some(Ok(target)) => Some(target.clone()),
-        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
-    };
+    let target = target_of(args.url.as_ref())?;
     let subject = subject(args)?;
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;

@@ -29,6 +29,8 @@ fn a_url_that_names_nothing_is_refused() {
         ("sim:mm1?sevice=1ms", "did you mean `service`?"),
         ("sim:mm1?service=1", "has no unit"),
         ("sim:mm1?service", "option `service` has no value"),
+        ("sim:mm1?noise=2%", "help: write `noise=0.02`"),
+        ("sqlite:50%.db", "help: write a percent sign as `%25`"),
         ("postgres:host", "write `//` between the scheme and the host"),
         ("postgres://host:0/db", "`0` is not a port from 1 to 65535"),
         ("postgrs://host/db", "did you mean `postgres:`?"),

@@ -185,13 +185,7 @@ impl<'f> Checker<'f> {
         match target {
             Ok(target) => Some(target),
             Err(error) => {
-                let secret = url.span().filter(|_| error.may_have_password(url.text()));
-                let line = secret.map(|span| self.file.line_number(span.start));
-                self.sink.error(|| match line {
-                    // The line may hold a password, and a diagnostic with a span would print it.
-                    Some(line) => wording::error(None, format!("`url` in line {line}: {error}")),
-                    None => url.error(error.to_string()),
-                });
+                self.sink.error(|| self.file.invalid_url(url, &error));
                 None
             }
         }

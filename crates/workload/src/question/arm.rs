@@ -128,14 +128,7 @@ fn difference(
 }
 
 fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
-    Target::parse(value.text()).map_err(|error| {
-        // The line may hold a password, and a diagnostic with a span would print it.
-        let secret = value.span().filter(|_| error.may_have_password(value.text()));
-        Box::new(match secret.map(|span| file.line_number(span.start)) {
-            Some(line) => wording::error(None, format!("`url` in line {line}: {error}")),
-            None => value.error(error.to_string()),
-        })
-    })
+    Target::parse(value.text()).map_err(|error| Box::new(file.invalid_url(value, &error)))
 }
 
 /// Reports URL options of a target that has none, and settings of a server that is not private.

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Span, TargetError};
 
 use super::decode::LARGEST_FILE;
 use super::lines::Lines;
 use super::located_text::{Excerpt, LocatedText};
 use crate::keys;
 use crate::sink::Sink;
-use crate::wording::quoted;
+use crate::wording::{self, quoted};
 
 /// Maximum number of keys in a file: far more than a file written by hand has, and low enough to
 /// keep the memory for a file of the largest size within ten times that size.
@@ -70,6 +70,20 @@ impl File<'_> {
     pub(crate) fn line_number(&self, at: usize) -> usize {
         let before = self.source.as_bytes().get(..at).unwrap_or_default();
         1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+
+    /// Returns the error about an invalid URL, without the line if that may hold a password.
+    pub(crate) fn invalid_url(&self, url: Excerpt<'_>, error: &TargetError) -> Diagnostic {
+        // A diagnostic with a span would print the line.
+        let secret = url.span().filter(|_| error.may_have_password(url.text()));
+        let diagnostic = match secret.map(|span| self.line_number(span.start)) {
+            Some(line) => wording::error(None, format!("`url` in line {line}: {error}")),
+            None => url.part(error.place(url.text())).error(error.to_string()),
+        };
+        match error.remedy() {
+            Some(remedy) => diagnostic.help(remedy),
+            None => diagnostic,
+        }
     }
 
     /// Returns the whole text.

@@ -517,6 +517,22 @@ error: unknown scheme `sqlit:`; did you mean `sqlite:`?
     );
     check(
         r#"
+url = sim:mm1?service=1ms&noise=2%
+[read]
+query = select 1
+"#,
+        r#"
+error: option `noise` is `2%`, but a percentage is written as a fraction
+ --> mail.ini:1:27
+  |
+1 | url = sim:mm1?service=1ms&noise=2%
+  |                           ^^^^^^^^
+  |
+  = help: write `noise=0.02`
+"#,
+    );
+    check(
+        r#"
 url = postgres://ann:hunter2@db:99999/x
 [read]
 query = select 1
