@@ -145,6 +145,7 @@ impl<'f> Checker<'f> {
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
             self.warn_of_lasting_statements(&draft, &arms);
+            self.warn_of_statements_without_reader(&arms);
         }
         let saturated_load = saturate.as_ref().and_then(SaturateDraft::load);
         let saturate = saturate.filter(|_| is_sound && search.is_none());
@@ -546,9 +547,7 @@ impl<'f> Checker<'f> {
             let shares = |other: &Checked| {
                 other.arm.before.is_empty() && server_of(other) == server_of(checked)
             };
-            let is_simulated =
-                arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim);
-            if !is_simulated
+            if !is_simulated(arm)
                 && arm.after.is_empty()
                 && effect_of_statements::have_lasting_effect(
                     &arm.before,
@@ -566,6 +565,26 @@ impl<'f> Checker<'f> {
                     Diagnostic::warning(*span, message).help(help)
                 });
             }
+        }
+    }
+
+    /// Warns of an arm whose statements before a run have no effect, because its server is
+    /// simulated.
+    fn warn_of_statements_without_reader(&mut self, arms: &[Checked]) {
+        let idle =
+            |checked: &&Checked| !checked.arm.before.is_empty() && is_simulated(&checked.arm);
+        for Checked { arm, span, .. } in arms.iter().filter(idle) {
+            self.sink.warning(|| {
+                let message = format!(
+                    "`before` of [arm {}] has no effect: a simulated server answers statements \
+                     without reading them",
+                    bare(&arm.name)
+                );
+                Diagnostic::warning(*span, message).help(
+                    "change an option of the server, such as `option.service = 2ms`, or name a \
+                     database with --url",
+                )
+            });
         }
     }
 
@@ -676,6 +695,11 @@ fn needs_other_data(first: &Checked, other: &Checked) -> bool {
 fn server_of(checked: &Checked) -> Option<Target> {
     let target = checked.arm.plan.target.as_ref();
     target.map(|target| Target { options: Vec::new(), ..target.clone() })
+}
+
+/// Returns true if the server of an arm is simulated.
+fn is_simulated(arm: &Arm) -> bool {
+    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
 }
 
 /// Returns the error about an arm whose statements before a run change only their own session.

@@ -323,6 +323,10 @@ fn statement_whose_effect_reaches_the_other_arms_is_warned_of() {
     }
     let elsewhere = index.replace("[arm b]", "[arm b]\nurl = postgres://other/shop");
     assert_eq!(warnings("differences = several\n", &elsewhere), [""; 0]);
+    let simulated = index.replace("[arm b]", "[arm b]\nurl = sim:mm1");
+    let idle = "`before` of [arm b] has no effect: a simulated server answers statements without \
+                reading them";
+    assert_eq!(warnings("differences = several\n", &simulated), [idle]);
 }
 
 #[test]
