@@ -87,6 +87,9 @@ test("a path is read as the points that were written", () => {
 test("a symbol keeps its size on another axis", () => {
   const disc = "m-3.5,0a3.5,3.5,0,1,0,7,0z";
   assert.equal(drawPath(readPath(`M10,20${disc}`), (x) => 2 * x, (y) => y / 2), `M20,10${disc}`); // biome-ignore format: short
+  const lone = "m0,0h0m-1.5,0a1.5,1.5,0,1,0,3,0a1.5,1.5,0,1,0-3,0z";
+  const path = `M0,1l1,1M10,20${lone}M30,40h5`;
+  assert.equal(drawPath(readPath(path), (x) => x, (y) => y), `M0,1L1,2M10,20${lone}M30,40L35,40`); // biome-ignore format: short
 });
 
 test("the value of a line is that of the nearest point, and a gap has none", () => {

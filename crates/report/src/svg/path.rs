@@ -47,9 +47,14 @@ impl Path {
         self.at = to;
     }
 
-    /// Draws a line of length zero, which round ends make a dot.
+    /// Draws a line of length zero, which round ends make a dot of the line's width.
     pub(super) fn dot(&mut self) {
         self.command('h', &[0]);
+    }
+
+    /// Makes the last point a disc that is wider than a thin line: a dot and a ring around it.
+    pub(super) fn disc(&mut self) {
+        self.outline("m0,0h0m-1.5,0a1.5,1.5,0,1,0,3,0a1.5,1.5,0,1,0-3,0z");
     }
 
     /// Closes the outline.
@@ -70,6 +75,11 @@ impl Path {
     /// Draws an outline of relative commands around a point.
     pub(super) fn around(&mut self, point: PixelPoint, outline: &str) {
         self.move_to(point);
+        self.outline(outline);
+    }
+
+    /// Draws an outline of relative commands around the last point.
+    fn outline(&mut self, outline: &str) {
         self.out.push_str(outline);
         self.command = None;
     }

@@ -11,6 +11,9 @@ use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, 
 /// Half the height of an interval's end, in pixels.
 const END: f64 = 5.0;
 
+/// Half the width of a band of one point, in pixels.
+const LONE: f64 = 1.5;
+
 /// Half the height of a range's stripe, in pixels.
 const STRIPE: f64 = 10.0;
 
@@ -92,7 +95,7 @@ fn filled(ink: Ink, opacity: &str) -> String {
     format!(" fill=\"{}\" fill-opacity=\"{opacity}\"", color(ink))
 }
 
-/// Returns the path of a line; missing points are gaps, and a point between two gaps is a dot.
+/// Returns the path of a line; missing points are gaps, and a point between two gaps is a disc.
 fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     let mut path = Path::default();
     let mut before: Option<PixelPoint> = None;
@@ -114,7 +117,7 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
                 is_alone = true;
             }
             (None, _) if is_alone => {
-                path.dot();
+                path.disc();
                 is_alone = false;
             }
             (None, _) => {}
@@ -122,12 +125,13 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
         before = pixel;
     }
     if is_alone {
-        path.dot();
+        path.disc();
     }
     path.into_text()
 }
 
-/// Returns the path of a band: each stretch without gaps is one area, its upper edge first.
+/// Returns the path of a band: each stretch without gaps is one area, its upper edge first. A point
+/// between two gaps is a stripe.
 fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let mut path = Path::default();
     let edges = extents.iter().map(|extent| {
@@ -135,6 +139,10 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     });
     let edges: Vec<Option<(PixelPoint, PixelPoint)>> = edges.collect();
     for stretch in edges.split(Option::is_none) {
+        if let [Some((low, high))] = stretch {
+            path.rectangle([high.x - LONE, high.x + LONE], [high.y, low.y]);
+            continue;
+        }
         let upper = stretch.iter().flatten().map(|(_, high)| *high);
         let lower = stretch.iter().rev().flatten().map(|(low, _)| *low);
         for (number, point) in upper.chain(lower).enumerate() {

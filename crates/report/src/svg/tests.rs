@@ -193,7 +193,43 @@ fn missing_value_splits_a_line() {
     let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
     let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
     assert_eq!(path.split('"').next().unwrap().matches('M').count(), 3, "{path}");
-    assert!(path.split('"').next().unwrap().ends_with("h0"), "a lone point is a dot: {path}");
+    assert!(path.split('"').next().unwrap().ends_with('z'), "a lone point is a disc: {path}");
+}
+
+/// Returns the width of the shape that is drawn in the first colour of a figure, in pixels.
+fn drawn_width(mark: Mark) -> f64 {
+    let picture = Figure { marks: vec![mark], legend: Vec::new(), ..whole() };
+    let tree = resvg::usvg::Tree::from_str(&svg(&picture), &Default::default()).unwrap();
+    let size = tree.size().to_int_size();
+    let mut pixels = resvg::tiny_skia::Pixmap::new(size.width(), size.height()).unwrap();
+    resvg::render(&tree, Default::default(), &mut pixels.as_mut());
+    let is_drawn = |pixel: &resvg::tiny_skia::PremultipliedColorU8| {
+        let color = pixel.demultiply();
+        i32::from(color.blue()) - i32::from(color.red()) > 20
+    };
+    let width = size.width() as usize;
+    let drawn = pixels.pixels().iter().enumerate().filter(|(_, pixel)| is_drawn(pixel));
+    let columns: Vec<usize> = drawn.map(|(place, _)| place % width).collect();
+    let ends = columns.iter().min().zip(columns.iter().max());
+    ends.map_or(0.0, |(first, last)| (last - first + 1) as f64)
+}
+
+#[test]
+fn lone_point_of_a_line_or_a_band_is_visible() {
+    let ink = Ink::Series(0);
+    let points = vec![Point { x: 5.0, y: 2.0 }];
+    for stroke in [Stroke::Solid, Stroke::Dashed, Stroke::Dotted] {
+        let width = drawn_width(Mark::Line { ink, stroke, points: points.clone() });
+        assert!(width >= 4.0, "{stroke:?}: {width}");
+    }
+    let steps = drawn_width(Mark::Steps { ink, stroke: Stroke::Solid, points });
+    assert!(steps >= 4.0, "{steps}");
+    for is_solid in [false, true] {
+        let extents = vec![Extent { at: 5.0, low: 1.0, high: 3.0 }];
+        // Of three pixels, those at the edges may be covered in part.
+        let width = drawn_width(Mark::Band { ink, is_solid, extents });
+        assert!(width >= 2.0, "{is_solid}: {width}");
+    }
 }
 
 #[test]
