@@ -1,12 +1,13 @@
 //! Parts of the response times: service, wait and send lag.
 
-use analyze::TimeColumn;
+use analyze::{Distribution, TimeColumn};
+use base::Class;
 use record::Kind;
 
 use super::subject::{Job, Run, Words, highest, middle};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
-use crate::number::{percent, time};
+use crate::number::{count, percent, time};
 
 /// The parts from the bottom: the database's, and then the generator's.
 const PARTS: [(&str, usize); 3] = [
@@ -42,28 +43,122 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.with([run.time(), y], marks, legend.to_vec())
 }
 
+/// Times of the requests of a run or a column.
+struct Times<'a> {
+    /// Responses and services; requests that failed have none.
+    response: &'a Distribution,
+    service: &'a Distribution,
+    /// Mean wait and send lag of the requests that were sent, failed ones included.
+    wait_ns: f64,
+    send_lag_ns: f64,
+    /// True if some of these requests failed.
+    has_failures: bool,
+}
+
+impl Times<'_> {
+    /// Returns the parts of the mean response: service, wait and send lag; not numbers without
+    /// responses. Waits of failed requests are not in it: what the service leaves of the response
+    /// is divided in the proportion of all waits to all send lags.
+    fn parts(&self) -> [f64; 3] {
+        let Times { response, service, wait_ns, send_lag_ns, .. } = *self;
+        if response.count == 0 || service.count == 0 {
+            return [f64::NAN; 3];
+        }
+        if !self.has_failures && response.count == service.count {
+            return [service.mean_ns, wait_ns, send_lag_ns];
+        }
+        // A request that was never sent has a response, its age, and no service.
+        let service_ns = service.mean_ns * service.count as f64 / response.count as f64;
+        let rest = (response.mean_ns - service_ns).max(0.0);
+        let outside = wait_ns + send_lag_ns;
+        let lag = if outside > 0.0 { rest * send_lag_ns / outside } else { 0.0 };
+        [service_ns, rest - lag, lag]
+    }
+}
+
 /// Returns the upper ends of the parts of a column; not numbers without requests.
 fn stack(column: &TimeColumn) -> [f64; 3] {
-    let service = match column.service.count {
-        0 => f64::NAN,
-        _ => column.service.mean_ns,
+    let times = Times {
+        response: &column.response,
+        service: &column.service,
+        wait_ns: column.wait_mean_ns.unwrap_or(0.0),
+        send_lag_ns: column.send_lag_mean_ns.unwrap_or(0.0),
+        has_failures: column.errors.iter().any(|(class, _)| *class != Class::Timeout),
     };
-    let wait = service + column.wait_mean_ns.unwrap_or(0.0);
-    [service, wait, wait + column.send_lag_mean_ns.unwrap_or(0.0)]
+    let [service, wait, send_lag] = times.parts();
+    [service, service + wait, service + wait + send_lag]
 }
 
 fn caption(job: &Job<'_>) -> String {
     let summary = job.summary;
-    let parts = [
-        ("service", summary.service.mean_ns),
-        ("wait", summary.wait.mean_ns),
-        ("send lag", summary.send_lag.mean_ns),
-    ];
-    let whole: f64 = parts.iter().map(|(_, ns)| ns).sum();
-    if whole <= 0.0 || summary.is_withheld(Kind::Response) {
+    let times = Times {
+        response: &summary.response,
+        service: &summary.service,
+        wait_ns: summary.wait.mean_ns,
+        send_lag_ns: summary.send_lag.mean_ns,
+        has_failures: summary.error.count > 0,
+    };
+    let parts = times.parts();
+    let whole: f64 = parts.iter().sum();
+    if whole.is_nan() || whole <= 0.0 || summary.is_withheld(Kind::Response) {
         return "There is no time to divide.".to_owned();
     }
     let part = |(name, ns): (&str, f64)| format!("{name} {}", percent(ns / whole));
-    let parts = parts.map(part).join(", ");
-    format!("Of a mean response of about {}: {parts}.", time(whole))
+    let named = ["service", "wait", "send lag"].into_iter().zip(parts);
+    let parts = named.map(part).collect::<Vec<String>>().join(", ");
+    let failed = match summary.error.count {
+        0 => String::new(),
+        failed => format!(" Left out: {} that failed.", count(failed, "request")),
+    };
+    format!("Of a mean response of about {}: {parts}.{failed}", time(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(count: u64, mean_ms: f64) -> Distribution {
+        Distribution { count, mean_ns: mean_ms * 1e6, ..Distribution::default() }
+    }
+
+    #[track_caller]
+    fn check(response: (u64, f64), service: (u64, f64), has_failures: bool, expected_ms: [f64; 3]) {
+        let [response, service] = [response, service].map(|(count, mean)| times(count, mean));
+        let (wait_ns, send_lag_ns) = (45e6, 5e6);
+        let (response, service) = (&response, &service);
+        let times = Times { response, service, wait_ns, send_lag_ns, has_failures };
+        let parts = times.parts().map(|ns| ns / 1e6);
+        let differences = parts.iter().zip(expected_ms).map(|(part, expected)| part - expected);
+        assert!(differences.map(f64::abs).all(|it| it < 1e-9), "{parts:?}, {expected_ms:?}");
+    }
+
+    #[test]
+    fn parts_add_up_to_the_mean_response() {
+        check((100, 54.0), (100, 4.0), false, [4.0, 45.0, 5.0]);
+    }
+
+    /// As in an outage: requests wait for a connection and are refused.
+    #[test]
+    fn waits_of_failed_requests_are_no_part_of_the_mean_response() {
+        check((100, 10.0), (100, 4.0), true, [4.0, 5.4, 0.6]);
+    }
+
+    /// 20 of 100 requests were still waiting at the end of the run, for 44 ms on average.
+    #[test]
+    fn ages_of_unsent_requests_are_waits() {
+        check((100, 12.0), (80, 4.0), false, [3.2, 7.92, 0.88]);
+    }
+
+    #[test]
+    fn requests_without_a_service_have_no_parts() {
+        let (none, some) = (&times(0, 0.0), &times(5, 9.0));
+        let of = |response, service| Times {
+            response,
+            service,
+            wait_ns: 1.0,
+            send_lag_ns: 1.0,
+            has_failures: true,
+        };
+        assert!(of(none, none).parts()[0].is_nan() && of(some, none).parts()[0].is_nan());
+    }
 }
