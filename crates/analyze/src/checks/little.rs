@@ -4,16 +4,23 @@
 //!
 //! In a closed job N is known. If the law does not hold, requests or their times are missing.
 
+use std::ops::Range;
+
 use base::{AccountId, Nanos};
 use record::{EventKind, Kind};
 use workload::{Pacing, Reconnect};
 
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
+use crate::distribution::Distribution;
 use crate::finding::{BusyClients, Finding, JobObstacle};
 
 /// Fraction of the clients that may be missing.
 const ALLOWED: f64 = 0.01;
+
+/// Smallest shortfall of the requests of a step at the begin of the window, as a fraction of the
+/// usual number, that shows clients which were busy since before the window.
+const SHORTFALL: f64 = 0.05;
 
 /// Standard normal quantile that is exceeded on either side with a probability of 0.002.
 const QUANTILE: f64 = 3.09;
@@ -89,14 +96,51 @@ impl<'a> CheckInput<'a> {
         let (requests, response_s) = (response.len() as f64, response.mean() / 1e9);
         let clients = f64::from(*clients);
         let cycle_s = response_s + pause_s;
-        // At either edge of the window a client is somewhere in a cycle.
-        let edges = clients * cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9) / length_s;
+        let found = requests * cycle_s / length_s;
+        // At either edge of the window a client is somewhere in a cycle, which may be a long one.
+        let usual_s = cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9);
+        let long_s = match found > clients {
+            true => self.beyond_end_s(account, until),
+            false => self.busy_at_begin_s(account, from, until),
+        };
+        let edges = clients * (usual_s + long_s) / length_s;
         let chance = QUANTILE * deviation_s * requests.sqrt() / length_s;
-        Some(Busy {
-            name: job.name(),
-            clients,
-            found: requests * cycle_s / length_s,
-            allowed: ALLOWED * clients + edges + chance,
-        })
+        let allowed = ALLOWED * clients + edges + chance;
+        Some(Busy { name: job.name(), clients, found, allowed })
+    }
+
+    /// Returns the longest time, in seconds, that a request of a job may have lasted beyond the
+    /// end: its whole response counts, although only a part of it lies in the window.
+    fn beyond_end_s(&self, account: AccountId, until: Nanos) -> f64 {
+        let (job, steps) = (&self.evidence.jobs[account.index()], &self.evidence.steps);
+        let beyond = |(part, times): &(Range<usize>, Distribution)| {
+            let latest = steps.start(part.end).min(until) + Nanos(times.max_ns);
+            latest.saturating_sub(until)
+        };
+        let of_parts = job.parts.iter().filter(|(_, times)| times.count > 0).map(beyond).max();
+        let behind = job.parts.last().map_or(Nanos::ZERO, |(part, _)| steps.start(part.end));
+        // The longest response may lie in the rest, which belongs to no part.
+        let all = job.histogram(Kind::Response).filter(|_| behind < until);
+        let of_rest = all.map_or(Nanos::ZERO, |times| Nanos(times.max()));
+        of_parts.unwrap_or(Nanos::ZERO).max(of_rest).as_secs_f64()
+    }
+
+    /// Returns the time at the begin of the window, in seconds for all clients, in which they were
+    /// still busy with requests from before: fewer requests than usual begin in it.
+    fn busy_at_begin_s(&self, account: AccountId, from: Nanos, until: Nanos) -> f64 {
+        let (job, steps) = (&self.evidence.jobs[account.index()], &self.evidence.steps);
+        let length_s = |step: usize| {
+            steps.start(step + 1).min(until).saturating_sub(steps.start(step)).as_secs_f64()
+        };
+        let range = steps.between(from, until);
+        let arrivals = job.range(range.clone()).map(|step| step.counts.arrivals as f64);
+        let per_s: Vec<f64> =
+            range.clone().zip(arrivals).map(|(step, count)| count / length_s(step)).collect();
+        let mut sorted = per_s.clone();
+        sorted.sort_by(f64::total_cmp);
+        let usual = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+        let shortfalls = range.zip(per_s).map(|(step, per_s)| (step, 1.0 - per_s / usual));
+        let leading = shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL);
+        leading.map(|(step, shortfall)| shortfall * length_s(step)).sum()
     }
 }

@@ -248,6 +248,31 @@ fn times_that_do_not_add_up_to_the_clients_are_noticed() {
     assert_eq!(check("little", &failing).status, Status::NotPossible);
 }
 
+/// All four clients wait for a second: 2 % of the window.
+#[test]
+fn stall_at_an_edge_of_the_window_is_no_missing_time() {
+    let little = |evidence: &Evidence| check("little", evidence).status;
+    let stalled_in = |part: usize| {
+        let mut evidence = steady(MIXED);
+        set_times(&mut evidence, 1, Kind::Response, 1.6, 50 * PER_S);
+        add_times(&mut evidence, 1, Kind::Response, 1_000.0, 4);
+        set_medians(&mut evidence, 1, |at| if at == part { 1_000.0 } else { 1.6 });
+        evidence
+    };
+    assert_eq!(little(&stalled_in(19)), Status::Pass);
+    assert_eq!(little(&stalled_in(10)), Status::Suspect);
+    let without = |second: usize, requests: u64| {
+        let mut evidence = steady(MIXED);
+        evidence.jobs[1].steps[second] = answered(0);
+        set_times(&mut evidence, 1, Kind::Response, 1.6, requests);
+        evidence
+    };
+    assert_eq!(little(&without(10, 49 * PER_S)), Status::Pass);
+    assert_eq!(little(&without(30, 49 * PER_S)), Status::Suspect);
+    // Clients that were busy before the window explain no surplus.
+    assert_eq!(little(&without(10, 51 * PER_S)), Status::Suspect);
+}
+
 #[test]
 fn random_think_time_counts_with_its_mean() {
     for (think, status) in [
