@@ -5,10 +5,12 @@
 //! up at once.
 
 use std::future::{Future, poll_fn};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base::Nanos;
 use rt::{Options, Rt, run_real};
 
 use crate::socket::Socket;
@@ -18,6 +20,12 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of pending cancellations. Further ones are dropped.
 const LIMIT: usize = 10_000;
+
+/// Maximum number of cancellations that are sent at the same time.
+const AT_ONCE: usize = 64;
+
+/// Pause before the next look for a new or an ended cancellation, while others are being sent.
+const PAUSE: Nanos = Nanos::from_millis(5);
 
 /// A cancellation to send to a server.
 pub trait Cancellation: Send + 'static {
@@ -87,10 +95,33 @@ impl<F: Cancellation> Thread<F> {
     }
 }
 
-/// Sends the cancellations one by one. Blocking between them is fine: the thread has no other work.
+/// Sends the cancellations, several at the same time: one whose server does not answer must not
+/// delay the others.
 async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
-    while let Ok(cancellation) = incoming.recv() {
-        cancellation.send(&rt).await;
+    // Each cancellation that is being sent holds a clone.
+    let token = Rc::new(());
+    let in_flight = || Rc::strong_count(&token) - 1;
+    loop {
+        let next = match in_flight() {
+            // Blocking is fine: the thread has no other work.
+            0 => incoming.recv().map_err(|_| TryRecvError::Disconnected),
+            AT_ONCE.. => Err(TryRecvError::Empty),
+            _ => incoming.try_recv(),
+        };
+        match next {
+            Ok(cancellation) => {
+                let (rt, token) = (rt.clone(), Rc::clone(&token));
+                rt.clone().spawn(async move {
+                    cancellation.send(&rt).await;
+                    drop(token);
+                });
+            }
+            Err(TryRecvError::Empty) => rt.sleep(PAUSE).await,
+            Err(TryRecvError::Disconnected) => break,
+        }
+    }
+    while in_flight() > 0 {
+        rt.sleep(PAUSE).await;
     }
 }
 
@@ -114,13 +145,14 @@ pub async fn discard(socket: &Socket) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use base::Clock;
+    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
     struct Count(Arc<AtomicU32>);
 
     impl Cancellation for Count {
         async fn send(self, rt: &Rt) {
-            rt.sleep(base::Nanos::from_millis(1)).await;
+            rt.sleep(Nanos::from_millis(1)).await;
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -136,5 +168,55 @@ mod tests {
         drop(service);
         drop(clone);
         assert_eq!(sent.load(Ordering::Relaxed), 10);
+    }
+
+    /// Numbers of cancellations that are being sent.
+    #[derive(Default)]
+    struct InFlight {
+        now: AtomicUsize,
+        most: AtomicUsize,
+        ended: AtomicUsize,
+    }
+
+    /// A cancellation that is sent when `together` are in flight, or has waited long.
+    struct Gathering {
+        together: usize,
+        seen: Arc<InFlight>,
+    }
+
+    impl Cancellation for Gathering {
+        async fn send(self, rt: &Rt) {
+            let Gathering { together, seen } = self;
+            let now = seen.now.fetch_add(1, Ordering::Relaxed) + 1;
+            seen.most.fetch_max(now, Ordering::Relaxed);
+            let end = rt.now() + Nanos::from_millis(500);
+            while seen.most.load(Ordering::Relaxed) < together && rt.now() < end {
+                rt.sleep(Nanos::from_millis(1)).await;
+            }
+            seen.now.fetch_sub(1, Ordering::Relaxed);
+            seen.ended.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends cancellations that wait for `together` of them; returns the most in flight at a time,
+    /// and the number that were sent.
+    fn gather(count: usize, together: usize) -> (usize, usize) {
+        let seen = Arc::new(InFlight::default());
+        let service = CancelService::new();
+        for _ in 0..count {
+            service.send(Gathering { together, seen: Arc::clone(&seen) });
+        }
+        drop(service);
+        (seen.most.load(Ordering::Relaxed), seen.ended.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn cancellation_that_takes_long_does_not_delay_the_next_one() {
+        assert_eq!(gather(2, 2), (2, 2));
+    }
+
+    #[test]
+    fn cancellations_at_a_time_are_limited() {
+        assert_eq!(gather(3 * AT_ONCE, AT_ONCE), (AT_ONCE, 3 * AT_ONCE));
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use base::{Class, Code, NodeId};
+use base::{Class, Code, Nanos, NodeId};
 use net::{Address, CancelService, Cancellation, Channel, TlsMode};
 use rt::Rt;
 use wire_mysql::{
@@ -191,12 +191,39 @@ pub(super) struct KillRequest {
     pub(super) session: KnownSession,
 }
 
+/// Pause before the login of a kill request to a full server is repeated. Doubles each time.
+const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
+
+/// Maximum number of logins of a kill request. Together they take about a second.
+const TIMES: u32 = 7;
+
+impl KillRequest {
+    /// Begins a session to kill the other one from. If the server is full, tries again: each other
+    /// request that has a session frees two.
+    async fn log_in(&self, rt: &Rt) -> Result<Channel, Error> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..TIMES {
+            match self.try_login(rt).await {
+                Err(error) if error.class() == Class::TooManyConnections => rt.sleep(pause).await,
+                done => return done,
+            }
+            pause = pause * 2;
+        }
+        self.try_login(rt).await
+    }
+
+    async fn try_login(&self, rt: &Rt) -> Result<Channel, Error> {
+        let KillRequest { config, node, peer, .. } = self;
+        let (channel, _) = log_in(rt, config, *node, *peer, &AwaitedGreeting::default()).await?;
+        Ok(channel)
+    }
+}
+
 impl Cancellation for KillRequest {
     async fn send(self, rt: &Rt) {
-        let KillRequest { config, node, peer, session } = self;
+        let KillRequest { config, node, session, .. } = &self;
         let kill = async {
-            let (mut channel, _) =
-                log_in(rt, &config, node, peer, &AwaitedGreeting::default()).await?;
+            let mut channel = self.log_in(rt).await?;
             let kill = format!("kill {}", session.id().0);
             Command::Query(kill.as_bytes()).append(channel.out());
             channel.flush().await;
@@ -205,7 +232,7 @@ impl Cancellation for KillRequest {
             channel.flush().await;
             Ok(())
         };
-        let _ = config.service.in_time(rt, node, LOGIN, kill).await;
+        let _ = config.service.in_time(rt, *node, LOGIN, kill).await;
     }
 }
 

@@ -415,6 +415,15 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
     });
 }
 
+/// Returns true if a count becomes zero within about a second. Within five, a server ends by itself
+/// what sleeps for a client that has gone.
+fn is_soon_gone(server: &Server, count: &str) -> bool {
+    (0..20).any(|_| {
+        let found = server.sql(&format!("do sleep(0.05); {count}"));
+        found.expect("a number").ends_with("0\n")
+    })
+}
+
 #[test]
 fn abandoned_statement_is_ended_on_the_server() {
     let server = shared(Kind::Mariadb);
@@ -432,11 +441,42 @@ fn abandoned_statement_is_ended_on_the_server() {
     });
     // Dropping the driver waits until the cancellation is sent.
     drop(driver);
-    let gone = (0..100).any(|_| {
-        let found = server.sql(&format!("do sleep(0.05); {sleeping}"));
-        found.expect("a number").ends_with("0\n")
+    assert!(is_soon_gone(server, sleeping), "the server still works on it");
+}
+
+/// A session is killed from another one of its user, who may have one more. All of them are given
+/// up at the same time.
+#[test]
+fn statements_that_are_abandoned_on_a_full_server_are_ended() {
+    let server = shared(Kind::Mariadb);
+    let account = "create user crowded identified by 'near' with max_user_connections 9; \
+                   grant select on assay.* to crowded";
+    server.sql(account).expect("an account");
+    let target = changed(&server.url(), |endpoint| {
+        if let Endpoint::Network { user, password, .. } = endpoint {
+            *user = Some("crowded".to_owned());
+            *password = Some(Secret::new("near"));
+        }
     });
-    assert!(gone, "the server still works on it");
+    let driver = open(&target);
+    let sleeping =
+        "select count(*) from information_schema.processlist where info = 'select sleep(4712)'";
+    in_real_time(async |rt| {
+        let mut connections = Vec::new();
+        for _ in 0..8 {
+            connections.push(driver.connect(&rt).await.expect("a connection"));
+        }
+        for connection in &mut connections {
+            let mut work = text("select sleep(4712)");
+            let run = connection.run(&mut work);
+            let given_up = rt::within(&rt, Nanos::from_millis(100), run).await;
+            assert!(given_up.is_none(), "{given_up:?}");
+        }
+        assert_eq!(server.sql(sleeping).expect("a number"), "8\n");
+        connections.into_iter().for_each(Connection::abandon);
+    });
+    drop(driver);
+    assert!(is_soon_gone(server, sleeping), "the server still works on them");
 }
 
 #[test]

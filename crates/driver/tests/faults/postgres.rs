@@ -331,6 +331,18 @@ fn abandoned_statement_is_cancelled_on_the_server() {
     assert!(gone, "the server still works on it");
 }
 
+/// Accepts a session of a client, and tells it the number by which it is cancelled.
+fn session(listener: &TcpListener, process: i32) -> TcpStream {
+    let (mut session, _) = listener.accept().expect("a session");
+    let _ = session.read(&mut [0; 1_000]).expect("a startup");
+    let mut welcome = Vec::new();
+    backend::authentication_ok(&mut welcome);
+    backend::backend_key_data(&mut welcome, BackendKey { process, secret: 2 });
+    backend::ready_for_query(&mut welcome, TransactionStatus::Idle);
+    session.write_all(&welcome).expect("a client");
+    session
+}
+
 /// A server ignores a cancellation that arrives before the statement, and would then run a
 /// statement that is no longer waited for. A pooler passes on the next one only for a session that
 /// is still open.
@@ -339,14 +351,8 @@ fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let server = std::thread::spawn(move || {
-        let (mut session, _) = listener.accept().expect("a session");
+        let mut session = session(&listener, 1);
         let mut received = [0; 1_000];
-        let _ = session.read(&mut received).expect("a startup");
-        let mut welcome = Vec::new();
-        backend::authentication_ok(&mut welcome);
-        backend::backend_key_data(&mut welcome, BackendKey { process: 1, secret: 2 });
-        backend::ready_for_query(&mut welcome, TransactionStatus::Idle);
-        session.write_all(&welcome).expect("a client");
         let _ = session.read(&mut received).expect("a query");
         let mut cancels = 0;
         while cancels < 2 {
@@ -379,6 +385,43 @@ fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     // An empty connection releases a server that still waits for one.
     drop(TcpStream::connect(("127.0.0.1", port)));
     assert_eq!(server.join().expect("no panic"), (2, true, 0));
+}
+
+/// The cancellation of a session without an answer is repeated for more than a second.
+#[test]
+fn session_without_an_answer_does_not_delay_the_cancellation_of_another() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let server = std::thread::spawn(move || {
+        let sessions = [1, 2].map(|process| session(&listener, process));
+        // A server that takes its time: it closes no connection before it has read both requests.
+        let callers = [(); 2].map(|()| {
+            let mut request = [0; 16];
+            let (mut caller, _) = listener.accept().expect("a connection");
+            caller.read_exact(&mut request).expect("a request");
+            (caller, request[11])
+        });
+        drop(sessions);
+        callers.map(|(_, process)| process)
+    });
+    let driver = at(port, "");
+    in_real_time(async |rt| {
+        let mut connections = Vec::new();
+        for _ in 0..2 {
+            connections.push(driver.connect(&rt).await.expect("a connection"));
+        }
+        for connection in &mut connections {
+            let mut work = text("select pg_sleep(4711)");
+            let run = connection.run(&mut work);
+            let given_up = rt::within(&rt, base::Nanos::from_millis(20), run).await;
+            assert!(given_up.is_none(), "{given_up:?}");
+        }
+        connections.into_iter().for_each(Connection::abandon);
+    });
+    drop(driver);
+    let mut cancelled = server.join().expect("no panic");
+    cancelled.sort_unstable();
+    assert_eq!(cancelled, [1, 2]);
 }
 
 #[test]
