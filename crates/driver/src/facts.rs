@@ -1,6 +1,7 @@
 //! Facts about a server, as written to a record, with secrets and locations filtered out.
 //!
-//! A value is one line of at most [`LONGEST`] characters. A value that cannot be read is `unknown`.
+//! A value is one line of at most [`LONGEST`] characters; a longer one is cut, and its length is
+//! appended. A value that cannot be read is `unknown`.
 //! A setting that may hold a secret is recorded as [`HIDDEN_SETTING`]: only that it is set is kept.
 //! A setting that locates or identifies a server without changing how it works is left out, because
 //! it differs between two identically configured servers.
@@ -12,7 +13,7 @@ use record::environment::{
 
 use crate::Table;
 
-/// Maximum length of a value, in characters; longer values are cut.
+/// Maximum length of a name or value, in characters, without the mark of a cut one.
 const LONGEST: usize = 200;
 
 /// Maximum numbers of settings and of tables recorded. A server has a few hundred settings.
@@ -139,8 +140,17 @@ impl Setting<'_> {
 /// Returns a value as recorded: one line without terminal control characters.
 pub(crate) fn recorded_text(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
-    let line: String = printable(value.trim()).chars().take(LONGEST).collect();
+    let line = shortened(&printable(value.trim()), LONGEST);
     if line.is_empty() { "''".to_owned() } else { line }
+}
+
+/// Returns a text of a server. If it has more than `most` characters, the rest is replaced with the
+/// length of the whole: the server must not decide how large a record is.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
+        None => text.to_owned(),
+    }
 }
 
 /// Returns one fact per row of a table of settings (name, value, and the default if the server
@@ -153,7 +163,7 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
         let [Some(name), value, default @ ..] = row.as_slice() else { continue };
         let setting = Setting { name, value: value.as_deref().unwrap_or_default() };
         let Some(value) = setting.recorded_value() else { continue };
-        let name = name.to_ascii_lowercase();
+        let name = shortened(&name.to_ascii_lowercase(), LONGEST);
         if let [Some(default)] = default
             && value != HIDDEN_SETTING
         {
@@ -290,6 +300,19 @@ mod tests {
             ("default.work_mem", "4MB"),
         ];
         assert_eq!(facts, expected);
+    }
+
+    #[test]
+    fn names_and_values_without_end_are_cut_and_marked() {
+        let text = "é".repeat(1 << 20);
+        let cut = format!("{}… (1048576 characters)", "é".repeat(LONGEST));
+        let row = vec![Some(text.clone()), Some(text.clone()), Some(text)];
+        let table = Table { columns: Vec::new(), rows: vec![row], is_cut: false };
+        let facts = settings(Some(&table));
+        assert_eq!(facts[0], (format!("database.setting.{cut}"), cut.clone()));
+        assert_eq!(facts[2], (format!("database.default.{cut}"), cut.clone()));
+        let whole = "é".repeat(LONGEST);
+        assert_eq!(recorded_text(Some(&whole)), whole);
     }
 
     #[test]

@@ -3,7 +3,12 @@
 use net::Encryption;
 use record::environment::{NONE, UNKNOWN};
 
+use crate::facts::shortened;
 use crate::table::Table;
+
+/// Maximum length of a setting and of the version, in characters, without the mark of a cut one.
+/// The longest setting is a list of all modes of SQL.
+const LONGEST_SETTING: usize = 1_000;
 
 /// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
 /// behind a pooler reports about its connection to the pooler.
@@ -34,12 +39,17 @@ pub(crate) fn own_encryption(encryption: Option<&Encryption>) -> [(String, Strin
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
-/// Returns the value of a setting, with `empty` in place of an empty value.
+/// Returns the version of a server, cut if it is too long.
+pub(crate) fn version(found: &str) -> String {
+    shortened(found, LONGEST_SETTING)
+}
+
+/// Returns the value of a setting, cut if it is too long, with `empty` in place of an empty value.
 pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<String> {
     found?.rows.iter().find_map(|row| match row.as_slice() {
         [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => Some(match &**value {
             "" => empty.to_owned(),
-            value => value.to_owned(),
+            value => shortened(value, LONGEST_SETTING),
         }),
         _ => None,
     })
@@ -48,4 +58,26 @@ pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<
 /// Returns the value of a setting, or [`UNKNOWN`] if it was not found.
 pub(crate) fn value_or(found: Option<&Table>, wanted: &str, empty: &str) -> String {
     value(found, wanted, empty).unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_without_end_is_cut_and_marked() {
+        let row = |name: &str, value: String| vec![Some(name.to_owned()), Some(value)];
+        let rows = vec![
+            row("jit", "x".repeat(Table::LIMIT / 2)),
+            row("sql_mode", "é".repeat(LONGEST_SETTING)),
+            row("fsync", String::new()),
+        ];
+        let table = Table { columns: Vec::new(), rows, is_cut: false };
+        let found = |name| value_or(Some(&table), name, "empty");
+        let cut = format!("{}… (8388608 characters)", "x".repeat(LONGEST_SETTING));
+        assert_eq!(found("JIT"), cut);
+        assert_eq!(found("sql_mode"), "é".repeat(LONGEST_SETTING));
+        assert_eq!((found("fsync"), found("none")), ("empty".to_owned(), UNKNOWN.to_owned()));
+        assert_eq!(version(&"1".repeat(2_000)).chars().count(), LONGEST_SETTING + 19);
+    }
 }

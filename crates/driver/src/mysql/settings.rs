@@ -2,7 +2,7 @@
 
 use record::environment::{SERVER, UNKNOWN};
 
-use crate::server_facts::{ServerFacts, own_encryption, value, value_or};
+use crate::server_facts::{ServerFacts, own_encryption, value, value_or, version};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.
@@ -76,7 +76,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     let setting = |name: &str| value_or(known.settings, name, EMPTY);
     let durability = DURABILITY.map(|name| format!("{name}={}", setting(name))).join(" ");
     let mut settings = vec![
-        (SERVER.to_owned(), server(known.version)),
+        (SERVER.to_owned(), server(&version(known.version))),
         ("tls".to_owned(), known.tls.to_owned()),
         ("isolation".to_owned(), isolation.unwrap_or_else(|| UNKNOWN.to_owned())),
         ("durability".to_owned(), durability),

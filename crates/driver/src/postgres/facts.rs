@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use record::environment::{NONE, UNKNOWN, database, database_default, database_setting};
+use record::environment::{NONE, database, database_default, database_setting};
 
 use super::PostgresConnection;
-use crate::facts::{MOST_TABLES, columns, settings, tables};
+use crate::facts::{MOST_TABLES, columns, recorded_text, settings, tables};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 
@@ -84,11 +84,11 @@ impl PostgresConnection {
         let [set, replication, sizes, libraries, identity, largest] =
             reply.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
-        let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
+        let library = recorded_text(libraries.and_then(Table::single));
         let name = database_setting("shared_preload_libraries");
         let default = database_default("shared_preload_libraries");
         facts.retain(|(known, _)| *known != name && *known != default);
-        facts.extend([(name, library.to_owned()), (default, NONE.to_owned())]);
+        facts.extend([(name, library), (default, NONE.to_owned())]);
         let names = [
             database::REPLICATION_ROLE,
             database::REPLICATION_SYNCHRONOUS,

@@ -2,7 +2,7 @@
 
 use record::environment::SERVER;
 
-use crate::server_facts::{ServerFacts, own_encryption, value_or};
+use crate::server_facts::{self, ServerFacts, own_encryption, value_or};
 
 /// Settings about isolation, durability, memory and background work, in order of output.
 const NAMES: [&str; 24] = [
@@ -56,7 +56,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
         .map(|name| format!("{name}={}", value(name)))
         .join(" ");
     let mut settings = vec![
-        (SERVER.to_owned(), format!("PostgreSQL {version}")),
+        (SERVER.to_owned(), format!("PostgreSQL {}", server_facts::version(version))),
         ("tls".to_owned(), (*tls).to_owned()),
         ("isolation".to_owned(), value(NAMES[0])),
         ("durability".to_owned(), durability),
