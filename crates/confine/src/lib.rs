@@ -8,6 +8,10 @@
 //! file is opened, no existing file is written to, and no file is created whose name another
 //! program would act on. Paths are resolved one component at a time from an open folder (`openat`
 //! with `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
+//!
+//! Paths in URLs are only checked here ([`is_below_here`], [`is_database_below_here`]): SQLite
+//! opens its files by name, and a certificate or key is read anew for each driver. The check holds
+//! while no other user can write to the folder; `docs/trust.md` says so.
 
 mod companions;
 mod environment;
@@ -141,7 +145,8 @@ impl Files {
 }
 
 /// Checks that a path in a URL of a workload file leads below the current folder, to which such
-/// paths are relative: the path of a database, a certificate or a key. The file need not exist.
+/// paths are relative: the path of a database, a certificate or a key. The file need not exist. It
+/// is opened later, by its name.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
