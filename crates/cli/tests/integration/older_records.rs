@@ -10,20 +10,30 @@
 //! * `sqlite`: a private SQLite database with a load, on a busy machine.
 //! * `postgres`: a private PostgreSQL with a load, observed, on a busy machine.
 //! * `killed`: a run in real time, ended by `kill -9` in mid-run, with its journal.
+//! * `mix`: a mix of two parts beside another job, in virtual time.
+//! * `hosts`: such a mix on two hosts of PostgreSQL, observed, on a busy machine.
+//!
+//! The last two were made three days after the others, and then reduced to what the first program
+//! wrote: without the tables `account`, `event_error`, `excerpt`, `file` and `sample_range` and
+//! their sums in `seal`, without `setup-timeout` in the plan, and without the settings that
+//! `postgres` does not have, such as `database.default.…`. All that is left has the same schema.
+//! The parts and hosts of their jobs follow from names alone: `shop/look`, `shop@127.0.0.1:55411`.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, number};
 
 /// Records of whole and killed runs, each with the exit code of its report.
-const READABLE: [(&str, i32); 4] = [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0)];
+const READABLE: [(&str, i32); 6] =
+    [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0), ("mix", 0), ("hosts", 3)];
 
 /// Records whose seconds are kept as a table as well.
-const WITH_TABLE: [&str; 3] = ["virtual", "sqlite", "killed"];
+const WITH_TABLE: [&str; 5] = ["virtual", "sqlite", "killed", "mix", "hosts"];
 
 /// A way to damage the record `virtual`, with the message of its report in `NAME.stderr`.
 type Damage = (&'static str, fn(&Path));
@@ -82,6 +92,25 @@ fn older_records_give_the_same_documents() {
         let ran = copied(name).assay(&["report", &record, "--json"]).expect(code);
         assert_eq!(ran.stdout, expected(&format!("{name}.json")), "{name}");
         assert_eq!(ran.stderr, "", "{name}");
+    }
+}
+
+/// The names of their jobs say which are parts of a mix, or a job at one host.
+#[test]
+fn older_records_name_the_parts_of_a_mix_and_the_hosts_of_a_job() {
+    for (name, hosts) in [("mix", 0), ("hosts", 2)] {
+        let place = copied(name);
+        let record = format!("{name}.assay");
+        let accounts = "select count(*) from sqlite_schema where name = 'account'";
+        assert_eq!(number(&place.at(&record), accounts), 0);
+        let document = place.assay(&["report", &record, "--json"]).json();
+        let nodes = |job: &Value| job["nodes"].as_array().map_or(0, Vec::len);
+        let jobs = document["jobs"].as_array().unwrap();
+        let second = if name == "mix" { "shop/buy" } else { "shop/note" };
+        let other = if name == "mix" { "report" } else { "poll" };
+        let names: Vec<&str> = jobs.iter().map(|job| job["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["shop", "shop/look", second, other]);
+        assert_eq!([nodes(&jobs[0]), nodes(&jobs[3])], [hosts, hosts], "{document}");
     }
 }
 
