@@ -142,6 +142,33 @@ fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
     assert!(is_empty(&place.at("tmp")));
 }
 
+/// A private server of another process is another server, but of the same version.
+#[test]
+fn experiment_is_not_resumed_on_a_private_server_of_another_version() {
+    let place = place();
+    place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
+    let mut run = start(&place, "testbed:postgres", None, OUT);
+    run.says("run 3 of");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    let record = place.at("r.assay");
+    let older = "update setting set value = 'PostgreSQL 9.6.24' where name = 'server'";
+    assert!(rusqlite::Connection::open(&record).unwrap().execute(older, []).unwrap() >= 2);
+    let end = last_run(&place);
+    let ran = start(&place, "testbed:postgres", None, RESUME).ends().expect(2);
+    assert_eq!(ran.stdout, "");
+    assert_says(
+        &ran,
+        &[
+            "]: the server is PostgreSQL 1",
+            ", and that of the earlier runs was PostgreSQL 9.6.24",
+            "same files, options and server",
+        ],
+    );
+    assert_eq!(last_run(&place), end);
+    assert!(is_empty(&place.at("tmp")) && !place.at("r.assay-run").exists());
+}
+
 #[test]
 fn experiment_continues_when_its_server_is_back() {
     let place = place();

@@ -1,5 +1,6 @@
-//! Sizes on the disk, and processor time of a pooler, on real servers.
+//! Sizes on the disk, and processor time of a database and of a pooler, on real servers.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -61,6 +62,47 @@ fn compressed_pages_occupy_less_than_their_logical_size() {
     let [logical, allocated] = sizes(url, table);
     let (logical, allocated) = (logical.unwrap(), allocated.unwrap());
     assert!(logical > 4e6 && allocated < 0.7 * logical, "{allocated} of {logical}");
+}
+
+/// Returns the figures of a record of an experiment, by run and metric.
+fn figures(record: &Path) -> BTreeMap<(u32, String), f64> {
+    let connection = Connection::open_with_flags(record, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut select = connection.prepare("select run, metric, value from figure").unwrap();
+    let rows = select.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+/// The processor time per request, times the requests per second, is the use of processors.
+#[test]
+fn runs_on_a_private_server_have_the_processor_time_of_a_request() {
+    let place = Place::with(
+        "url = testbed:postgres\nduration = 1s\n[read]\n\
+         query = select count(*) from generate_series(1, 100)\nconcurrency = 1\n",
+    );
+    let sweep = "[question]\nask = ?\nworkload = w.ini\n\
+                 [sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n";
+    place.write("e.ini", sweep);
+    let line = ["run", "e.ini", "--allow-commands", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&line);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let figures = figures(&place.at("r.assay"));
+    let processors = std::thread::available_parallelism().unwrap().get() as f64;
+    // On a busy machine a sample may come too late for a run of a second.
+    for (component, fewest) in [("database", 1), ("generator", 2)] {
+        let total = format!("cpu.{component}");
+        let runs = (1..=2).filter(|run| figures.contains_key(&(*run, total.clone())));
+        let runs: Vec<u32> = runs.collect();
+        assert!(runs.len() >= fewest, "{component}: {figures:?}");
+        for run in runs {
+            let value = |metric: &str| figures[&(run, metric.to_owned())];
+            let (whole, user) = (value(&total), value(&format!("{total}.user")));
+            let system = value(&format!("{total}.system"));
+            assert!(user > 0.0 && system > 0.0, "{component} {run}: {figures:?}");
+            assert!((user + system - whole).abs() < 1e-6 * whole, "{component} {run}: {figures:?}");
+            let used = whole / 1e6 * value("throughput");
+            assert!(used > 0.01 && used < processors * 1.1, "{component} {run}: {used}");
+        }
+    }
 }
 
 /// Returns the number of runs that have a figure.
