@@ -239,6 +239,18 @@ impl JobEvidence {
 
     /// Returns the sum of the service times in the window, in seconds.
     pub(crate) fn served_s(&self) -> f64 {
-        self.histogram(Kind::Service).map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9)
+        self.spent_s(Kind::Service)
+    }
+
+    /// Returns the fraction of the time of all requests that they spent waiting for a worker or a
+    /// connection, failed requests included; `None` without requests.
+    pub(crate) fn waited_share(&self) -> Option<f64> {
+        let all = self.spent_s(Kind::Response) + self.spent_s(Kind::Error);
+        (all > 0.0).then(|| (self.spent_s(Kind::Wait) / all).min(1.0))
+    }
+
+    /// Returns the sum of the times of a kind in the window, in seconds.
+    fn spent_s(&self, kind: Kind) -> f64 {
+        self.histogram(kind).map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9)
     }
 }

@@ -4,12 +4,12 @@ use workload::Side;
 use workload::question::Condition;
 
 use super::isotonic::{Level, isotonic_crossing};
-use super::judge::{DECIDED, judge, judge_at, limiting, mean_ratio, overload, ratio};
+use super::judge::{DECIDED, judge, judge_at, limiting, mean_ratio, overload, pooled_at, ratio};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
-use super::trial::{Measure, OwnLimit, Phase, Trial};
+use super::trial::{LoadLimit, Measure, Phase, Trial};
 
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
@@ -42,8 +42,11 @@ const MOVED: f64 = 0.05;
 /// Smallest drift of the capacity that matters, as a fraction of it.
 const MATERIAL_DRIFT: f64 = 0.02;
 
-/// Number of the lowest failed trials in which a limit of the generator itself is sought.
+/// Number of the lowest failed trials in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
+
+/// Minimum number of slow requests at low loads that are no chance.
+const FEWEST_SLOW: u64 = 20;
 
 /// Ratio of the mean service time to the one in a quiet trial, above which a server counts as busy.
 const BUSY: f64 = 2.0;
@@ -204,12 +207,16 @@ pub(super) fn growth(
 }
 
 /// Returns the smallest value at which requests fail far beyond chance, of jobs whose failures no
-/// condition limits.
+/// condition limits, or at which the server refuses connections.
 pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
     let is_refused = |outcome: &TrialOutcome| {
         matches!(
             outcome,
-            TrialOutcome::Fail(FailReason::Errors { .. } | FailReason::QueueFull { .. })
+            TrialOutcome::Fail(
+                FailReason::Errors { .. }
+                    | FailReason::QueueFull { .. }
+                    | FailReason::Connections { .. }
+            )
         )
     };
     let outcomes = outcomes_at(order, trials, INVERTED);
@@ -241,6 +248,26 @@ pub(super) fn contradiction(
     })
 }
 
+/// Returns the irregularity if requests exceed a bound at half of this value or less about as often
+/// as the condition allows: at twice the load they may do so twice as often, and the load is not
+/// the reason.
+pub(super) fn independent(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    value: f64,
+) -> Option<Irregular> {
+    let is_low = |trial: &&&Trial| trial.value * 2.0 <= value && overload(order, trial).is_none();
+    let low: Vec<&Trial> = trials.iter().filter(is_low).copied().collect();
+    let at = low.iter().map(|trial| trial.value).max_by(f64::total_cmp)?;
+    limiting(order).find_map(|condition| {
+        let allowed = order.conditions[condition].allowed_share()?;
+        let counted = pooled_at(condition, &low)?;
+        let is_frequent = counted.share() >= allowed / 2.0 && counted.exceeded >= FEWEST_SLOW;
+        let share = counted.share();
+        is_frequent.then_some(Irregular::Independent { condition, value: at, share })
+    })
+}
+
 /// Returns the irregularity if trials at the same values change with their order.
 pub(super) fn drift(
     order: &CapacityOrder,
@@ -257,9 +284,10 @@ pub(super) fn drift(
     is_drift.then_some(Irregular::Drifts { change })
 }
 
-/// Returns the limit of the generator itself that most of the lowest failed trials reached, unless
-/// their service times show a busy server: more connections would not have helped.
-pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
+/// Returns the limit of the load that most of the lowest failed trials reached, unless their
+/// service times show a busy server: more connections would not have helped. Clients that got none
+/// are the reason of a failure in any case.
+pub(super) fn load_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<LoadLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));
     failed.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -269,7 +297,9 @@ pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnL
         let both = trial.service.zip(quiet);
         both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY * quiet.as_secs_f64())
     };
-    let limits = failed.iter().filter(|trial| !is_busy(trial));
-    let limits: Vec<OwnLimit> = limits.filter_map(|trial| trial.own_limit).collect();
+    let lacks_connections =
+        |trial: &Trial| matches!(overload(order, trial), Some(FailReason::Connections { .. }));
+    let limits = failed.iter().filter(|trial| lacks_connections(trial) || !is_busy(trial));
+    let limits: Vec<LoadLimit> = limits.filter_map(|trial| trial.load_limit).collect();
     limits.first().copied().filter(|_| limits.len() * 2 > failed.len())
 }

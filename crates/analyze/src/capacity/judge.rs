@@ -1,11 +1,11 @@
 //! Judgement of the trials at one value, and of the trials that confirm a value.
 
-use workload::question::Condition;
+use workload::question::{Condition, VariedLoad};
 use workload::{Side, is_job_or_part};
 
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, InvalidReason, TrialOutcome};
-use super::trial::{Counted, Measure, Trial};
+use super::trial::{Counted, LoadLimit, Measure, Trial};
 use crate::student::critical_t;
 
 /// Distance of a measure from its bound, in standard errors, beyond which it is decided. Exactly at
@@ -87,6 +87,11 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     if errors > 0 {
         return Some(FailReason::Errors { errors });
     }
+    if let (VariedLoad::Concurrency { .. }, Some(LoadLimit::AcceptedConnections(connections))) =
+        (&order.vary, trial.load_limit)
+    {
+        return Some(FailReason::Connections { connections });
+    }
     if trial.exceeds_capacity {
         return Some(FailReason::Backlog);
     }
@@ -113,7 +118,9 @@ fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
             // Both the arrivals and the services are independent.
             (ACHIEVED - share) * (offered / 2.0).sqrt()
         }
-        FailReason::Condition { .. } | FailReason::Missing { .. } => f64::INFINITY,
+        FailReason::Connections { .. }
+        | FailReason::Condition { .. }
+        | FailReason::Missing { .. } => f64::INFINITY,
     }
 }
 
@@ -224,6 +231,12 @@ fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Opt
         false => beyond / error,
     };
     Some(Distance { errors, ratio })
+}
+
+/// Returns the sum of the counts of a condition in some trials; `None` without counts.
+pub(super) fn pooled_at(position: usize, trials: &[&Trial]) -> Option<Counted> {
+    let measures = trials.iter().filter_map(|trial| trial.measure(position));
+    pooled(&measures.collect::<Vec<Measure>>()).filter(|counted| counted.total > 0)
 }
 
 /// Returns the sum of the counts, with their mean dispersion weighted by the requests.

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
-use record::Kind;
-use workload::question::Condition;
-use workload::{Metric, Side, Statistic};
+use record::{EventKind, Kind};
+use workload::question::{Condition, VariedLoad};
+use workload::{Metric, Pacing, Side, Statistic};
 
 use super::judge::UNKNOWN_DISPERSION;
 use super::order::CapacityOrder;
 use super::result::TrialRequest;
-use super::trial::{Counted, Measure, OwnLimit, Trial, TrialContext};
+use super::trial::{Counted, LoadLimit, Measure, Trial, TrialContext};
 use crate::check::{Domain, Status};
 use crate::confidence::{Batch, Bounds, Estimate, dispersion};
 use crate::distribution::Quantile;
@@ -89,13 +89,17 @@ impl Trial {
             rejected: failures.rejected,
             limited_failures: failures.limited,
             invalid: invalid_checks(summary),
-            own_limit: None,
+            load_limit: None,
             relaxation: order.conditions.iter().filter_map(relaxation_of).max(),
             service: varied.and_then(|(account, _)| service(evidence, account)),
             measures,
         };
-        let limit = varied.and_then(|(account, job)| own_limit(evidence, account, job));
-        trial.own_limit = limit.filter(|_| trial.is_beyond(order));
+        trial.load_limit = varied.and_then(|(account, job)| match order.vary {
+            VariedLoad::Rate { .. } => {
+                limit_of_waits(evidence, account, job).filter(|_| trial.is_beyond(order))
+            }
+            VariedLoad::Concurrency { .. } => limit_of_clients(evidence, account, job),
+        });
         trial
     }
 
@@ -301,17 +305,36 @@ fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
     (!times.is_empty()).then(|| Nanos(times.mean() as u64))
 }
 
-/// Returns the number of connections of an open job whose requests spend most of their response
+/// Returns the limit of the connections of an open job whose requests spend most of their response
 /// time waiting for one.
-fn own_limit(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<OwnLimit> {
-    job.arrival?;
-    let spent = |kind| {
-        let times = evidence.jobs[account.index()].histogram(kind);
-        times.map_or(0.0, |times| times.mean() * times.len() as f64)
+fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<LoadLimit> {
+    let waited = evidence.jobs[account.index()].waited_share();
+    let waits = waited.is_some_and(|share| share >= WAITING) && job.connections > 0;
+    waits.then_some(match has_refusals(evidence, account) {
+        true => LoadLimit::AcceptedConnections(job.connections),
+        false => LoadLimit::OwnConnections(job.connections),
+    })
+}
+
+/// Returns the number of connections that the server accepted of a closed job, if it refused those
+/// of some clients.
+fn limit_of_clients(
+    evidence: &Evidence,
+    account: AccountId,
+    job: &JobSummary,
+) -> Option<LoadLimit> {
+    let Pacing::Closed { clients, .. } = evidence.plan.account(account).job().pacing else {
+        return None;
     };
-    let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
-    let waits = all > 0.0 && waited >= WAITING * all && job.connections > 0;
-    waits.then_some(OwnLimit::Connections(job.connections))
+    let lacks_some = has_refusals(evidence, account) && job.connections < u64::from(clients);
+    lacks_some.then_some(LoadLimit::AcceptedConnections(job.connections))
+}
+
+/// Returns true if the server accepted no more connections of a job.
+fn has_refusals(evidence: &Evidence, account: AccountId) -> bool {
+    evidence.events.iter().any(|event| {
+        event.kind == EventKind::ConnectionLimit && event.account.is_none_or(|it| it == account)
+    })
 }
 
 #[cfg(test)]

@@ -38,4 +38,4 @@ pub use outcome::{FailReason, InvalidReason, TrialOutcome};
 pub use repetition::repeat_capacity;
 pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
 pub use search::next_step;
-pub use trial::{Counted, Measure, OwnLimit, Phase, Trial, TrialContext};
+pub use trial::{Counted, LoadLimit, Measure, Phase, Trial, TrialContext};

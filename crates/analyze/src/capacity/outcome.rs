@@ -51,6 +51,11 @@ pub enum FailReason {
         /// Number of rejected requests.
         rejected: u64,
     },
+    /// The server accepted fewer connections than there are clients; the others sent nothing.
+    Connections {
+        /// Number of clients with a connection.
+        connections: u64,
+    },
 }
 
 /// Reason why a trial is invalid.
@@ -85,6 +90,7 @@ impl FailReason {
             FailReason::Achieved { .. } => "achieved",
             FailReason::Errors { .. } => "errors",
             FailReason::QueueFull { .. } => "queue-full",
+            FailReason::Connections { .. } => "connections",
         }
     }
 
@@ -97,7 +103,8 @@ impl FailReason {
             FailReason::Backlog
             | FailReason::Achieved { .. }
             | FailReason::Errors { .. }
-            | FailReason::QueueFull { .. } => None,
+            | FailReason::QueueFull { .. }
+            | FailReason::Connections { .. } => None,
         }
     }
 }

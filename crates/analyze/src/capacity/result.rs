@@ -3,7 +3,7 @@
 use base::Nanos;
 
 use super::outcome::TrialOutcome;
-use super::trial::{OwnLimit, Phase};
+use super::trial::{LoadLimit, Phase};
 
 /// The next step of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,8 +148,8 @@ pub enum Irregular {
         /// Phase in which it ended.
         phase: Phase,
     },
-    /// A limit of the generator itself binds: the result is not a capacity of the database.
-    LimitedBy(OwnLimit),
+    /// A limit of the load binds: the result is not a capacity of the database.
+    LimitedBy(LoadLimit),
     /// The regression and the isotonic fit differ by more than half of the interval's width.
     FitsDisagree {
         /// Estimate of the regression.
@@ -160,8 +160,7 @@ pub enum Irregular {
     /// Later trials at the same values exceed the bound more often, or less often, than earlier
     /// ones.
     Drifts {
-        /// Change of the capacity over the rounds, as a fraction of itself; negative if the
-        /// database became slower.
+        /// Change of the capacity over the rounds, as a fraction of itself; negative if it fell.
         change: f64,
     },
     /// No value was confirmed.
@@ -181,6 +180,16 @@ pub enum Irregular {
     },
     /// The regression does not settle: the residuals are curved even in a narrow span.
     Curved,
+    /// Requests exceed the bound of a condition at low loads about as often as near the boundary,
+    /// as if something stalls the server: more trials would not show another boundary.
+    Independent {
+        /// Position of the condition.
+        condition: usize,
+        /// Largest of the low values.
+        value: f64,
+        /// Share of their requests that exceed the bound.
+        share: f64,
+    },
 }
 
 impl Boundary {
@@ -207,7 +216,9 @@ impl Irregular {
             Irregular::BoundaryMoved { .. } => "boundary moved",
             Irregular::NotLocated { .. } => "boundary not located",
             Irregular::BudgetSpent { .. } => "budget spent",
-            Irregular::LimitedBy(OwnLimit::Connections(_)) => "limited by connections",
+            Irregular::LimitedBy(
+                LoadLimit::OwnConnections(_) | LoadLimit::AcceptedConnections(_),
+            ) => "limited by connections",
             Irregular::FitsDisagree { .. } => "fits disagree",
             Irregular::Drifts { change } if *change > 0.0 => "improves from trial to trial",
             Irregular::Drifts { .. } => "degrades from trial to trial",
@@ -215,6 +226,7 @@ impl Irregular {
             Irregular::HoldFailed { .. } => "hold failed",
             Irregular::Unmet { .. } => "condition unmet",
             Irregular::Curved => "curved",
+            Irregular::Independent { .. } => "independent of the load",
         }
     }
 }

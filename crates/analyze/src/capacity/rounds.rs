@@ -357,7 +357,8 @@ impl<'a> Rounds<'_, 'a> {
         let is_cliff = high / low <= limit;
         let estimate = if is_cliff { (low * high).sqrt() } else { low };
         Found {
-            boundary: match (&inversion, is_cliff) {
+            // What a server refuses is a cliff between any two numbers of clients.
+            boundary: match (&inversion, is_cliff || binding.is_none() && self.refuses()) {
                 (Some(_), _) => Boundary::NonMonotone,
                 (None, true) => Boundary::Cliff,
                 (None, false) => Boundary::Smooth,

@@ -2,7 +2,7 @@
 
 use workload::question::VariedLoad;
 
-use super::boundary::{contradiction, outcomes, own_limit};
+use super::boundary::{contradiction, independent, load_limit, outcomes};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
 use super::order::CapacityOrder;
@@ -92,7 +92,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     let order = replay.order;
     let valid: Vec<&Trial> = replay.valid().collect();
     let Knowledge { mut found, bracket, mut irregular } = knowledge;
-    irregular.extend(own_limit(order, &valid).map(Irregular::LimitedBy));
+    irregular.extend(load_limit(order, &valid).map(Irregular::LimitedBy));
     let contradiction = found.as_mut().and_then(|found| contradict(order, &valid, found));
     let is_credible = contradiction.is_none();
     irregular.extend(contradiction);
@@ -111,6 +111,10 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         irregular.push(up_to_failing(without_boundary(&valid, above), above, fails));
     }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
+    let near = credible.map(|found| found.estimate).or(fails);
+    let near = near.unwrap_or_else(|| without_boundary(&valid, above).high);
+    let without_load = irregular.iter().any(is_without_boundary);
+    irregular.extend(independent(order, &valid, near).filter(|_| without_load));
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
         (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
@@ -130,6 +134,29 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         trials: replay.judged(),
         isotonic: credible.and_then(|found| found.isotonic),
         took: replay.took(),
+    }
+}
+
+/// Returns true if a search ended without a confirmed value next to the boundary, for a reason that
+/// more trials may remove.
+fn is_without_boundary(why: &Irregular) -> bool {
+    match why {
+        Irregular::NotLocated { .. }
+        | Irregular::BudgetSpent { .. }
+        | Irregular::FitsDisagree { .. }
+        | Irregular::NotConfirmed { .. }
+        | Irregular::Curved => true,
+        Irregular::GeneratorLimited { .. }
+        | Irregular::NeverFails { .. }
+        | Irregular::AlwaysFails { .. }
+        | Irregular::NotMeasured { .. }
+        | Irregular::LossInversion { .. }
+        | Irregular::BoundaryMoved { .. }
+        | Irregular::LimitedBy(_)
+        | Irregular::Drifts { .. }
+        | Irregular::HoldFailed { .. }
+        | Irregular::Unmet { .. }
+        | Irregular::Independent { .. } => false,
     }
 }
 
@@ -187,7 +214,7 @@ fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Op
 mod tests {
     use super::super::result::TrialRequest;
     use super::super::synthetic::{QUEUE, bursty, failed_below, noisy, order, queue, run, trial};
-    use super::super::trial::{Measure, OwnLimit, Phase};
+    use super::super::trial::{LoadLimit, Measure, Phase};
     use super::*;
     use base::Nanos;
     use workload::question::Condition;
@@ -606,6 +633,39 @@ mod tests {
         assert!(named > 0);
     }
 
+    /// A server that stalls: 0.85 % of the requests are slow at every rate up to 750/s, in bursts.
+    /// More trials would show the same.
+    #[test]
+    fn slow_requests_at_low_loads_are_named_where_nothing_is_located() {
+        let (mut named, mut silent) = (0, 0);
+        for (order, seed) in (1..=40).map(|seed| minutes(4, seed)) {
+            let searched = |slow: f64| {
+                let (capacity, _) = run(&order, |request| {
+                    let share = if request.value < 750.0 { slow } else { 0.05 };
+                    bursty(request, share, (20.0, seed))
+                });
+                capacity.irregular
+            };
+            let irregular = searched(0.008_5);
+            let independent = irregular.iter().find_map(|why| match why {
+                Irregular::Independent { condition, value, share } => {
+                    Some((*condition, *value, *share))
+                }
+                _ => None,
+            });
+            if let Some((condition, value, share)) = independent {
+                assert!(condition == 0 && value < 750.0 && share >= 0.005, "{irregular:?}");
+                assert!(irregular.iter().any(is_without_boundary), "{irregular:?}");
+                named += 1;
+            }
+            let quick = searched(0.000_1);
+            silent +=
+                i32::from(!quick.iter().any(|why| matches!(why, Irregular::Independent { .. })));
+        }
+        assert!(named >= 10, "{named} of 40");
+        assert_eq!(silent, 40);
+    }
+
     #[test]
     fn wide_range_above_the_confirmed_value_is_not_located() {
         let found = |low: f64, high: f64, boundary: Boundary| Found {
@@ -643,10 +703,10 @@ mod tests {
 
     #[test]
     fn connections_that_bind_are_the_limit() {
-        let limit = OwnLimit::Connections(16);
+        let limit = LoadLimit::OwnConnections(16);
         let capacity = found(|request| {
-            let own_limit = (request.value > 700.0).then_some(limit);
-            Trial { own_limit, ..regular(request) }
+            let load_limit = (request.value > 700.0).then_some(limit);
+            Trial { load_limit, ..regular(request) }
         });
         assert_eq!(capacity.irregular, [Irregular::LimitedBy(limit)]);
     }
@@ -654,17 +714,35 @@ mod tests {
     /// All connections of an overloaded server are busy, however many there are.
     #[test]
     fn connections_to_a_busy_server_are_not_a_limit() {
-        let limit = OwnLimit::Connections(16);
+        let limit = LoadLimit::OwnConnections(16);
         let served = |slowed: u64| {
             found(move |request| {
                 let is_overloaded = request.value > 700.0;
-                let own_limit = is_overloaded.then_some(limit);
+                let load_limit = is_overloaded.then_some(limit);
                 let service = Nanos::from_millis(if is_overloaded { slowed } else { 10 });
-                Trial { own_limit, service: Some(service), ..regular(request) }
+                Trial { load_limit, service: Some(service), ..regular(request) }
             })
         };
         assert_eq!(served(19).irregular, [Irregular::LimitedBy(limit)]);
         assert_eq!(served(20).irregular, []);
+    }
+
+    /// Such as 1,000 clients of a server that accepts four connections: the others send nothing,
+    /// and four clients are served equally fast however many others there are.
+    #[test]
+    fn clients_without_a_connection_are_not_sustained() {
+        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
+        let order = CapacityOrder { vary, first: 1.0, highest: Some(1_000.0), ..order() };
+        let accepted = LoadLimit::AcceptedConnections(4);
+        let (capacity, _) = run(&order, |request| {
+            let load_limit = (request.value > 4.0).then_some(accepted);
+            let service = Some(Nanos::from_millis(request.value.min(4.0) as u64));
+            let served = trial(request, 1_000.0, 0.001);
+            Trial { load_limit, service, offered_per_s: None, ..served }
+        });
+        assert_eq!((capacity.sustained, capacity.fails), (Some(4.0), Some(5.0)), "{capacity:?}");
+        assert_eq!((capacity.binding, capacity.boundary), (None, Boundary::Cliff));
+        assert_eq!(capacity.irregular, [Irregular::LimitedBy(accepted)]);
     }
 
     #[test]

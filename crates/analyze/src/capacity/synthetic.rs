@@ -105,7 +105,7 @@ fn made(request: &TrialRequest, per_s: f64, counted: Counted) -> Trial {
         rejected: 0,
         limited_failures: 0,
         invalid: Vec::new(),
-        own_limit: None,
+        load_limit: None,
         service: None,
         relaxation: None,
     }

@@ -38,8 +38,8 @@ pub struct Trial {
     pub limited_failures: u64,
     /// Names of the checks of the instrument with the status INVALID.
     pub invalid: Vec<String>,
-    /// Limit of the generator itself that the varied job reached.
-    pub own_limit: Option<OwnLimit>,
+    /// Limit that the varied job reached, other than the speed of the database.
+    pub load_limit: Option<LoadLimit>,
     /// Mean service time of the varied job; `None` without requests.
     pub service: Option<Nanos>,
     /// Estimated time over which response times are correlated; `None` if it is unknown.
@@ -99,11 +99,15 @@ pub struct Counted {
     pub dispersion: Option<f64>,
 }
 
-/// A limit of the generator itself.
+/// A limit of a load, other than the speed of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnLimit {
-    /// All connections of the open job were busy, and requests waited for one of them.
-    Connections(u64),
+pub enum LoadLimit {
+    /// All connections of the open job were busy, and requests waited for one of them: a limit of
+    /// the generator itself.
+    OwnConnections(u64),
+    /// The server accepted no more connections than these. Clients of a closed job without one send
+    /// nothing; requests of an open job wait.
+    AcceptedConnections(u64),
 }
 
 impl Counted {

@@ -2,7 +2,7 @@
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
-use record::{ComponentKind, Event, EventKind, Kind, Side};
+use record::{ComponentKind, Event, EventKind, Side};
 use workload::Reconnect;
 
 use super::component::Component;
@@ -104,14 +104,12 @@ impl LimiterInput<'_, '_> {
             let is_of = |account: &AccountId| event.account.is_none_or(|job| job == *account);
             Some((event, places().find(is_of)?))
         })?;
-        let job = &self.findings.evidence.jobs[account.index()];
-        let spent = |kind| job.histogram(kind).map_or(0.0, |it| it.mean() * it.len() as f64);
-        let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
+        let waited = self.findings.evidence.jobs[account.index()].waited_share().unwrap_or(0.0);
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
-        let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), finding)
+        let suspect = Suspect::new(Component::Connections, waited, finding)
             .with_any(EvidenceKind::OfferedPerS, self.findings.offered_per_s(account))
-            .with(EvidenceKind::WaitingShareOfResponseTime, waited / all.max(1.0));
+            .with(EvidenceKind::WaitingShareOfResponseTime, waited);
         Some(suspect.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
 

@@ -319,7 +319,7 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
     let document = found(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"degrades from trial to trial".into()), "{irregular:?}");
-    let words = "Irregular: the server becomes slower from trial to trial, by ";
+    let words = "Irregular: the capacity falls from trial to trial, by ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
     assert_eq!(document["verdict"], "SUSPECT");
 }
@@ -407,6 +407,32 @@ fn number_of_clients_is_searched_for() {
     assert!(sustained.fract() == 0.0 && (8.0..=16.0).contains(&sustained), "{capacity}");
     let answer = document["answer"][0].as_str().unwrap();
     assert!(answer.contains("clients with p99(read) < 40ms"), "{answer}");
+}
+
+/// Clients without a connection send nothing.
+#[test]
+fn clients_that_a_server_refuses_are_not_sustained() {
+    let text = at("sim:mm1?service=1ms&max-connections=4")
+        .replace("rate(read)", "concurrency(read)")
+        .replace("highest = 2k", "");
+    let document = found(&text, 0);
+    let capacity = &document["capacity"];
+    assert_eq!((&capacity["sustained"], &capacity["fails"]), (&4.0.into(), &5.0.into()));
+    assert_eq!(
+        (&capacity["irregular"], &capacity["boundary"]),
+        (&"limited by connections".into(), &"cliff".into())
+    );
+    let answer = document["answer"].to_string();
+    for words in [
+        "The server sustains 4 clients with p99(read) < 20ms (confirmed 6 times); it fails at 5",
+        "Irregular: limited by connections = 4. The server accepts no more",
+    ] {
+        assert!(answer.contains(words), "{words}: {answer}");
+    }
+    let list = capacity["trial_list"].as_array().unwrap().iter();
+    let reasons: Vec<&str> = list.filter_map(|trial| trial["reason"].as_str()).collect();
+    assert!(reasons.contains(&"only 4 clients had a connection"), "{reasons:?}");
+    assert_eq!(document["verdict"], "SUSPECT");
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, Measure, OwnLimit, Phase, Trial,
-    TrialOutcome,
+    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, LoadLimit, Measure, Phase,
+    Trial, TrialOutcome,
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
-use workload::Metric;
 use workload::question::{Condition, VariedLoad};
+use workload::{Metric, Side};
 
 use crate::number::{self, NONE};
 use crate::page::{Align, Cell, Datum, FRACTION, Table};
@@ -337,35 +337,39 @@ impl CapacityView {
             ),
             Irregular::BoundaryMoved { fails, low } => format!(
                 "Irregular: {} fails in the confirmation, and the search saw the boundary above \
-                 {}: the server became slower. Look for background work, and ask again",
+                 {}: the capacity fell in between. Look for background work, and ask again",
                 value(fails),
                 value(low)
             ),
             Irregular::NotLocated { low, high } => self.not_located(*low, *high),
-            Irregular::BudgetSpent { phase } => {
-                format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
-            }
-            Irregular::LimitedBy(OwnLimit::Connections(connections)) => limited_by(*connections),
+            Irregular::BudgetSpent { phase } => format!(
+                "Irregular: the budget ended {}{}",
+                during(phase),
+                self.unless_independent("Write a larger `budget`")
+            ),
+            Irregular::LimitedBy(limit) => limited_by(*limit),
             Irregular::FitsDisagree { regression, isotonic } => format!(
-                "Irregular: two fits disagree, {} and {}. Use a longer `trial` or a larger \
-                 `budget`",
+                "Irregular: two fits disagree, {} and {}{}",
                 value(regression),
-                value(isotonic)
+                value(isotonic),
+                self.unless_independent("Use a longer `trial` or a larger `budget`")
             ),
             Irregular::Drifts { change } => drift(*change),
             Irregular::NotConfirmed { lowest } => format!(
-                "Irregular: no value down to {} was confirmed with fresh seeds. {}",
+                "Irregular: no value down to {} was confirmed with fresh seeds{}",
                 value(lowest),
-                self.remedy_of_confirmation()
+                self.unless_independent(&self.remedy_of_confirmation())
             ),
             Irregular::HoldFailed { value } => self.hold_failed(*value),
             Irregular::Unmet { condition } => {
                 format!("Irregular: {} does not hold at the result", self.condition(*condition))
             }
-            Irregular::Curved => {
-                "Irregular: no line and no curve describes the trials. Look at them, and use a \
-                 longer `trial`"
-                    .to_owned()
+            Irregular::Curved => format!(
+                "Irregular: no line and no curve describes the trials{}",
+                self.unless_independent("Look at them, and use a longer `trial`")
+            ),
+            Irregular::Independent { condition, value, share } => {
+                self.independent(*condition, *value, *share)
             }
         }
     }
@@ -397,10 +401,41 @@ impl CapacityView {
     fn remedy_of_always_failing(&self) -> String {
         let of_failures = || remedy_of_failures(&self.failed_at_last());
         let remedy = self.always_has_errors().then(of_failures).flatten();
-        remedy.unwrap_or_else(|| {
-            "Look at a single request with `assay run` at a low rate, or relax the condition"
-                .to_owned()
-        })
+        remedy.unwrap_or_else(|| self.remedy_of_low_load())
+    }
+
+    /// Returns the next thing to do if the lowest load does not meet the condition that binds.
+    fn remedy_of_low_load(&self) -> String {
+        let binding = self.found.as_ref().and_then(|found| found.binding);
+        let condition = binding.and_then(|position| self.order.conditions.get(position));
+        let least = condition.filter(|condition| condition.slo.side == Side::Above);
+        let look = match (least, self.run_with_few_slow_requests(), self.is_rate()) {
+            (Some(condition), ..) => format!("Look at [{}] without this load", condition.job),
+            (None, Some(run), _) => {
+                format!("Look for a stall of the server with `assay report --run {run}`")
+            }
+            (None, None, true) => {
+                "Look at a single request with `assay run` at a low rate".to_owned()
+            }
+            (None, None, false) => {
+                "Look at a single request with `assay run` and one client".to_owned()
+            }
+        };
+        format!("{look}, or relax the condition")
+    }
+
+    /// Returns the run at the smallest value that fails, if most of its requests are quick: not
+    /// each request is slow, but some are at times.
+    fn run_with_few_slow_requests(&self) -> Option<u32> {
+        let binding = self.found.as_ref()?.binding?;
+        let failing = self.failing_runs();
+        let of_run = |it: &&TrialView| failing.contains(&it.run);
+        let slow = self.trials.iter().filter(of_run).filter_map(|it| {
+            let Measure::Count(counted) = it.trial.measures.get(binding)? else { return None };
+            Some((it.run, counted.share()))
+        });
+        let worst = slow.max_by(|one, other| one.1.total_cmp(&other.1));
+        worst.filter(|(_, share)| *share < 0.5).map(|(run, _)| run)
     }
 
     /// Returns true if failed requests made every valid trial fail, and there is one.
@@ -422,15 +457,53 @@ impl CapacityView {
         self.failed_jobs(|trial| Some(trial.value) == fails)
     }
 
+    /// Returns true if clients without a connection made the smallest value above the sustained one
+    /// fail.
+    fn lacks_connections(&self) -> bool {
+        self.trials.iter().any(|it| {
+            let lacks = matches!(it.outcome, TrialOutcome::Fail(FailReason::Connections { .. }));
+            lacks && self.is_at_failing(it)
+        })
+    }
+
     /// Returns the range in which the boundary lies in words.
     fn not_located(&self, low: f64, high: f64) -> String {
         let range = match low > 0.0 {
             true => format!("between {} and {}", self.value(low), self.value(high)),
             false => format!("below {}", self.value(high)),
         };
+        let remedy = self.unless_independent("Write a larger `budget`, or a longer `trial`");
+        format!("Irregular: the boundary is not located: it lies {range}{remedy}")
+    }
+
+    /// Returns a remedy as the next sentence. If the load is not the reason for slow requests, more
+    /// or longer trials do not help, and another sentence has the remedy.
+    fn unless_independent(&self, remedy: &str) -> String {
+        let irregular = self.found.iter().flat_map(|found| &found.irregular);
+        match irregular.into_iter().any(|why| matches!(why, Irregular::Independent { .. })) {
+            true => String::new(),
+            false => format!(". {remedy}"),
+        }
+    }
+
+    /// Returns in words that requests exceed a bound at low loads too, with the run to look at.
+    fn independent(&self, position: usize, value: f64, share: f64) -> String {
+        let condition = self.order.conditions.get(position);
+        let ones = condition.map_or_else(String::new, counted_ones);
+        let allowed = condition.and_then(Condition::allowed_share).unwrap_or(0.0);
+        let exceeded = |it: &&TrialView| match it.trial.measures.get(position) {
+            Some(Measure::Count(counted)) => counted.exceeded,
+            Some(Measure::Value { .. } | Measure::Missing) | None => 0,
+        };
+        let low = self.trials.iter().filter(|it| it.trial.value <= value);
+        let run = low.max_by_key(exceeded).map_or_else(String::new, |it| format!(" {}", it.run));
         format!(
-            "Irregular: the boundary is not located: it lies {range}. Write a larger `budget`, or \
-             a longer `trial`"
+            "Irregular: {} {ones} ({} allowed) even at {} and less: the load is not the reason, \
+             and more trials do not help. Look for a stall of the server with `assay report \
+             --run{run}`",
+            number::percent(share),
+            number::percent(allowed),
+            self.value(value)
         )
     }
 
@@ -455,6 +528,7 @@ impl CapacityView {
         let binding = match found.binding {
             Some(binding) => self.condition(binding),
             None if !self.failed_at_last().is_empty() => "none: requests failed".to_owned(),
+            None if self.lacks_connections() => "none: clients had no connection".to_owned(),
             None if found.fails.is_some() => "none: the load itself was not carried".to_owned(),
             None => none(),
         };
@@ -617,6 +691,9 @@ impl TrialView {
             TrialOutcome::Fail(FailReason::QueueFull { rejected }) => {
                 format!("the queue was full for {}", number::count(*rejected, "request"))
             }
+            TrialOutcome::Fail(FailReason::Connections { connections }) => {
+                format!("only {} had a connection", number::count(*connections, "client"))
+            }
             TrialOutcome::Invalid(InvalidReason::Instrument { checks }) => checks.join(", "),
         }
     }
@@ -702,19 +779,28 @@ fn met(condition: &Condition, measure: Measure) -> String {
 }
 /// Returns a drift of the capacity in words, with the next thing to do.
 fn drift(change: f64) -> String {
-    let word = if change < 0.0 { "slower" } else { "faster" };
+    let word = if change < 0.0 { "falls" } else { "grows" };
     format!(
-        "Irregular: the server becomes {word} from trial to trial, by {} over the search. Write \
-         `restore`, or let it settle before",
+        "Irregular: the capacity {word} from trial to trial, by {} over the search. Write \
+         `restore`, or let the server settle before",
         number::percent(change.abs())
     )
 }
 
-fn limited_by(connections: u64) -> String {
-    format!(
-        "Irregular: limited by connections = {connections}. Requests wait for a connection of \
-         ours: this is not the capacity of the database; raise `concurrency` or `max-connections`"
-    )
+/// Returns a limit of the load in words, with the next thing to do.
+fn limited_by(limit: LoadLimit) -> String {
+    match limit {
+        LoadLimit::OwnConnections(connections) => format!(
+            "Irregular: limited by connections = {connections}. Requests wait for a connection of \
+             ours: this is not the capacity of the database; raise `concurrency` or \
+             `max-connections`"
+        ),
+        LoadLimit::AcceptedConnections(connections) => format!(
+            "Irregular: limited by connections = {connections}. The server accepts no more: this \
+             is not the capacity of the database; raise the limit of connections of the server or \
+             the pool"
+        ),
+    }
 }
 
 /// Returns the part of the search in words that continue "the budget ended".
@@ -732,7 +818,7 @@ fn during(phase: &Phase) -> String {
 pub(super) mod tests {
     use analyze::capacity::{Boundary, Counted, Interval, judge_trial};
     use base::{Nanos, Seed};
-    use workload::{Side, Slo, Statistic};
+    use workload::{Slo, Statistic};
 
     use super::super::fixtures::{experiment, text_of};
     use super::super::view::ExperimentView;
@@ -782,7 +868,7 @@ pub(super) mod tests {
             rejected: 0,
             limited_failures: 0,
             invalid: Vec::new(),
-            own_limit: None,
+            load_limit: None,
             service: None,
             relaxation: None,
         };
@@ -853,7 +939,8 @@ pub(super) mod tests {
             Irregular::BoundaryMoved { fails: 700.0, low: 800.0 },
             Irregular::NotLocated { low: 700.0, high: 900.0 },
             Irregular::BudgetSpent { phase: Phase::Bracket },
-            Irregular::LimitedBy(OwnLimit::Connections(16)),
+            Irregular::LimitedBy(LoadLimit::OwnConnections(16)),
+            Irregular::LimitedBy(LoadLimit::AcceptedConnections(16)),
             Irregular::FitsDisagree { regression: 700.0, isotonic: 800.0 },
             Irregular::Drifts { change: -0.1 },
             Irregular::Drifts { change: 0.1 },
@@ -861,6 +948,7 @@ pub(super) mod tests {
             Irregular::HoldFailed { value: 700.0 },
             Irregular::Unmet { condition: 0 },
             Irregular::Curved,
+            Irregular::Independent { condition: 0, value: 300.0, share: 0.009 },
         ];
         for why in &all {
             match why {
@@ -872,13 +960,16 @@ pub(super) mod tests {
                 | Irregular::BoundaryMoved { .. }
                 | Irregular::NotLocated { .. }
                 | Irregular::BudgetSpent { .. }
-                | Irregular::LimitedBy(OwnLimit::Connections(_))
+                | Irregular::LimitedBy(
+                    LoadLimit::OwnConnections(_) | LoadLimit::AcceptedConnections(_),
+                )
                 | Irregular::FitsDisagree { .. }
                 | Irregular::Drifts { .. }
                 | Irregular::NotConfirmed { .. }
                 | Irregular::HoldFailed { .. }
                 | Irregular::Unmet { .. }
-                | Irregular::Curved => {}
+                | Irregular::Curved
+                | Irregular::Independent { .. } => {}
             }
         }
         all
@@ -957,7 +1048,27 @@ pub(super) mod tests {
         assert!(text.ends_with(&format!("{words}, failed(read) < 0.1%`")), "{text}");
     }
 
-    /// Such as 1,000 clients of a server that accepts four connections.
+    #[test]
+    fn stalls_at_every_load_do_not_ask_for_a_larger_budget() {
+        let mut view = search();
+        view.trials[0] = TrialView { run: 7, ..trial(100.0, Phase::Bracket, 90) };
+        let found = view.found.as_mut().unwrap();
+        (found.sustained, found.estimate, found.interval) = (None, None, None);
+        found.irregular = vec![
+            Irregular::NotConfirmed { lowest: 700.0 },
+            Irregular::Independent { condition: 0, value: 100.0, share: 0.009 },
+        ];
+        let answers = [
+            "No rate was confirmed to keep p99(read) < 20ms",
+            "Irregular: no value down to 700/s was confirmed with fresh seeds",
+            "Irregular: 0.9 % at or beyond 20ms (1 % allowed) even at 100/s and less: the load is \
+             not the reason, and more trials do not help. Look for a stall of the server with \
+             `assay report --run 7`",
+        ];
+        assert_eq!(view.answers(), answers);
+    }
+
+    /// Such as 1,000 clients of a pool that shares four sessions among them.
     #[test]
     fn load_that_waits_for_connections_does_not_ask_for_more() {
         let mut view = search();
@@ -1012,6 +1123,17 @@ pub(super) mod tests {
              at a low rate, or relax the condition",
         ];
         assert_eq!(view.answers(), answers);
+        // Of the requests at 3/s, 4 % are slow.
+        let few = TrialView { run: 9, ..trial(3.0, Phase::Bracket, 400) };
+        view.trials = vec![few];
+        view.found.as_mut().unwrap().binding = Some(0);
+        let remedy = "Irregular: every value down to 3/s fails. Look for a stall of the server \
+                      with `assay report --run 9`, or relax the condition";
+        assert_eq!(view.answers()[1], remedy);
+        let least = &mut view.order.conditions[0];
+        (least.job, least.slo.side) = ("batch".to_owned(), Side::Above);
+        let remedy = "Look at [batch] without this load, or relax the condition";
+        assert!(view.answers()[1].ends_with(remedy), "{:?}", view.answers());
     }
 
     #[test]
