@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, LoadLimit, Measure, Phase,
-    Trial, TrialOutcome,
+    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, Measure, Phase, Trial,
+    TrialOutcome,
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side};
 
+use super::irregular_words::{drift, during, limited_by};
 use crate::number::{self, NONE};
 use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
@@ -777,46 +778,10 @@ fn met(condition: &Condition, measure: Measure) -> String {
         (Measure::Missing, _) => format!("nothing was measured for {condition}"),
     }
 }
-/// Returns a drift of the capacity in words, with the next thing to do.
-fn drift(change: f64) -> String {
-    let word = if change < 0.0 { "falls" } else { "grows" };
-    format!(
-        "Irregular: the capacity {word} from trial to trial, by {} over the search. Write \
-         `restore`, or let the server settle before",
-        number::percent(change.abs())
-    )
-}
-
-/// Returns a limit of the load in words, with the next thing to do.
-fn limited_by(limit: LoadLimit) -> String {
-    match limit {
-        LoadLimit::OwnConnections(connections) => format!(
-            "Irregular: limited by connections = {connections}. Requests wait for a connection of \
-             ours: this is not the capacity of the database; raise `concurrency` or \
-             `max-connections`"
-        ),
-        LoadLimit::AcceptedConnections(connections) => format!(
-            "Irregular: limited by connections = {connections}. The server accepts no more: this \
-             is not the capacity of the database; raise the limit of connections of the server or \
-             the pool"
-        ),
-    }
-}
-
-/// Returns the part of the search in words that continue "the budget ended".
-fn during(phase: &Phase) -> String {
-    match phase {
-        Phase::Bracket => "before values on both sides of the boundary were found".to_owned(),
-        Phase::Shrink => "before the boundary was located".to_owned(),
-        Phase::Round(round) => format!("in round {round} around the boundary"),
-        Phase::Confirm(_) => "in the confirmation".to_owned(),
-        Phase::Hold => "in the hold".to_owned(),
-    }
-}
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Boundary, Counted, Interval, judge_trial};
+    use analyze::capacity::{Boundary, Counted, Interval, LoadLimit, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 

@@ -28,6 +28,7 @@ mod evidence;
 mod fixtures;
 mod full_text;
 mod html;
+mod irregular_words;
 mod json;
 mod lines;
 mod longest_times;

@@ -144,8 +144,7 @@ impl<'f> Checker<'f> {
             self.reject_same(&arms, &one_by_one(&arms), "");
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
-            self.warn_of_lasting_statements(&draft, &arms);
-            self.warn_of_statements_without_reader(&arms);
+            self.warn_of_statements(&draft, &arms);
         }
         let saturated_load = saturate.as_ref().and_then(SaturateDraft::load);
         let saturate = saturate.filter(|_| is_sound && search.is_none());
@@ -535,6 +534,12 @@ impl<'f> Checker<'f> {
                 Diagnostic::error(other.span, message).help(help)
             });
         }
+    }
+
+    /// Warns of statements before a run that change too much, or nothing.
+    fn warn_of_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+        self.warn_of_lasting_statements(draft, arms);
+        self.warn_of_statements_without_reader(arms);
     }
 
     /// Warns of an arm whose statements before a run change the server of other arms for good.

@@ -1,0 +1,42 @@
+//! Words of irregularities that need nothing else of a search.
+
+use analyze::capacity::{LoadLimit, Phase};
+
+use crate::number;
+
+/// Returns a drift of the capacity in words, with the next thing to do.
+pub(super) fn drift(change: f64) -> String {
+    let word = if change < 0.0 { "falls" } else { "grows" };
+    format!(
+        "Irregular: the capacity {word} from trial to trial, by {} over the search. Write \
+         `restore`, or let the server settle before",
+        number::percent(change.abs())
+    )
+}
+
+/// Returns a limit of the load in words, with the next thing to do.
+pub(super) fn limited_by(limit: LoadLimit) -> String {
+    match limit {
+        LoadLimit::OwnConnections(connections) => format!(
+            "Irregular: limited by connections = {connections}. Requests wait for a connection of \
+             ours: this is not the capacity of the database; raise `concurrency` or \
+             `max-connections`"
+        ),
+        LoadLimit::AcceptedConnections(connections) => format!(
+            "Irregular: limited by connections = {connections}. The server accepts no more: this \
+             is not the capacity of the database; raise the limit of connections of the server or \
+             the pool"
+        ),
+    }
+}
+
+/// Returns the part of the search in words that continue "the budget ended".
+pub(super) fn during(phase: &Phase) -> String {
+    match phase {
+        Phase::Bracket => "before values on both sides of the boundary were found".to_owned(),
+        Phase::Shrink => "before the boundary was located".to_owned(),
+        Phase::Round(round) => format!("in round {round} around the boundary"),
+        Phase::Confirm(_) => "in the confirmation".to_owned(),
+        Phase::Hold => "in the hold".to_owned(),
+    }
+}
