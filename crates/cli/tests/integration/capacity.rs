@@ -337,17 +337,18 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
 }
 
-/// A calibration says that no thread makes more than a thousand requests per second.
+/// A calibration says that no thread makes more than 8,000 requests per second.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
-    let place = place(&at("sim:null").replace("highest = 1k", "trial = 100ms\nbudget = 1m"));
+    let place =
+        place(&at("sim:null").replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     let mut planted: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     for route in planted["routes"].as_array_mut().unwrap() {
         for ceiling in route["ceilings"].as_array_mut().unwrap() {
-            ceiling["per_s"] = 1_000.into();
+            ceiling["per_s"] = 8_000.into();
         }
     }
     std::fs::write(&file, planted.to_string()).unwrap();
@@ -359,7 +360,7 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let values = capacity["trial_list"].as_array().unwrap().iter();
-    assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 500.0), "{capacity}");
+    assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 4_000.0), "{capacity}");
     let report = place.assay(&["report", "r.assay", "--json"]).json();
     assert_eq!(report["capacity"], document["capacity"]);
 }
