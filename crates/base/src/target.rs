@@ -267,9 +267,19 @@ impl TargetError {
             | TargetError::OptionRepeated(_)
             | TargetError::PasswordOption => None,
         };
-        let found = part.and_then(|part| Some((url.find(&part)?, part.len())));
+        let found = part.and_then(|part| Some((find_part(url, &part)?, part.len())));
         found.map_or(0..url.len(), |(start, length)| start..start + length)
     }
+}
+
+/// Returns the place of a whole part of a URL: `%2` is not found within `%20`.
+fn find_part(url: &str, part: &str) -> Option<usize> {
+    let ends_part = |next: Option<char>| next.is_none_or(|next| ":/?&=@".contains(next));
+    let is_whole = |at: &usize| {
+        let (before, after) = (&url[..*at], &url[at + part.len()..]);
+        ends_part(before.chars().next_back()) && ends_part(after.chars().next())
+    };
+    url.match_indices(part).map(|(at, _)| at).find(is_whole)
 }
 
 impl Target {
@@ -445,12 +455,19 @@ fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, Targe
     Ok(options)
 }
 
-/// Returns the fraction that a percentage is, such as 0.02 for `2%`; `None` for another text.
-pub fn fraction_of_percentage(text: &str) -> Option<f64> {
+/// Returns the fraction that a percentage is, such as `0.02` for `2%`; `None` for another text.
+pub fn fraction_of_percentage(text: &str) -> Option<String> {
     let number = text.strip_suffix('%')?.trim_end();
-    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    // Division is exact to the last digit: 2 % is 0.02, and 2 · 0.01 is another number.
-    number.parse::<f64>().ok().filter(|_| is_plain).map(|percent| percent / 100.0)
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + decimals.len() == 0 || !are_digits(whole) || !are_digits(decimals) {
+        return None;
+    }
+    // Moving the point keeps every digit, where a division of 0.7 by 100 would not.
+    let whole = format!("{:0>3}", whole.trim_start_matches('0'));
+    let (ones, hundredths) = whole.split_at(whole.len() - 2);
+    let fraction = format!("{ones}.{hundredths}{decimals}");
+    Some(fraction.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 
 fn decode(text: &str) -> Result<String, TargetError> {
@@ -686,6 +703,12 @@ mod tests {
                 "write `errors=0.005`",
             ),
             (
+                "sim:mm1?errors=0.7%",
+                "option `errors` is `0.7%`, but a percentage is written as a fraction",
+                "errors=0.7%",
+                "write `errors=0.007`",
+            ),
+            (
                 "sqlite:50%.db",
                 "cannot decode `50%.db`: expected two hexadecimal digits of UTF-8 after each `%`",
                 "50%.db",
@@ -701,6 +724,27 @@ mod tests {
             let error = Target::parse(url).unwrap_err();
             assert_eq!(error.to_string(), message);
             assert_eq!((&url[error.place(url)], error.remedy().as_deref()), (place, Some(remedy)));
+        }
+        let url = "sqlite:t.db?a=x%20y&b=%20&cache-size=%2";
+        assert_eq!(Target::parse(url).unwrap_err().place(url), url.len() - 2..url.len());
+    }
+
+    #[test]
+    fn percentages_become_fractions_with_the_same_digits() {
+        for (text, fraction) in [
+            ("2%", "0.02"),
+            ("0.7 %", "0.007"),
+            ("1.1%", "0.011"),
+            (".5%", "0.005"),
+            ("150%", "1.5"),
+            ("100%", "1"),
+            ("0002%", "0.02"),
+            ("0%", "0"),
+        ] {
+            assert_eq!(fraction_of_percentage(text).as_deref(), Some(fraction), "{text}");
+        }
+        for text in ["%", ".%", "2", "-2%", "2e3%", "1.2.3%", "2%%"] {
+            assert_eq!(fraction_of_percentage(text), None, "{text}");
         }
     }
 

@@ -21,8 +21,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of pending cancellations. Further ones are dropped.
 const LIMIT: usize = 10_000;
 
-/// Maximum number of cancellations that are sent at the same time.
-const AT_ONCE: usize = 64;
+/// Maximum number of cancellations that are sent at the same time: each takes a connection of a
+/// server that may be full.
+const AT_ONCE: usize = 8;
 
 /// Pause before the next look for a new or an ended cancellation, while others are being sent.
 const PAUSE: Nanos = Nanos::from_millis(5);

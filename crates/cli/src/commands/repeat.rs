@@ -78,24 +78,15 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
 /// Refuses a first experiment without an answer that could hold.
 fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
     let record = &first.record;
-    match (first.state, first.verdict()) {
-        (ExperimentState::Interrupted, _) => {
-            let sentence = format!("the experiment of `{record}` has no answer yet");
-            Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"))
-        }
-        (
-            ExperimentState::InstrumentFailed
-            | ExperimentState::NotInEffect
-            | ExperimentState::NotObserved,
-            _,
-        )
-        | (_, Status::Invalid) => {
-            let sentence =
-                format!("the answer of `{record}` is INVALID: there is nothing to confirm");
-            Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))
-        }
-        (ExperimentState::Complete, _) => Ok(()),
+    if first.is_answered() {
+        return Ok(());
     }
+    if first.state == ExperimentState::Interrupted {
+        let sentence = format!("the experiment of `{record}` has no answer yet");
+        return Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"));
+    }
+    let sentence = format!("the answer of `{record}` is INVALID: there is nothing to confirm");
+    Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))
 }
 
 /// Reads the experiment file, which must have the same question as the record.

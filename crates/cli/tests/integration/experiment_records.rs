@@ -333,17 +333,18 @@ fn machine_that_becomes_busy_within_an_experiment_is_reported() {
         std::thread::scope(|scope| scope.spawn(on_one_processor).join().unwrap());
     // The instrument may fail in too many rounds if the processor has even more to do.
     let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
+    assert!(is_halfway || is_lost, "{}", ran.stderr);
     if is_halfway {
         let canaries = canaries(&place.at("r.assay"));
         let (before, after) = canaries.split_at(6);
-        assert!(median(after) > 1.3 * median(before), "{canaries:?}");
+        assert!(median(after) > 1.2 * median(before), "{canaries:?}");
     }
     if !is_lost {
         assert!(ran.said().contains("the machine became "), "{}", ran.stdout);
         let document = place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json();
         let changes = document["machine_changes"].as_array().unwrap();
         let drift = changes.iter().find(|change| change["arm"].is_null()).unwrap();
-        assert!(drift["change_percent"].as_f64() > Some(30.0), "{changes:?}");
+        assert!(drift["change_percent"].as_f64() > Some(20.0), "{changes:?}");
     }
 }
 

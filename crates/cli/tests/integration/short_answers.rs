@@ -28,10 +28,15 @@ fn ends(answer: &str, texts: &[&str]) {
     for line in answer.lines().filter(|line| !line.contains("  assay ")) {
         assert!(line.chars().count() <= WIDTH, "{line}: {answer}");
     }
+    // There is nothing to confirm about an INVALID answer.
+    let repeat = match answer.starts_with("INVALID") {
+        true => "\nrepeat  assay run e.ini --virtual\n",
+        false => "\nrepeat  assay repeat r.assay\n",
+    };
     let commands = [
         "\nmore    assay report r.assay --full\n",
         "        assay report r.assay --html r.html\n",
-        "\nrepeat  assay repeat r.assay\n",
+        repeat,
     ];
     let mut rest = answer;
     for text in texts.iter().chain(&commands) {

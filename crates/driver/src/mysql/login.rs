@@ -194,8 +194,8 @@ pub(super) struct KillRequest {
 /// Pause before the login of a kill request to a full server is repeated. Doubles each time.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// Maximum number of logins of a kill request. Together they take about a second.
-const TIMES: u32 = 7;
+/// Maximum number of logins of a kill request. The pauses between them take 1.3 seconds.
+const TIMES: u32 = 8;
 
 impl KillRequest {
     /// Begins a session to kill the other one from. If the server is full, tries again: each other

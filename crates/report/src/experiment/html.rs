@@ -4,7 +4,6 @@ use std::iter::{once, repeat};
 
 use analyze::Status;
 use analyze::compare::ArmComparison;
-use base::shell_word;
 
 use super::alarms::FalseAlarms;
 use super::appendix::Appendix;
@@ -48,7 +47,9 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         appendix_html::plan(out, view);
         out.heading("Commands");
         out.preformatted(&view.command);
-        out.preformatted(&format!("assay repeat {}", shell_word(view.file())));
+        if let Some(command) = view.repeat(view.file()) {
+            out.preformatted(&command);
+        }
         lines::explanation(view).iter().for_each(|command| out.preformatted(command));
         view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
         out.lines(&[Line::new("record", view.file())]);

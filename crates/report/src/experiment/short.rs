@@ -256,11 +256,11 @@ fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
 fn next(view: &ExperimentView) -> Vec<Line> {
     let file = view.file();
     let page = format!("{}.html", file.strip_suffix(".assay").unwrap_or(file));
-    let record = shell_word(&view.record);
-    let report = format!("assay report {record}");
+    let report = format!("assay report {}", shell_word(&view.record));
     let mut next = commands_to_continue(&report, &page, lines::explanation(view));
     next.extend(view.resume(&view.record).map(|command| Line::new("resume", command)));
     // The command that made the record has names of files without their folders.
-    next.push(Line::new("repeat", format!("assay repeat {record}")));
+    let repeat = view.repeat(&view.record).unwrap_or_else(|| view.command.clone());
+    next.push(Line::new("repeat", repeat));
     next
 }

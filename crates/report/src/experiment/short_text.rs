@@ -121,9 +121,22 @@ mod tests {
         assert!(shown.starts_with("INVALID\n\nquestion  ?\n"), "{shown}");
         let words = "\nNo answer: the experiment was interrupted. --resume continues it\n\nmore  ";
         assert!(shown.contains(words), "{shown}");
-        let words = "\nresume  assay run e.ini --resume r.assay\nrepeat  assay repeat r.assay\n";
+        let words = "\nresume  assay run e.ini --resume r.assay\nrepeat  assay run e.ini\n";
         assert!(shown.ends_with(words), "{shown}");
         assert!(!text(&experiment()).contains("INVALID"));
+    }
+
+    #[test]
+    fn answer_is_repeated_from_its_record_with_the_permissions_that_it_needs() {
+        for (command, expected) in [
+            ("assay run e.ini", ""),
+            ("assay run e.ini --url testbed:postgres", " --allow-commands"),
+            ("assay run e.ini --allow-commands --allow-files", " --allow-commands --allow-files"),
+        ] {
+            let shown = text(&ExperimentView { command: command.to_owned(), ..experiment() });
+            let words = format!("\nrepeat  assay repeat r.assay{expected}\n");
+            assert!(shown.ends_with(&words), "{shown}");
+        }
     }
 
     #[test]

@@ -282,6 +282,26 @@ impl ExperimentView {
         (is_interrupted && !self.command.is_empty()).then_some(command)
     }
 
+    /// Returns true if the experiment has an answer that another execution can confirm.
+    pub fn is_answered(&self) -> bool {
+        self.state == ExperimentState::Complete && self.verdict() != Status::Invalid
+    }
+
+    /// Returns the command that repeats the experiment and says whether its answer holds, if it has
+    /// one; `record` is the path of its record.
+    pub(super) fn repeat(&self, record: &str) -> Option<String> {
+        let mut command = format!("assay repeat {}", shell_word(record));
+        // Permissions are not taken from a record, and the URL of a private server needs one.
+        let has = |word: &str| self.command.contains(word);
+        if has(" --allow-commands") || has("testbed:") {
+            command += " --allow-commands";
+        }
+        if has(" --allow-files") {
+            command += " --allow-files";
+        }
+        self.is_answered().then_some(command)
+    }
+
     /// Returns the excerpts; the captions of examples name the run whose workload is shown, from
     /// which they are.
     pub(super) fn excerpt_section(&self) -> ExcerptSection {
