@@ -82,7 +82,7 @@ fn judge(
     if (1..summary.width).contains(&wanted) && feed.format != Format::Log {
         let width = summary.width;
         let message = format!("the records of `{name}` have {width} fields, and {wanted} are used");
-        warn(message, "the others are read and left out");
+        warn(message, "the other fields are read and not used");
     }
     if summary.left_over > 0 {
         let (left, per) = (summary.left_over, feed.per_request);

@@ -49,8 +49,8 @@ impl KeptFiles {
         Ok(KeptFiles { folder, first })
     }
 
-    /// Puts the file that is run, which exists as long as this value, in place of the file that the
-    /// command of the record names.
+    /// Replaces the file that the command of the record names by the unpacked one, which exists as
+    /// long as this value.
     pub(crate) fn replace(&self, args: &mut FileArgs, record: &Path) {
         debug_assert!(self.first.starts_with(self.folder.path()), "it is one of the files");
         args.unpacked = Some(UnpackedRecord {
@@ -113,7 +113,7 @@ fn reason(file: &InputFile) -> String {
     match bytes > LONGEST_KEPT_TEXT {
         true => format!("the record does not keep `{path}`, which has {} bytes", grouped(bytes)),
         false => {
-            format!("the record does not keep `{path}`: it has a password, or is no UTF-8 text")
+            format!("the record does not keep `{path}`: it has a password, or is not UTF-8 text")
         }
     }
 }

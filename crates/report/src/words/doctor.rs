@@ -92,7 +92,7 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
              they run"
         }
         Problem::Timer { .. } => {
-            "requests are sent late by as much, which the check send-lag of a run judges"
+            "requests are sent late by this time, which the check send-lag of a run judges"
         }
         Problem::SameProcessors => {
             "it competes with the load generator for the processors, more at higher rates"
