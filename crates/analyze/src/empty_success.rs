@@ -8,7 +8,7 @@ use workload::{Placeholders, Requests, Statement};
 
 use crate::evidence::{Evidence, JobEvidence};
 
-/// A fact about a job that its reader should know, although no number is wrong.
+/// A reason why the success of a job is meaningless: it did nothing, although no request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptySuccess {
     /// No request of the job came due in the whole run.

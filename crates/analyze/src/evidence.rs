@@ -93,7 +93,7 @@ pub struct NodeEvidence {
 /// Maximum number of parts in the course of a window, for a readable table.
 pub const ROWS: usize = 20;
 
-/// Scalars of a job in one step.
+/// Counts and connections of a job in one step of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Counts by intended start.

@@ -243,9 +243,9 @@ pub enum Gaps {
 pub struct Lag {
     /// Name of the job.
     pub job: String,
-    /// Part of its requests.
+    /// Share of the job's requests that are the latest ones.
     pub part: LatePart,
-    /// Least lag of that part, in nanoseconds.
+    /// Least send lag of these latest requests, in nanoseconds.
     pub ns: f64,
 }
 
@@ -292,7 +292,7 @@ pub struct ThreadUse {
     pub thread: String,
     /// Used fraction of a processor.
     pub share: f64,
-    /// Meaning of that for the result.
+    /// Meaning of this load for the result.
     pub headroom: Headroom,
 }
 
@@ -316,7 +316,7 @@ pub struct CeilingUse {
     pub share: f64,
     /// Number of threads.
     pub threads: u16,
-    /// Meaning of that for the result.
+    /// Meaning of this share for the result.
     pub headroom: Headroom,
 }
 
@@ -327,7 +327,7 @@ pub struct Floor {
     pub job: String,
     /// Service time of an empty statement at p50, in nanoseconds.
     pub ns: f64,
-    /// That time as a fraction of the job's service time at p50.
+    /// Service time of an empty statement as a fraction of the job's service time, both at p50.
     pub share: f64,
 }
 

@@ -51,7 +51,7 @@ pub struct JobSummary {
     pub nodes: Vec<NodeSummary>,
     /// Errors by class and code.
     pub errors_by_code: Vec<ErrorSummary>,
-    /// Meaningless success of the job, if it is one.
+    /// Reason why the success of the job is meaningless; `None` if it is meaningful.
     pub empty_success: Option<EmptySuccess>,
     /// Largest number of open connections at the end of an interval.
     pub connections: u64,

@@ -30,8 +30,8 @@ pub struct Archive {
     header: Header,
     time_zero: Option<WallTime>,
     end: Option<End>,
-    /// Sums of the rows of `interval` of the accounts that were read to their end; `None` for an
-    /// account without rows.
+    /// Sums of the rows of `interval` by account, for accounts whose rows were all read; `None` for
+    /// an account without rows.
     sums: RefCell<BTreeMap<AccountId, Option<v1::IntervalSums>>>,
     // The connection is closed before the copy that it reads is removed.
     connection: Connection,
@@ -356,9 +356,10 @@ impl Archive {
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
-    /// Returns the time from time zero to the start of the window that all runs of a round have, if
-    /// this run was taken out of an experiment and its plan leaves the end of the warm-up to be
-    /// found.
+    /// Returns the start of the window that all runs of a round share, counted from time zero.
+    ///
+    /// It is `None` unless this run was exported from an experiment, and its plan has
+    /// `warmup = auto`.
     ///
     /// # Errors
     /// As [`Archive::intervals`].

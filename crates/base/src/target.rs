@@ -430,8 +430,8 @@ fn address(text: &str) -> Result<HostPort, TargetError> {
 /// Names of options that hold a password in other programs.
 const PASSWORDS: [&str; 4] = ["password", "passwd", "pass", "pwd"];
 
-/// Ends of the names of further such options, which the URLs of servers on a network may have:
-/// `sslpassword`.
+/// Ends of the names of further options that hold a secret, such as `sslpassword`, in the URLs of
+/// servers on a network.
 const SECRET_ENDS: [&str; 4] = ["password", "passphrase", "secret", "token"];
 
 fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, TargetError> {

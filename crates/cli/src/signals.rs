@@ -21,7 +21,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 enum FirstInterrupt {
     /// The end of the run, as of every other first signal.
     EndsRun,
-    /// None.
+    /// No effect.
     Ignored,
 }
 

@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 /// The suffix of the name of a rollback journal.
 const JOURNAL: &str = "-journal";
 
-/// The suffixes of the names of all these files.
+/// The suffixes of the names of all files that SQLite keeps next to a database.
 const SUFFIXES: [&str; 3] = [JOURNAL, "-wal", "-shm"];
 
 /// The first bytes of a journal, and the last bytes of one that names a super-journal (SQLite's

@@ -9,10 +9,11 @@ use base::holds_password;
 /// secrets](base::names_secret): `BASIC_AUTH`.
 const PART: &str = "AUTH";
 
-/// Suffixes of such names: of keys, and of data source names, which contain a password or a key.
+/// Suffixes of the names of variables that hold a key, or a data source name with a password or a
+/// key.
 const ENDS: [&str; 2] = ["_KEY", "_DSN"];
 
-/// Names of such variables that match none of these.
+/// Names of variables that hold secrets and match neither [`PART`] nor [`ENDS`].
 const NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
 
 /// Names that match but hold no secret: folders, sockets, files, programs and people.

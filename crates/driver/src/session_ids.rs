@@ -13,7 +13,8 @@ use crate::table::Table;
 /// after its client has left it, and the list itself takes time on a busy machine.
 const KEPT: Nanos = Nanos::from_secs(5);
 
-/// Maximum number of such ids, for jobs that open a connection per request.
+/// Maximum number of ids of ended sessions that are kept, for jobs that open a connection per
+/// request.
 const MOST_ENDED: usize = 100_000;
 
 /// Id that a server gave to a session: the connection id of MySQL and MariaDB, the process id of

@@ -17,7 +17,7 @@ use crate::waits::{unless, unless_ended};
 
 /// The progress of the preparation.
 pub(crate) enum PreparationOutcome {
-    /// All of it is done.
+    /// Setup and loads are done; these tables were filled.
     Ready(Vec<LoadedTable>),
     /// The user ended the run first.
     Interrupted {
@@ -31,7 +31,7 @@ pub(crate) enum PreparationOutcome {
 /// The progress through a list of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StatementProgress {
-    /// All of them ran.
+    /// All statements ran.
     AllRan,
     /// The user ended the run between two of them.
     StoppedBetween,

@@ -43,7 +43,7 @@ const BEFORE_TABLE: [&str; 3] = ["from", "join", "straight_join"];
 const AFTER_TABLES: [&str; 8] =
     ["where", "group", "order", "having", "limit", "offset", "union", "window"];
 
-/// Words that may precede a parenthesis although they are no functions.
+/// Words that may precede a parenthesis although they are not functions.
 const KEYWORDS: [&str; 22] = [
     "all",
     "and",

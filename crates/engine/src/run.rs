@@ -38,7 +38,7 @@ pub struct Finished {
     pub measured: Option<MeasuredPhase>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
-    /// Remarks on such files that are not faults.
+    /// Remarks on files of jobs that are not faults.
     pub remarks: Vec<FileRemark>,
     /// The message of the first panic, if something panicked.
     pub panic: Option<String>,

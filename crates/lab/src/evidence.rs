@@ -39,8 +39,8 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
 
 /// Reads the evidence of a record; `known` says how the run ended if the record itself does not.
 ///
-/// The evidence of a killed run ends with its last complete interval. Requests that were open there
-/// count as unsent, because the generator no longer gave them up.
+/// The evidence of a killed run ends with its last complete interval. Requests that were still open
+/// at its end count as unsent, because the killed generator could not settle them.
 ///
 /// # Errors
 /// The record is damaged. A plan that this version cannot read is not an error: the evidence then

@@ -14,7 +14,7 @@ const OF_STACK: u64 = 8 << 20;
 /// Addresses that the C library's allocator reserves for a thread, in bytes.
 const OF_ARENA: u64 = 64 << 20;
 
-/// Maximum number of such reservations per processor (`M_ARENA_MAX`, mallopt(3)).
+/// Maximum number of arenas of the allocator per processor (`M_ARENA_MAX`, mallopt(3)).
 const ARENAS_OF_PROCESSOR: u64 = 8;
 
 /// Number of threads in addition to the lanes: the main thread, and one each for signals, the

@@ -23,7 +23,7 @@ pub struct SimulatedRun {
 }
 
 impl SimulatedRun {
-    /// Returns the only run of a plan, whose seed it has.
+    /// Returns the single run of a plan, with the seed of the plan.
     pub(crate) fn only(plan: &Plan) -> SimulatedRun {
         SimulatedRun { seed: plan.seed, position: 0 }
     }

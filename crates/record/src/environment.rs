@@ -247,13 +247,13 @@ pub fn of_database(name: &str) -> Option<&str> {
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
-/// Returns the rest of the name of a fact about a server that begins with a prefix of [`database`],
+/// Removes a prefix of [`database`] from the name of a fact about a server, and returns the rest,
 /// such as the name of a setting.
 pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
 }
 
-/// Returns true if `name` is a fact, of the main target or of one with a name.
+/// Returns true if `name` is the name of `fact`, for the main target or for a named one.
 pub fn is_fact(name: &str, fact: &str) -> bool {
     let of_network = || name.strip_prefix(NETWORK)?.split_once('.').map(|(_, rest)| rest);
     match (fact.strip_prefix(DATABASE), fact.strip_prefix(NETWORK)) {

@@ -14,8 +14,8 @@ use crate::kind::{HIGHEST, Kind};
 /// wide, the next h buckets two nanoseconds, the next h four, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Binary logarithm of the number of buckets per power of two, which is the smallest power of
-    /// two that is at least ten to the number of digits.
+    /// Binary logarithm of the number of buckets per power of two. That number is the smallest
+    /// power of two that is at least 10^digits.
     half: u32,
 }
 

@@ -53,9 +53,9 @@ pub enum TestResult {
     Passed,
     /// The statement is false.
     Failure,
-    /// The measurement cannot be believed, or there is none.
+    /// The measurement is INVALID or missing.
     Error,
-    /// It was not decided.
+    /// The statement was not decided.
     Skipped,
 }
 

@@ -16,7 +16,7 @@ const FAMILY: &str = "Liberation Sans";
 /// Pixels of the picture for each pixel of the figure, for screens with small pixels and for print.
 const SCALE: u32 = 2;
 
-/// Renders a figure as a PNG file on a white ground. A character that the font does not have
+/// Renders a figure as a PNG file on a white background. A character that the font does not have
 /// becomes a box.
 pub fn png(figure: &Figure) -> Vec<u8> {
     let mut options = Options { font_family: FAMILY.to_owned(), ..Options::default() };

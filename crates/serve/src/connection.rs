@@ -21,7 +21,7 @@ const LONGEST_HEAD: usize = 16 << 10;
 /// Maximum number of bytes that are read and dropped after an answer.
 const MOST_DROPPED: usize = 256 << 10;
 
-/// Longest time for them.
+/// Longest time for reading the dropped bytes.
 const DROPPING: Nanos = Nanos::from_secs(1);
 
 /// Bytes that are written at once.

@@ -8,7 +8,8 @@ use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
 use crate::{Options, Problem};
 
-/// Few distributions have a MySQL package, and Debian's stable release is not one of them.
+/// Instructions for installing MySQL's server. Few distributions have a package of it, and Debian's
+/// stable release is not one of them.
 const SOURCE: Source = Source::Instructions(
     "set ASSAY_MYSQLD to the path of MySQL's server program, or fetch one with `scripts/servers` \
      in Assay's source: it is then target/servers/mysql/usr/sbin/mysqld",

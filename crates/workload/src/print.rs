@@ -65,8 +65,8 @@ impl Plan {
         self.jobs.is_empty() && self.loads.is_empty() && !has_statements
     }
 
-    /// Prints the conditions that belong to no section: if a section makes several jobs (as a part
-    /// of several mixes), those that do not judge all of them.
+    /// Prints the conditions that belong to no section. A section may make several jobs, as a part
+    /// of several mixes; its conditions that do not judge all of these jobs are printed here too.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;
         for either in self.jobs_and_parts() {

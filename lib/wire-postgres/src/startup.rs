@@ -29,7 +29,7 @@ use crate::{
 /// fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
 
-/// Largest size of these settings together, in bytes.
+/// Largest total size of the settings that a server may report at the start, in bytes.
 const SETTINGS_BYTES: usize = 1 << 20;
 
 /// Settings for beginning a session.

@@ -8,20 +8,20 @@ use std::process::Command;
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 10_000_000;
 
-/// Largest growth of memory between them, in bytes.
+/// Largest growth of memory from [`FEW`] to [`MANY`] requests, in bytes.
 const GROWTH: u64 = 1_000_000;
 
 /// The compared numbers of lines of a replayed log.
 const FEW_LINES: u64 = 100_000;
 const MANY_LINES: u64 = 1_000_000;
 
-/// Largest growth of memory between them, in bytes: a twentieth of the size of the lines. Gaps in
-/// the heap, which vary from run to run, make up half of that.
+/// Largest growth of memory from [`FEW_LINES`] to [`MANY_LINES`], in bytes: a twentieth of the size
+/// of the lines. Gaps in the heap, which vary from run to run, make up half of that.
 const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
 
 /// Maximum number of runs whose memory is measured. The peak of the same run varies by 1.5 MB, as
-/// the threads of lane and recorder take turns in different ways; memory that grows with the
-/// requests is in every run.
+/// the threads of lane and recorder take turns in different ways; memory that grows with the number
+/// of requests shows in every run.
 const ATTEMPTS: u32 = 10;
 
 /// Largest memory of the check of a workload file, as a multiple of its size.

@@ -52,10 +52,10 @@ pub const DEGRADING: System = System {
     ..mm1("", 20.0, 769.741_5)
 };
 
-/// The same without the growth.
+/// An exponential server whose service times do not grow, for comparison with [`DEGRADING`].
 pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5) };
 
-/// The same step with random arrivals: some are refused below it.
+/// The server of [`STEP`] with random arrivals, some of which it refuses at lower rates.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
 /// A server that is always fast enough.

@@ -20,12 +20,12 @@ pub(super) struct Laboratory {
     pub(super) disturbed: Disturbed,
 }
 
-/// Disturbances of single runs, which make these SUSPECT.
+/// Disturbances of single runs; a disturbed run is SUSPECT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disturbed {
-    /// Fraction of the runs.
+    /// Fraction of the runs that are disturbed.
     pub(super) share: f64,
-    /// Fraction of the throughput that they lose.
+    /// Fraction of the throughput that a disturbed run loses.
     pub(super) loss: f64,
 }
 
@@ -49,12 +49,12 @@ pub(super) enum Order {
     /// The order of an experiment that may change data: random for every two rounds, once in each
     /// direction, with the order effect fitted.
     Counterbalanced,
-    /// The mistake: always the same.
+    /// The planted mistake: the same order in every round.
     Fixed,
 }
 
 impl Order {
-    /// Returns the schedule of an experiment; its chance depends on `seed` alone.
+    /// Returns the schedule of an experiment; its random order depends on `seed` alone.
     fn schedule(self, seed: u64) -> Schedule {
         let is_counterbalanced = match self {
             Order::Counterbalanced => true,

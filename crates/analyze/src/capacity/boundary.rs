@@ -15,7 +15,8 @@ use super::trial::{LoadLimit, Measure, Phase, Trial};
 /// trial helps to locate the boundary.
 pub(super) const INFORMATIVE: f64 = 1.39;
 
-/// The same for the least throughput of another job, which changes slowly with the load.
+/// Value of [`INFORMATIVE`] for the least throughput of another job, which changes slowly with the
+/// load.
 const NEAR_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.

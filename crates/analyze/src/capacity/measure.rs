@@ -120,7 +120,7 @@ struct Failures {
     /// Names of the jobs and parts with these errors.
     failed_jobs: Vec<String>,
     rejected: u64,
-    /// Both, of jobs whose failures a condition limits.
+    /// Errors and rejected requests of jobs whose failures a condition limits.
     limited: u64,
 }
 

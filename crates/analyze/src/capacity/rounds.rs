@@ -37,13 +37,15 @@ pub(super) struct Steepness {
     pub(super) dispersion: f64,
 }
 
-/// Distance of the outer values of a round from its center, as a fraction of it.
+/// Distance of the outer values of the first round from its center, as a fraction of the center.
 const FIRST_SPAN: f64 = 0.06;
 
-/// Largest such distance, where the boundary is shallow.
+/// Largest distance of the outer values of a round from its center, as a fraction of the center,
+/// where the boundary is shallow.
 const WIDEST: f64 = 0.1;
 
-/// Smallest such distance, where the boundary is steep.
+/// Smallest distance of the outer values of a round from its center, as a fraction of the center,
+/// where the boundary is steep.
 const NARROWEST: f64 = 0.01;
 
 /// Logarithm of the ratio that the outer values of a round should have.

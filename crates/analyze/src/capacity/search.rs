@@ -27,7 +27,8 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 /// but for a boundary that is so shallow that the confirmation needs a wide margin.
 pub(super) const LOCATED: f64 = 1.25;
 
-/// The same as a difference of numbers of clients.
+/// Largest difference of numbers of clients at which the boundary counts as located, whatever the
+/// ratio.
 const FEW_CLIENTS: f64 = 2.0;
 
 /// Knowledge of the search before the confirmation.
@@ -727,8 +728,8 @@ mod tests {
         assert_eq!(served(20).irregular, []);
     }
 
-    /// Such as 1,000 clients of a server that accepts four connections: the others send nothing,
-    /// and four clients are served equally fast however many others there are.
+    /// Example: of 1,000 clients of a server that accepts four connections, 996 send nothing, and
+    /// the other four are served equally fast however many clients there are.
     #[test]
     fn clients_without_a_connection_are_not_sustained() {
         let vary = VariedLoad::Concurrency { job: "read".to_owned() };

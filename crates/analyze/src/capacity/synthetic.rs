@@ -64,7 +64,7 @@ pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
     noisy(request, per_s, share, 7)
 }
 
-/// Returns such a trial with the noise of this seed.
+/// Returns a trial in which this share of the requests reaches the bound, with the noise of a seed.
 pub(super) fn noisy(request: &TrialRequest, per_s: f64, share: f64, seed: u64) -> Trial {
     let window_s = request.window.as_secs_f64();
     made(request, per_s, exceeding((per_s * window_s).round(), share, 1.0, draw(request, seed)))

@@ -18,8 +18,8 @@ use crate::finding::{BusyClients, Finding, JobObstacle};
 /// Fraction of the clients that may be missing.
 const ALLOWED: f64 = 0.01;
 
-/// Smallest shortfall of the requests of a step at the begin of the window, as a fraction of the
-/// usual number, that shows clients which were busy since before the window.
+/// Minimum shortfall of requests in a step at the beginning of the window, as a fraction of the
+/// usual number. It shows that clients were busy with requests from before the window.
 const SHORTFALL: f64 = 0.05;
 
 /// Standard normal quantile that is exceeded on either side with a probability of 0.002.

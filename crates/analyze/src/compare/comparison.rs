@@ -79,8 +79,8 @@ pub struct ArmComparison {
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
     pub limiters: [Component; 2],
-    /// True for the baseline and for the arm if the load that saturates the baseline exceeds the
-    /// capacity in one of its runs.
+    /// Overload of the baseline and of the arm: true if the load that saturates the baseline
+    /// exceeds the capacity in one of the runs.
     pub overloaded: [bool; 2],
 }
 

@@ -14,7 +14,7 @@ pub enum Conclusion {
     Worse,
     /// The whole interval lies within twice the smallest change that matters, on both sides.
     Equivalent,
-    /// None of these.
+    /// The interval permits none of the conclusions above.
     Undecided {
         /// Number of further pairs that would probably settle it; `None` if more than 10,000.
         more_pairs: Option<u32>,

@@ -38,8 +38,8 @@ pub struct RunFigures {
     pub carried: Vec<(RunMetric, f64)>,
     /// Rates of each job over time.
     pub rates: Vec<JobRates>,
-    /// Processor time of the load generator and of the database or its proxy, as shares of the
-    /// processors that they may use; those that were observed.
+    /// Observed processor time of the load generator, the database and its proxy, as shares of the
+    /// processors that they may use.
     pub cpu: Vec<CpuShare>,
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,

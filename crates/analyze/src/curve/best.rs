@@ -360,7 +360,7 @@ mod tests {
         assert_eq!((found.best, found.others[0].standing), (Some(1), Ranking::Unproven));
     }
 
-    /// Such as a share of failed requests that is 0 at every point.
+    /// Example: the share of failed requests is 0 at every point.
     #[test]
     fn equal_points_are_ties() {
         for repeats in [1, 3] {

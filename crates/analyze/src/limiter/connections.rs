@@ -34,8 +34,8 @@ const QUEUES: f64 = 0.85;
 /// Longest tick of the kernel, in seconds.
 const TICK_S: f64 = 0.01;
 
-/// Minimum fraction of the time in which sessions are at work for the ticks of data to tell if
-/// requests wait for them.
+/// Minimum fraction of the time in which sessions are at work at which the kernel's ticks show
+/// whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
 /// Largest number of answered connections, relative to the number that would be answered if the
@@ -247,8 +247,8 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if hardly any connection of a program is without a request, by the ticks of its
-    /// data: a program that pauses would receive some answers in a later tick than it sent their
-    /// requests, as answers take at least the time in a session.
+    /// data. If the program paused, some answers would arrive in a later tick than their requests
+    /// were sent, because an answer takes at least the time in a session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(Side::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

@@ -304,7 +304,7 @@ pub enum Sockets {
         /// Unread answers at the program.
         answers: f64,
     },
-    /// They were not seen.
+    /// No sockets of waiting sessions were seen.
     Unseen,
 }
 
@@ -472,7 +472,7 @@ pub enum MemoryLimit {
 pub enum BackgroundWork {
     /// Sessions of others keep the processors busy.
     OtherSessions {
-        /// Such sessions at work.
+        /// Mean number of sessions of others that are at work.
         sessions: f64,
         /// Processors of the database.
         processors: f64,

@@ -11,7 +11,8 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use crate::surroundings::Place;
 
-/// Minimum fraction of the requests' time between the two ends for the network to be the limiter.
+/// Minimum fraction of the requests' time that they spend on the network, between the two ends, for
+/// the network to be the limiter.
 const ON_THE_WAY: f64 = 0.5;
 
 /// Minimum fraction of the requests in flight with an answer that waits to be sent, for bandwidth
@@ -41,8 +42,8 @@ const SHORTEST: f64 = 0.000_2;
 /// take all of the time between the two ends.
 const NO_NETWORK: f64 = 0.001;
 
-/// Minimum ratio of idle sessions to the requests on the network, for these to be neither in the
-/// database nor in a queue before it.
+/// Minimum ratio of idle sessions to the requests on the network at which these requests are
+/// neither in the database nor in a queue before it.
 const HAVE_SESSIONS: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is full.

@@ -232,14 +232,14 @@ impl<'a> Signals<'a> {
             .collect()
     }
 
-    /// Returns the mean number of sessions that a metric counts: per sample.
+    /// Returns the mean number of sessions per sample that a metric counts.
     pub(super) fn per_sample(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
         let looks =
             self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
         Some(self.rate(kind, metric).unwrap_or(0.0) / looks)
     }
 
-    /// Returns the mean number of sessions that the server counts under this name: per sample.
+    /// Returns the mean number of sessions per sample that the server counts under this name.
     pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
         let looks =
             self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;

@@ -80,8 +80,8 @@ impl LimiterInput<'_, '_> {
 
 /// Processors of the load generator.
 impl LimiterInput<'_, '_> {
-    /// Returns the fraction of a processor that the thread which generates and sends the rows used;
-    /// `None` if no table is being loaded, or the thread was not seen.
+    /// Returns the fraction of one processor that the loading thread used; `None` if no table is
+    /// being loaded, or the thread was not seen. That thread generates and sends the rows.
     pub(super) fn loader_share(&self) -> Option<f64> {
         let kind = ComponentKind::Processes(Side::Generator);
         let observing = self.signals.rate(&kind, generator::OBSERVING).unwrap_or(0.0);

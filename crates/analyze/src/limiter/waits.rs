@@ -67,7 +67,8 @@ const TIME_COUNTERS: [TimeCounter; 9] = [
     seconds(Wait::Disk, performance_schema::INNODB_DATA_READ_WAITED),
 ];
 
-/// Numbers of waiting sessions at an instant. InnoDB adds a wait to its time when the wait ends.
+/// Counters of the sessions that wait at an instant, by kind of wait. They show a wait that goes
+/// on; InnoDB adds it to the time of all waits only when it ends.
 const GAUGES: [(Wait, Statistic); 2] = [
     (Wait::Lock, status::INNODB_ROW_LOCK_CURRENT_WAITS),
     (Wait::Disk, status::INNODB_DATA_PENDING_READS),
@@ -173,15 +174,16 @@ impl LimiterInput<'_, '_> {
         self.signals.per_sample_named(&ComponentKind::Waits, RUNNING)
     }
 
-    /// Returns the number of sessions that samples show as running but that neither had nor wanted
-    /// a processor; all of them if that is not known.
+    /// Returns the number of sessions that samples show as running although they neither had a
+    /// processor nor waited for one; all running sessions if processor times are unknown.
     fn shown_without_processor(&self) -> Option<f64> {
         let had = self.database_cpu().unwrap_or(0.0);
         let wanted = self.database_waited().unwrap_or(0.0);
         Some((self.shown_running()? - had - wanted).max(0.0))
     }
 
-    /// Returns the sessions that are shown as running, without those that counters find in a wait.
+    /// Returns the mean number of sessions that samples show as running, without those that
+    /// counters find in a wait.
     pub(super) fn running(&self) -> Option<f64> {
         Some((self.shown_running()? - self.all_hidden()).max(0.0))
     }

@@ -10,7 +10,7 @@ use crate::support::{
     set_times, steady, turn_bad,
 };
 
-/// The same job with arrivals at random.
+/// A job with a thousand random arrivals per second.
 const POISSON: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\n";
 
 /// Returns a run whose seconds have these numbers of due requests, in turn.

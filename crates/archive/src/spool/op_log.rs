@@ -24,8 +24,8 @@ use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 /// The number of rows in a block.
 pub(super) const ROWS: usize = 1_024;
 
-/// The number of blocks that all lanes share, besides those that they fill: the writer may lag a
-/// quarter of a million requests behind.
+/// The number of empty blocks that all lanes share at the beginning, in addition to the block that
+/// each lane fills: the writer may lag a quarter of a million requests behind.
 pub(super) const BLOCKS: usize = 256;
 
 /// The header line of the format `Csv`.

@@ -33,7 +33,7 @@ pub(crate) struct PendingLimits {
     pub(crate) weight: usize,
 }
 
-/// A handle to the thread of a file, to wait for its end.
+/// A handle to the thread that writes a file, with which to wait until the thread has ended.
 pub(crate) struct Spool<B> {
     shared: Arc<Shared<B>>,
     progress: Arc<Progress>,

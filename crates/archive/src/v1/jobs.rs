@@ -144,8 +144,8 @@ fn split_names(jobs: &mut [JobHeader]) -> Result<(), RowError> {
     check_kinds(jobs)
 }
 
-/// Returns the kind of a part if this is the name of one: of the last job before it, which then has
-/// no statements of its own.
+/// Returns the kind of a part if `name` is the name of a part: `MIX/SECTION`, where the mix is the
+/// last job before it and has no statements.
 fn part(before: &[JobHeader], name: &str) -> Option<AccountKind> {
     let index = before.iter().rposition(|job| job.kind == AccountKind::Job)?;
     let mix = before.get(index).filter(|job| job.statements.is_empty())?;

@@ -37,8 +37,8 @@ pub(crate) fn add_sample_range(to: &Connection) -> Result<(), RowError> {
 /// The table of version 1 that all runs share.
 pub(super) const SHARED: &str = "file";
 
-/// Returns the names of the tables of version 1 that have rows of each run and that both databases
-/// have.
+/// Returns the names of the tables of version 1 that are in both databases and have rows of each
+/// run.
 pub(super) fn tables_of_both(of: &Connection, other: &str) -> Result<Vec<&'static str>, RowError> {
     let mut both = Vec::new();
     for table in tables_of_a_run() {

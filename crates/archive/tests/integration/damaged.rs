@@ -12,7 +12,7 @@ use crate::support::{Place, Scenario, chain, read_all, record_with};
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
 
-/// One file in so many is also read while it is checked.
+/// Number of files per file that is also read while it is checked.
 const BESIDE: u64 = 4;
 
 /// Damage never causes a panic, and never makes a record shorter.

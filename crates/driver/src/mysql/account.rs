@@ -15,7 +15,7 @@ use crate::{Connection, ServerId, Table};
 /// Interval between readings of the counters, until other sessions no longer add to them.
 const POLL: Nanos = Nanos::from_millis(20);
 
-/// Maximum number of such readings: about two seconds.
+/// Maximum number of readings of the counters, one per [`POLL`]: about two seconds.
 const POLLS: u32 = 100;
 
 /// Maximum number of readings while waiting for a pause in the traffic of other users. A reading

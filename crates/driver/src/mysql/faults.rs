@@ -33,8 +33,9 @@ const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
 /// Code of implementations without codes of their own (`ER_UNKNOWN_ERROR`).
 const UNKNOWN: u16 = 1105;
 
-/// Phrases in the errors of such implementations: the name of the setting, and the name of the
-/// feature. The words `data local` prove nothing, because any error may quote the statement.
+/// Phrases in the errors of implementations without codes of their own: the name of the setting,
+/// and the name of the feature. The words `data local` prove nothing, because any error may quote
+/// the statement.
 const FORBIDDING_WORDS: [&str; 2] = ["local_infile", "local data"];
 
 fn is_about_files(code: u16, words: &str) -> bool {

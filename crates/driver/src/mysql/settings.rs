@@ -64,7 +64,7 @@ pub(super) fn query() -> String {
 /// Status variables with the encryption of the connection.
 const TLS_STATUS: [&str; 2] = ["Ssl_version", "Ssl_cipher"];
 
-/// Returns the query for these.
+/// Returns the query for [`TLS_STATUS`].
 pub(super) fn tls_query() -> String {
     let names = TLS_STATUS.map(|name| format!("'{name}'")).join(", ");
     format!("show session status where variable_name in ({names})")

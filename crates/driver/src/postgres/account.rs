@@ -18,7 +18,7 @@ const EXACT_SINCE: u32 = 15;
 /// Interval between checks whether our other sessions are gone.
 const POLL: Nanos = Nanos::from_millis(10);
 
-/// Maximum number of such checks: two seconds.
+/// Maximum number of checks, one per [`POLL`]: two seconds.
 const POLLS: u32 = 200;
 
 /// Query for this session's process id at the server.
@@ -36,8 +36,9 @@ const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity 
 /// Query that flushes the counts of this session, including this statement.
 const HAND_OVER: &str = "select pg_stat_force_next_flush()";
 
-/// Query for the counts and the time since when they count. That time shows a reset: after a
-/// restart, after a crash, which resets all statistics, or after a manual reset of the database's.
+/// Query for the counts and the time at which the server began to count. That time shows a reset:
+/// after a restart, after a crash, which resets all statistics, or after a manual reset of the
+/// database's.
 const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
     extract(epoch from greatest(pg_postmaster_start_time(), d.stats_reset, a.stats_reset)) \
     from pg_stat_database d, pg_stat_archiver a where d.datname = current_database()";

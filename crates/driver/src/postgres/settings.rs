@@ -41,7 +41,7 @@ pub(super) fn query() -> String {
 /// Names of the facts about the encryption of the connection.
 const TLS_STATUS: [&str; 2] = ["ssl_version", "ssl_cipher"];
 
-/// Returns the query for these.
+/// Returns the query for [`TLS_STATUS`].
 pub(super) fn tls_query() -> &'static str {
     "select status.* from pg_stat_ssl, lateral (values \
      ('ssl_version', coalesce(version, '')), ('ssl_cipher', coalesce(cipher, ''))) status \

@@ -56,9 +56,10 @@ pub(super) struct Script<'a> {
 
 /// The way in which the caller of a program gives it up.
 pub(super) enum Cancellation<'a> {
-    /// It closes the other end of this pipe.
+    /// The caller closes the other end of this pipe.
     Pipe(&'a PipeReader),
-    /// It is called every [`POLL_INTERVAL`], and returns true once the caller gives the program up.
+    /// A function that is called every [`POLL_INTERVAL`], and returns true once the caller gives
+    /// the program up.
     Poll(&'a dyn Fn() -> bool),
 }
 

@@ -24,7 +24,7 @@ use super::state::{Attempt, Client, RequestProgress};
 pub(super) enum OwnConnection {
     /// The request has a connection.
     Connected,
-    /// It has none, which ends the attempt in this way.
+    /// The request got no connection; its attempt ends with this outcome.
     Refused(Attempt),
     /// The run ended before its target was back.
     TooLate,

@@ -22,7 +22,7 @@ use rustix::io::Errno;
 /// Time that each size is measured.
 const LASTS: Nanos = Nanos::from_millis(1_000);
 
-/// Factor by which a quick calibration shortens that time.
+/// Divisor of [`LASTS`] in a quick calibration.
 const QUICK: u64 = 3;
 
 /// Bytes of a flush: a page of PostgreSQL and of InnoDB, and larger commits.

@@ -44,7 +44,7 @@ impl HookPoint {
 /// The end of statements or programs around a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookEnd {
-    /// All of them ran.
+    /// All statements or programs ran.
     AllRan,
     /// The user ended the experiment before or while they ran.
     Interrupted,

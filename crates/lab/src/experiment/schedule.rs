@@ -33,8 +33,8 @@ pub struct PlannedRun {
 /// Maximum number of runs of a round, for the numbering of random draws.
 const MOST_RUNS: u64 = 1 << 16;
 
-/// Maximum number of runs of an experiment, for the numbering of random draws: the numbers of an
-/// attempt follow the numbers of all rounds of the attempt before.
+/// Number of random draws that are reserved for an attempt: the draws of an attempt are numbered
+/// after those of all rounds of the previous attempt.
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 
 impl Schedule {

@@ -48,8 +48,8 @@ impl Examples {
         examples
     }
 
-    /// Returns the results of these examples among those that were executed before the run: an
-    /// example with other values returns something else.
+    /// Returns the results of the examples in `executed` that equal one of these examples. An
+    /// example with other values is left out, because its results are other ones.
     pub(super) fn results(&self, executed: &[ExampleResult]) -> Vec<Excerpt> {
         let recorded = |excerpt: &Excerpt| excerpt.clone().limited(str::to_owned);
         let recorded: Vec<Excerpt> = self.excerpts.iter().map(recorded).collect();

@@ -52,7 +52,7 @@ pub(super) const ONE_SERVER: Oracle = Oracle {
     exact: || with_arrivals(&MM1, MM1.arrival_rate),
 };
 
-/// The same arrivals at one server with a constant service time.
+/// One server with a constant service time, and the arrivals of [`ONE_SERVER`].
 pub(super) const CONSTANT_SERVER: Oracle = Oracle {
     name: "O3 M/D/1",
     server: "sim:md1?service=1ms",

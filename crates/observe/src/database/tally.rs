@@ -66,7 +66,7 @@ pub(super) struct SessionObservation {
     pub(super) others: u64,
     /// Parallel workers of sessions.
     pub(super) parallel_workers: u64,
-    /// Those of them that do not wait.
+    /// Parallel workers of sessions that do not wait.
     pub(super) running_workers: u64,
     /// Active sessions by wait.
     pub(super) waits: BTreeMap<String, u64>,

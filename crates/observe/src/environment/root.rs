@@ -88,7 +88,7 @@ impl Root {
         Some(target.to_string_lossy().into_owned())
     }
 
-    /// Returns true if there is such a file or folder.
+    /// Returns true if a file or folder exists at a path below the root.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
     }

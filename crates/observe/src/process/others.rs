@@ -75,6 +75,7 @@ enum ScanDecision {
     Idle,
     /// Enough was used, but the last scan was too recent.
     Early,
+    /// A scan is due.
     Now,
 }
 

@@ -69,8 +69,8 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// Returns a sample without the load generator, which runs on another machine: the process that
-/// would count as it is this one, whose cost of observing alone is kept.
+/// Returns a sample without the load generator, which runs on another machine. This process would
+/// count as the load generator; only its cost of observing is kept.
 fn of_the_machine(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {

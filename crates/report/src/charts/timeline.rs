@@ -157,8 +157,8 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the checkpoints of all databases: rules where a counter of them steps; without such a
-/// counter, periods in which samples saw the work of one.
+/// Returns the checkpoints of all databases: lines at the times at which a counter of checkpoints
+/// grows, or, without such a counter, periods in which samples saw the work of a checkpoint.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |kind| {
         matches!(kind, ComponentKind::Statistics | ComponentKind::Background).then_some(kind)

@@ -1033,7 +1033,7 @@ pub(super) mod tests {
         assert_eq!(view.answers(), answers);
     }
 
-    /// Such as 1,000 clients of a pool that shares four sessions among them.
+    /// Example: a pool shares four sessions among 1,000 clients.
     #[test]
     fn load_that_waits_for_connections_does_not_ask_for_more() {
         let mut view = search();

@@ -23,7 +23,7 @@ use super::text::answer_text;
 use super::view::{ArmView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView};
 use crate::text::Style;
 
-/// Returns the answer of the full text of an experiment on a page without an edge.
+/// Returns the answer of the full text of an experiment, without wrapped lines.
 pub(super) fn text_of(view: &ExperimentView) -> String {
     answer_text(view, &Style { color: false, width: usize::MAX })
 }

@@ -190,8 +190,8 @@ fn rounds(rounds: impl Iterator<Item = u32>) -> String {
     }
 }
 
-/// Returns the sentences about the differences of the arms that are not about a change: those that
-/// were not read back, TLS that does not reach the server, and other targets on the same server.
+/// Returns caveats about the differences of the arms: settings that were not read back, TLS that
+/// does not reach the server, and other targets on the same server.
 pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
     let of_arm = |ArmView { name, effect, .. }: &ArmView| {
         let unread = (!effect.not_read_back.is_empty())
@@ -314,9 +314,10 @@ pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     format!("{first}: {baseline}; {name}: {own}")
 }
 
-/// Returns the evidence for the limiter of each arm, once for arms that share it; of a sweep at the
-/// best point of each arm and at the last one, of a search at the confirmed value and at the lowest
-/// one that fails.
+/// Returns the evidence for the limiter of each arm, once for arms that share it.
+///
+/// A sweep has it at the best and at the last point of each arm; a capacity search has it at the
+/// confirmed value and at the lowest value that fails.
 pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
     let found: Vec<(String, ArmLimiter)> = match (&view.capacity, &view.sweep) {
         (Some(search), _) => view.limiters_of_search(search),

@@ -20,7 +20,7 @@ pub(super) const CONCLUSION: &str = "";
 /// The titles of a table of metrics beside the names of its arms.
 const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
 
-/// Maximum number of characters of the name of an arm that is the title of a column.
+/// Maximum length of the name of an arm as the title of a column, in characters.
 const LONGEST_TITLE: usize = 16;
 
 /// A form of the tables of metrics.

@@ -90,7 +90,7 @@ impl<T> RemarkOf<T> {
     }
 }
 
-/// Adds a fact about a job of an arm to the remark that is the same, or as another one.
+/// Adds a fact about a job of an arm to an equal remark; if there is none, as a new remark.
 fn add<T: Clone>(
     all: &mut Vec<RemarkOf<T>>,
     (arm, job, fact): (ArmId, &String, &T),

@@ -20,8 +20,8 @@ pub struct RepetitionView {
     pub capacity: Option<RepeatedCapacity>,
     /// The loads of both experiments, if both searched for one and found it.
     pub loads: Option<RepeatedLoads>,
-    /// The first line in which the workloads of both experiments differ, of the first one and of
-    /// the repetition; `None` for one that lacks it. Changes of different workloads cannot
+    /// The first line in which the workloads of the first experiment and of its repetition differ:
+    /// the line of each; `None` for a workload that lacks it. Changes of different workloads cannot
     /// contradict each other.
     pub work: Option<[Option<String>; 2]>,
 }

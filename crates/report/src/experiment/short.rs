@@ -151,8 +151,8 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     [("not best", excluded), ("USL", usl), ("model", model)]
 }
 
-/// Returns the numbers of runs of the arms, once for arms with the same plain number; of a search,
-/// those of its trials by their outcomes.
+/// Returns the number of runs of each arm, once for arms with the same plain number; for a capacity
+/// search, the number of its trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];

@@ -6,7 +6,7 @@ use workload::question::{Quantity, RunMetric};
 
 use super::lines;
 
-/// Note on a table that leaves such metrics out.
+/// Note on a table that leaves out service times equal to the response times.
 pub(super) const NOTE: &str = "Service times that equal the response times are left out: no \
                                request waited for a client";
 

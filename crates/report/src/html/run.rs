@@ -17,7 +17,7 @@ const BEFORE: [Section; 3] = [
     Section { id: "numbers", title: "Numbers" },
 ];
 
-/// The sections after them.
+/// The sections after the sections of excerpts, in their order.
 const AFTER: [Section; 3] = [
     Section { id: "checks", title: "Checks" },
     Section { id: "environment", title: "Environment" },

@@ -55,7 +55,7 @@ pub(crate) enum Rank {
     Decisive,
     /// It is open, or casts doubt on the answer.
     Doubtful,
-    /// It is as hoped for.
+    /// It gives no reason for doubt.
     Ordinary,
 }
 

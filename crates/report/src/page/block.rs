@@ -246,8 +246,7 @@ fn has_gap(job: &JobSummary) -> bool {
     has_both && !is_withheld && pairs.into_iter().any(is_wide)
 }
 
-/// Returns the width of the bucket of a histogram of response times that has this time, in
-/// nanoseconds.
+/// Returns the width of the histogram bucket of a response time, in nanoseconds.
 fn bucket(ns: u64) -> u64 {
     let times: Histogram<u64> = Kind::Response.histogram();
     times.next_non_equivalent(ns) - times.lowest_equivalent(ns)

@@ -13,7 +13,8 @@ use crate::number::{bytes, count, percent, rate, seconds, span, time};
 use crate::view::View;
 use crate::words;
 
-/// Number of times below which p99 is the largest of them, and is called that.
+/// Number of response times below which p99 would be the largest one: the answer then has the
+/// maximum in its place.
 const ENOUGH_FOR_P99: u64 = 100;
 
 /// Number of requests below which it is stated in the first line.

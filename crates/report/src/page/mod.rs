@@ -81,7 +81,7 @@ pub struct Page {
     pub changes: Vec<Remark>,
     /// Side effects of intermittent jobs and background work on the others.
     pub side_effects: Vec<SideEffects>,
-    /// These side effects as tables.
+    /// Side effects as tables.
     pub side_effect_tables: Vec<SideEffectSection>,
     /// Tables that were filled.
     pub loads: LoadsSection,

@@ -26,7 +26,7 @@ pub enum Remark {
         tone: Tone,
         /// Its beginning.
         lead: String,
-        /// Its rest.
+        /// Rest of the sentence.
         rest: String,
     },
     /// A quiet note on the part above it.

@@ -53,7 +53,7 @@ pub struct Row {
 /// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing.
+    /// A cell without content.
     Empty,
     /// A number that is missing.
     Missing,

@@ -11,7 +11,7 @@ use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, 
 /// Half the height of an interval's end, in pixels.
 const END: f64 = 5.0;
 
-/// Half the width of a band of one point, in pixels.
+/// Half the width of a band that has only one point, in pixels.
 const LONE: f64 = 1.5;
 
 /// Half the height of a range's stripe, in pixels.

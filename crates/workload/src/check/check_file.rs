@@ -22,12 +22,12 @@ use crate::wording;
 pub(super) struct Checked {
     pub(super) plan: Option<Plan>,
     pub(super) found: Vec<Diagnostic>,
-    /// The secrets of the plan, and true if one of them is also used where it is shown.
+    /// The secrets of the plan, and true if a place that is shown also uses one of them.
     pub(super) hidden: (Hidden, bool),
 }
 
-/// Checks a file once. `live` is the plan that will run, if the file is checked again for the plan
-/// that is shown: the targets are then taken from `live`.
+/// Checks a file once. If the file is checked a second time, for the plan that is shown without
+/// secrets, `live` is the plan that will run: the targets are taken from it.
 pub(super) fn check_as_given(
     file: &File<'_>,
     overrides: &Overrides,

@@ -27,7 +27,7 @@ enum Remedy {
     Example,
     /// Another unit.
     Unit,
-    /// None of its own: the reason contains the remedy.
+    /// No separate remedy: the reason contains it.
     Included,
 }
 

@@ -84,8 +84,8 @@ impl<E> Json<E> {
     }
 }
 
-/// Replaces everything after `scrap` by a text as a JSON string; the text may be in that part
-/// itself.
+/// Replaces everything after `scrap` by a text as a JSON string; the text may itself lie after
+/// `scrap`.
 fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     replace(out, scrap, |out| {
         out.push('"');

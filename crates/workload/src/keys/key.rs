@@ -129,7 +129,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
-    /// Returns the place of such keys in words: `in a job`.
+    /// Returns the place of the keys of this kind of section, in words: `in a job`.
     pub(crate) fn location_text(self) -> &'static str {
         match self {
             SectionKind::Global => "above the first section",

@@ -178,9 +178,9 @@ pub enum Reconnect {
 /// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
-    /// They fail at once.
+    /// Arrivals fail at once.
     Fail,
-    /// They wait for a connection, up to the limit of the queue.
+    /// Arrivals wait for a connection, up to the limit of the queue.
     Wait,
 }
 

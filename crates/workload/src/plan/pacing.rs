@@ -78,7 +78,7 @@ pub enum Arrival {
 /// The effect on the run of an arrival that is rejected because its queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnQueueFull {
-    /// None: the run continues.
+    /// The run continues.
     Reject,
     /// The run ends and is INVALID.
     Stop,

@@ -17,8 +17,8 @@ const MOST_EFFECTS: usize = 24;
 /// Maximum number of figures of pairs.
 const MOST_PAIRS: usize = 8;
 
-/// Largest part of an axis that bets and metrics that were not declared take, as a multiple of the
-/// range of the declared intervals.
+/// Largest extension of an axis for bets and undeclared metrics, as a multiple of the range of the
+/// declared intervals.
 const WIDEST: f64 = 1.5;
 
 /// Maximum number of metrics beyond the axis that the caption names.

@@ -31,7 +31,7 @@ pub(crate) struct Spec {
 /// The kind of further arguments after the parameters of a generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variadic {
-    /// Nothing.
+    /// No further arguments.
     Nothing,
     /// Any number of values.
     Values,
