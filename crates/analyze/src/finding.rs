@@ -368,11 +368,11 @@ pub struct Frequencies {
 /// A third of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowThird {
-    /// The first.
+    /// The first third.
     First,
-    /// The second.
+    /// The second third.
     Middle,
-    /// The third.
+    /// The last third.
     Last,
 }
 
@@ -552,11 +552,11 @@ pub enum Files {
 /// Comparison of a counter of the server with the answers of the client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Commits {
-    /// The two agree.
+    /// The counter and the answers agree.
     Agree(Compared),
-    /// The server counted fewer.
+    /// The server counted fewer than the client.
     Missing(Compared),
-    /// The server counted more.
+    /// The server counted more than the client.
     Excess(Compared),
 }
 

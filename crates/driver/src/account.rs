@@ -40,7 +40,7 @@ pub enum Counter {
     StatementsOfAssay,
     /// Assay's own statements other than statements of requests, at most.
     StatementsOfAssayAtMost,
-    /// Time since which the server counts, since 1970.
+    /// Time at which the server began to count, in seconds since 1970.
     CountedSince,
     /// Time for which the server has counted.
     CountedFor,

@@ -77,7 +77,7 @@ impl Slowdown {
 /// Distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// The same for all requests.
+    /// The same service time for all requests.
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),

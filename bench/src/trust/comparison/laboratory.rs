@@ -49,7 +49,7 @@ pub(super) enum Order {
     /// The order of an experiment that may change data: random for every two rounds, once in each
     /// direction, with the order effect fitted.
     Counterbalanced,
-    /// The planted mistake: the same order in every round.
+    /// The same order in every round: the planted mistake.
     Fixed,
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Analysis {
 pub(super) enum WarmupRule {
     /// The latest cut of a round, for all its runs.
     LatestOfTheRound,
-    /// The mistake: the cut of each run.
+    /// The cut of each run: the planted mistake.
     PerArm,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum WarmupRule {
 pub(super) enum LookState {
     /// Looks continue from the recorded ones.
     Recorded,
-    /// The mistake: each resumption looks again.
+    /// Each resumption looks again: the planted mistake.
     Forgotten,
 }
 
@@ -55,7 +55,7 @@ pub(super) enum LookState {
 pub(super) enum SuspectRule {
     /// They count.
     Counts,
-    /// The mistake: they are left out in the arm, but not in the baseline.
+    /// SUSPECT runs are left out in the arm, but not in the baseline: the planted mistake.
     DroppedInOneArm,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn rates(number: u32) -> HistoryRates {
 #[derive(Clone, Copy, Debug)]
 enum Plans {
     One,
-    /// The mistake: every second record has another plan.
+    /// Another plan in every second record: the planted mistake.
     Two,
 }
 
