@@ -1,10 +1,11 @@
 //! Measures the cost of Assay itself.
 //!
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread, with
-//! the machine and the commit; the program `values` does the same for the generated values. `bench
-//! gate CASE N` runs one case with a fixed number of requests, and `bench gate merge-run N` moves a
-//! run N times into the record of an experiment, for counting their instructions; `memory`,
-//! `replay`, `check` and `input` measure memory, and `merge` the time of such a move.
+//! the machine and the commit; the program `values` does the same for the generated values.
+//!
+//! * `bench gate CASE N` runs one case with a fixed number of requests, to count its instructions.
+//! * `bench gate merge-run N` moves a run N times into the record of an experiment, for the same.
+//! * `memory`, `replay`, `check` and `input` measure memory, and `merge` the time of such a move.
 
 mod cases;
 mod merge;

@@ -1,9 +1,13 @@
 //! Checks and generators of the source tree.
 //!
-//! `cargo run -p xtask -- tidy` checks the dependencies between crates and the house style, `… --
-//! gate` the size, the instructions per request and the memory of the release build, `… -- docs`
-//! writes the parts of the guide that are generated from tables, and `… -- test COMMAND` runs the
-//! tests, and the command alongside them. All but `docs` are part of `make test`.
+//! `cargo run -p xtask --` takes one of these commands:
+//!
+//! * `tidy` checks the dependencies between crates and the house style.
+//! * `gate` checks the size, the instructions per request and the memory of the release build.
+//! * `docs` writes the parts of the guide that are generated from tables.
+//! * `test COMMAND` runs the tests, and the command alongside them.
+//!
+//! All but `docs` are part of `make test`.
 
 mod docs;
 mod gate;

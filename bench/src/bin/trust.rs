@@ -5,12 +5,16 @@
 //!
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
-//! it takes an hour and a half on an otherwise idle machine. Single tables: `trust comparisons`,
-//! `trust curves` (sweeps and histories), `trust capacity [N [NAME [MINUTES]]]` (N searches, 40 by
-//! default, on each system whose name contains NAME, or with NAME `drift` on those that become
-//! slower or might seem to; a budget of MINUTES instead of 25 is not judged), and `trust loopback
-//! [PROTOCOL]` (a search in real time in each protocol, of up to 25 minutes). All fail if a table
-//! is worse than the page allows.
+//! it takes an hour and a half on an otherwise idle machine. Single tables:
+//!
+//! * `trust comparisons`
+//! * `trust curves`: sweeps and histories.
+//! * `trust capacity [N [NAME [MINUTES]]]`: N searches, 40 by default, on each system whose name
+//!   contains NAME; with NAME `drift` on the systems that become slower or might seem to. A budget
+//!   of MINUTES instead of 25 is not judged.
+//! * `trust loopback [PROTOCOL]`: a search in real time in each protocol, of up to 25 minutes.
+//!
+//! All fail if a table is worse than the page allows.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -53,7 +53,7 @@ pub(super) enum LookState {
 /// The treatment of SUSPECT runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SuspectRule {
-    /// They count.
+    /// SUSPECT runs count.
     Counts,
     /// SUSPECT runs are left out in the arm, but not in the baseline: the planted mistake.
     DroppedInOneArm,

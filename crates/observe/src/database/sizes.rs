@@ -1,12 +1,13 @@
 //! Sizes of the database and its tables, read once when the run has ended.
 //!
-//! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
-//! MariaDB `FILE_SIZE` of the tablespace (`DATA_LENGTH` is an estimate that is empty after a load),
-//! of SQLite the length of the file. The allocated size is the size of the blocks that the files of
-//! the server occupy, if they can be seen from here, and otherwise the size that the server
-//! reports: `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files count
-//! as the server's only if their lengths agree with what it says about them, because the folder of
-//! a server on another machine may exist here as well.
+//! The logical size is the one that the server reports: `pg_total_relation_size` on PostgreSQL,
+//! `FILE_SIZE` of the tablespace on MySQL and MariaDB (`DATA_LENGTH` is an estimate that is empty
+//! after a load), the length of the file on SQLite.
+//!
+//! The allocated size is the size of the blocks that the server's files occupy, if they can be seen
+//! from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB, and unknown on PostgreSQL,
+//! which does not report one. Files count as the server's only if their lengths agree with the ones
+//! that it reports, because the folder of a server on another machine may exist here as well.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

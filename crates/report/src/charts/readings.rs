@@ -97,9 +97,11 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     Rates { points, extents: Vec::new(), mean }
 }
 
-/// Part of other periods below which a period is too short for a rate: counters grow in
-/// steps (ticks of a hundredth of a second, the whole time of a process that ended), and an
-/// observation ends with a reading right after the one before.
+/// Fraction of a usual period, the shorter one of the previous and the median period, below which a
+/// period is too short for a rate.
+///
+/// Counters grow in steps (ticks of a hundredth of a second, the whole time of a process that
+/// ended), and the last reading of an observation comes right after the one before it.
 const SHORTEST: f64 = 0.5;
 
 /// Returns the readings except the ones that bound too short a period. A period is compared with

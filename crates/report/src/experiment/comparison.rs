@@ -112,9 +112,11 @@ impl ComparisonView {
         self.comparison.iter().flat_map(|comparison| &comparison.arms)
     }
 
-    /// Returns the verdict: INVALID if the comparison was refused or has no conclusion; SUSPECT if
-    /// a run is SUSPECT, an objection was accepted, the runs of an experiment differ in more than
-    /// was declared, or a change of the machine may explain the change of an arm.
+    /// Returns the verdict on the comparison.
+    ///
+    /// It is INVALID if the comparison was refused or has no conclusion. It is SUSPECT if a run is
+    /// SUSPECT, an objection was accepted, the runs of an experiment differ in more than was
+    /// declared, or a change of the machine may explain the change of an arm.
     pub fn verdict(&self) -> Status {
         if self.is_refused() || self.is_without_conclusion() {
             return Status::Invalid;

@@ -311,9 +311,11 @@ impl ExperimentView {
         ExcerptSection::of(&self.excerpts, &remarks.collect())
     }
 
-    /// Returns the verdict on the whole experiment: INVALID if it is incomplete, the runs of an arm
-    /// are INVALID, or no point of a sweep is usable; SUSPECT if a run or a point is SUSPECT, if
-    /// the runs differ in more than was declared, or if a change of the machine may explain theirs.
+    /// Returns the verdict on the whole experiment.
+    ///
+    /// It is INVALID if the experiment is incomplete, the runs of an arm are INVALID, or no point
+    /// of a sweep is usable. It is SUSPECT if a run or a point is SUSPECT, the runs differ in more
+    /// than was declared, or a change of the machine may explain the differences of the arms.
     pub fn verdict(&self) -> Status {
         let of_arms = match (&self.capacity, &self.sweep) {
             (Some(search), _) => Some(search.verdict()),

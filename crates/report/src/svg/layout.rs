@@ -210,9 +210,9 @@ fn joined(line: &[Piece<'_>]) -> String {
     text.trim_start().to_owned()
 }
 
-/// Returns the reasons against a division of a label into lines, the most important first: pixels
-/// that do not fit, words such as `of` on a line of their own, own lines of the label that do not
-/// begin one, the number of lines, and the pixels of the widest one.
+/// Returns the penalties of a division of a label into lines, the most important first: pixels
+/// that do not fit, short words such as `of` that are alone on a line, line breaks of the label
+/// that are lost, the number of lines, and the width of the widest line in pixels.
 fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
     let mut reasons = [0; 5];
     for line in lines {

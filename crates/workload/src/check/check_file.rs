@@ -145,9 +145,11 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports jobs with the name that a part of another job has, or would have if it were a mix:
-    /// the first is an error, because records could not tell them apart; of the second, metrics and
-    /// conditions of the other job include the requests.
+    /// Reports jobs whose name is the name of a part of another job.
+    ///
+    /// It is an error if the other job has this part, because records could not tell the two apart.
+    /// If it has not, it is a warning: metrics and conditions of the other job then include the
+    /// requests of this one.
     fn report_names_of_parts(&mut self, plan: &Plan) {
         for job in &plan.jobs {
             let is_whole = |other: &&Job| {

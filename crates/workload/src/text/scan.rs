@@ -121,10 +121,11 @@ pub(crate) struct Reading<'m> {
     pub(crate) marks: ValuePositions<'m>,
 }
 
-/// Returns true if the pieces form one statement that can be printed with its texts spliced in: it
-/// has no `;`, no open literal or comment, no control character except tabs and line ends, and no
-/// value in a literal or a comment unless it is spliced in. The result depends on the pieces and
-/// the dialect only.
+/// Returns true if the pieces form one statement that can be printed with its texts spliced in.
+///
+/// Such a statement has no `;`, no open literal or comment, no control character except tabs and
+/// line ends, and no value in a literal or a comment unless it is spliced in. The result depends
+/// only on the pieces and the dialect.
 pub(crate) fn is_sound(
     pieces: &[Piece],
     scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
