@@ -4,12 +4,15 @@ use workload::Side;
 use workload::question::Condition;
 
 use super::isotonic::{Level, isotonic_crossing};
-use super::judge::{DECIDED, judge, judge_at, limiting, mean_ratio, overload, pooled_at, ratio};
+use super::judge::{
+    DECIDED, difference_of_counts, judge, judge_at, limiting, mean_ratio, overload, pooled_at,
+    ratio,
+};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
-use super::trial::{LoadLimit, Measure, Phase, Trial};
+use super::trial::{Counted, LoadLimit, Measure, Phase, Trial};
 
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
@@ -46,8 +49,16 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Minimum number of slow requests at low loads that are no chance.
+/// Minimum number of slow requests, at low loads and near a value, that are no chance.
 const FEWEST_SLOW: u64 = 20;
+
+/// Ratio of the share of slow requests at low loads to the one near a value, from which they may be
+/// the same. It is 0.71 for the median of a queue with exponential times whose boundary is at half
+/// of its capacity, and 1 for a server that stalls at times.
+const ALIKE: f64 = 0.8;
+
+/// Difference of these shares, in standard errors, from which they are not the same.
+const GROWN: f64 = 2.0;
 
 /// Ratio of the mean service time to the one in a quiet trial, above which a server counts as busy.
 const BUSY: f64 = 2.0;
@@ -250,23 +261,32 @@ pub(super) fn contradiction(
 }
 
 /// Returns the irregularity if requests exceed a bound at half of this value or less about as often
-/// as the condition allows: at twice the load they may do so twice as often, and the load is not
-/// the reason.
+/// as the condition allows, and no more often between there and this value: the load is not the
+/// reason.
 pub(super) fn independent(
     order: &CapacityOrder,
     trials: &[&Trial],
     value: f64,
 ) -> Option<Irregular> {
-    let is_low = |trial: &&&Trial| trial.value * 2.0 <= value && overload(order, trial).is_none();
-    let low: Vec<&Trial> = trials.iter().filter(is_low).copied().collect();
+    let is_carried = |it: &&Trial| it.value <= value && overload(order, it).is_none();
+    let carried = trials.iter().copied().filter(is_carried);
+    let (low, near): (Vec<&Trial>, Vec<&Trial>) = carried.partition(|it| it.value * 2.0 <= value);
     let at = low.iter().map(|trial| trial.value).max_by(f64::total_cmp)?;
     limiting(order).find_map(|condition| {
         let allowed = order.conditions[condition].allowed_share()?;
-        let counted = pooled_at(condition, &low)?;
-        let is_frequent = counted.share() >= allowed / 2.0 && counted.exceeded >= FEWEST_SLOW;
-        let share = counted.share();
-        is_frequent.then_some(Irregular::Independent { condition, value: at, share })
+        let [low, near] = [pooled_at(condition, &low)?, pooled_at(condition, &near)?];
+        let share = low.share();
+        let are_enough = low.exceeded.min(near.exceeded) >= FEWEST_SLOW;
+        let is_frequent = share >= allowed / 2.0 && are_enough;
+        let is_named = is_frequent && !has_grown(low, near);
+        is_named.then_some(Irregular::Independent { condition, value: at, share })
     })
+}
+
+/// Returns true if the share of slow requests is larger near a value than at low loads, beyond
+/// chance or by so much that the load may be the reason.
+fn has_grown(low: Counted, near: Counted) -> bool {
+    low.share() < ALIKE * near.share() || difference_of_counts(low, near) >= GROWN
 }
 
 /// Returns the irregularity if trials at the same values change with their order.

@@ -153,7 +153,7 @@ pub(super) fn is_better(
 }
 
 /// Returns by how much the second share is larger than the first, in standard errors.
-fn difference_of_counts(few: Counted, many: Counted) -> f64 {
+pub(super) fn difference_of_counts(few: Counted, many: Counted) -> f64 {
     let total = [few, many].map(|it| it.total.max(1) as f64);
     let share = (few.exceeded + many.exceeded) as f64 / (total[0] + total[1]);
     let dispersion = many.dispersion.unwrap_or(UNKNOWN_DISPERSION).max(1.0);

@@ -112,10 +112,10 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         irregular.push(up_to_failing(without_boundary(&valid, above), above, fails));
     }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
+    // Without a value that fails, larger loads say more than these.
     let near = credible.map(|found| found.estimate).or(fails);
-    let near = near.unwrap_or_else(|| without_boundary(&valid, above).high);
-    let without_load = irregular.iter().any(is_without_boundary);
-    irregular.extend(independent(order, &valid, near).filter(|_| without_load));
+    let near = near.filter(|_| irregular.iter().any(is_without_boundary));
+    irregular.extend(near.and_then(|near| independent(order, &valid, near)));
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
         (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
@@ -214,7 +214,9 @@ fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Op
 #[cfg(test)]
 mod tests {
     use super::super::result::TrialRequest;
-    use super::super::synthetic::{QUEUE, bursty, failed_below, noisy, order, queue, run, trial};
+    use super::super::synthetic::{
+        QUEUE, bursty, failed_below, noisy, order, queue, queue_beyond, run, trial,
+    };
     use super::super::trial::{LoadLimit, Measure, Phase};
     use super::*;
     use base::Nanos;
@@ -665,6 +667,32 @@ mod tests {
         }
         assert!(named >= 10, "{named} of 40");
         assert_eq!(silent, 40);
+    }
+
+    /// The median of a queue reaches 1.39 ms at 500/s, half of its capacity. At 250/s, 35 % of the
+    /// requests take as long, of 50 % that are allowed.
+    #[test]
+    fn slow_requests_of_a_queue_are_not_said_to_be_independent_of_the_load() {
+        let mut median = order();
+        median.conditions[0].slo.text = "p50(read) < 1.39ms".to_owned();
+        median.conditions[0].slo.metric = Metric::Response(workload::Statistic::Quantile(0.5));
+        let bound_s = std::f64::consts::LN_2 / 500.0;
+        let mut ended_early = 0;
+        for (seed, budget_s) in (1..=20).flat_map(|seed| [60, 120, 240].map(|it| (seed, it))) {
+            for first in [100.0, 200.0, 300.0, 400.0] {
+                let budget = Nanos::from_secs(budget_s);
+                let order = CapacityOrder { first, budget, ..median.clone() };
+                let (capacity, _) = run(&order, |request| {
+                    bursty(request, queue_beyond(request.value, bound_s), (2.0, seed))
+                });
+                let Capacity { irregular, estimate, fails, .. } = &capacity;
+                let is_named = |why: &Irregular| matches!(why, Irregular::Independent { .. });
+                assert!(!irregular.iter().any(is_named), "{seed} {first}: {capacity:?}");
+                let has_value = estimate.or(*fails).is_some();
+                ended_early += i32::from(has_value && irregular.iter().any(is_without_boundary));
+            }
+        }
+        assert!(ended_early > 0);
     }
 
     #[test]

@@ -49,10 +49,16 @@ pub(super) fn order() -> CapacityOrder {
     }
 }
 
-/// Returns the share of requests beyond 20 ms of a queue with one server, Poisson arrivals and
-/// exponential services of 1 ms. It is 1 % at 769.74 requests per second.
+/// Returns the share of requests beyond 20 ms of [`queue_beyond`]. It is 1 % at 769.74 requests per
+/// second.
 pub(super) fn queue(per_s: f64) -> f64 {
-    (-(1_000.0 - per_s).max(0.0) * 0.02).exp()
+    queue_beyond(per_s, 0.02)
+}
+
+/// Returns the share of requests beyond a time of a queue with one server, Poisson arrivals and
+/// exponential services of 1 ms.
+pub(super) fn queue_beyond(per_s: f64, time_s: f64) -> f64 {
+    (-(1_000.0 - per_s).max(0.0) * time_s).exp()
 }
 
 /// The capacity of [`queue`].
