@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
-use record::{EventKind, Kind};
+use record::{Event, EventKind, Kind};
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Pacing, Side, Statistic};
 
@@ -98,7 +98,7 @@ impl Trial {
             VariedLoad::Rate { .. } => {
                 limit_of_waits(evidence, account, job).filter(|_| trial.is_beyond(order))
             }
-            VariedLoad::Concurrency { .. } => limit_of_clients(evidence, account, job),
+            VariedLoad::Concurrency { .. } => limit_of_clients(evidence, account),
         });
         trial
     }
@@ -318,21 +318,42 @@ fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> 
 
 /// Returns the number of connections that the server accepted of a closed job, if it refused those
 /// of some clients.
-fn limit_of_clients(
-    evidence: &Evidence,
-    account: AccountId,
-    job: &JobSummary,
-) -> Option<LoadLimit> {
+fn limit_of_clients(evidence: &Evidence, account: AccountId) -> Option<LoadLimit> {
     let Pacing::Closed { clients, .. } = evidence.plan.account(account).job().pacing else {
         return None;
     };
-    let lacks_some = has_refusals(evidence, account) && job.connections < u64::from(clients);
-    lacks_some.then_some(LoadLimit::AcceptedConnections(job.connections))
+    let accepted = accepted_connections(evidence, account)?;
+    (accepted < u64::from(clients)).then_some(LoadLimit::AcceptedConnections(accepted))
+}
+
+/// Returns the smallest number of connections that a job had in the window once the server refused
+/// one, or the last number before. `None` if it refused none, or no number was reported.
+fn accepted_connections(evidence: &Evidence, account: AccountId) -> Option<u64> {
+    let refused = refusals(evidence, account).map(|event| event.at).min()?;
+    let (steps, job) = (&evidence.steps, evidence.plan.account(account).job());
+    let known = &evidence.jobs[account.index()].steps;
+    let end = job.stop.map_or(evidence.end(), |stop| stop.min(evidence.end()));
+    let mut last = None;
+    let mut fewest: Option<u64> = None;
+    // The job closes its connections in its last step.
+    for step in steps.window().filter(|step| steps.start(step + 1) < end) {
+        let Some(open) = known.get(step).and_then(|it| it.connections) else { continue };
+        last = Some(open);
+        if steps.start(step + 1) > refused {
+            fewest = Some(fewest.map_or(open, |fewest| fewest.min(open)));
+        }
+    }
+    fewest.or(last)
 }
 
 /// Returns true if the server accepted no more connections of a job.
 fn has_refusals(evidence: &Evidence, account: AccountId) -> bool {
-    evidence.events.iter().any(|event| {
+    refusals(evidence, account).next().is_some()
+}
+
+/// Returns the events of the server accepting no more connections of a job.
+fn refusals(evidence: &Evidence, account: AccountId) -> impl Iterator<Item = &Event> {
+    evidence.events.iter().filter(move |event| {
         event.kind == EventKind::ConnectionLimit && event.account.is_none_or(|it| it == account)
     })
 }

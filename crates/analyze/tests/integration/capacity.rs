@@ -1,12 +1,13 @@
 //! Trials of a capacity search, measured in runs.
 
-use analyze::capacity::{CapacityOrder, Phase, Trial, TrialContext, TrialRequest};
+use analyze::capacity::{CapacityOrder, LoadLimit, Phase, Trial, TrialContext, TrialRequest};
 use analyze::{Evidence, summarize};
 use base::{Nanos, Seed};
+use record::EventKind;
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side, Slo};
 
-use crate::support::{MIXED, steady, turn_bad};
+use crate::support::{MIXED, event, steady, turn_bad};
 
 /// Returns errors, rejected requests, and failures that a condition limits, of [`trial`].
 fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
@@ -14,13 +15,17 @@ fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
     [trial.errors, trial.rejected, trial.limited_failures]
 }
 
-/// Returns the trial of a search with the condition `failed(JOB) < 5%`.
+/// Returns the trial of a search for the rate of [read] with the condition `failed(JOB) < 5%`.
 fn trial(evidence: &Evidence, job: &str) -> Trial {
+    trial_of(evidence, job, VariedLoad::Rate { job: "read".to_owned() })
+}
+
+fn trial_of(evidence: &Evidence, job: &str, vary: VariedLoad) -> Trial {
     let text = format!("failed({job}) < 5%");
     let slo = Slo { text, metric: Metric::Failed, side: Side::Below, bound: 0.05 };
     let order = CapacityOrder {
         conditions: vec![Condition { job: job.to_owned(), slo }],
-        vary: VariedLoad::Rate { job: "read".to_owned() },
+        vary,
         first: 100.0,
         highest: None,
         ceiling_per_s: None,
@@ -60,4 +65,43 @@ fn failures_of_a_mix_are_those_of_its_parts() {
     }
     assert_eq!(failures(&evidence, "read"), [0, 0, 7]);
     assert_eq!(failures(&evidence, "read/b"), [1, 0, 6]);
+}
+
+/// Returns the limit of a search for the clients of [write], which are four, with these numbers of
+/// connections at the end of each second. The server refuses a connection at 30 s.
+fn limit_of_clients(open: impl Fn(usize) -> Option<u64>) -> Option<LoadLimit> {
+    let mut evidence = steady(MIXED);
+    for (second, step) in evidence.jobs[1].steps.iter_mut().enumerate() {
+        step.connections = open(second);
+    }
+    let text = "3 connections are the limit, and clients without one send nothing: too many";
+    evidence.events.push(event(30_500, Some(1), EventKind::ConnectionLimit, text));
+    trial_of(&evidence, "write", VariedLoad::Concurrency { job: "write".to_owned() }).load_limit
+}
+
+#[test]
+fn client_that_loses_its_connection_during_a_trial_is_missed() {
+    let limit = |connections| Some(LoadLimit::AcceptedConnections(connections));
+    let until = |end: usize, last: u64| {
+        limit_of_clients(move |second| match second {
+            59 => Some(0),
+            _ => Some(if second < end { 4 } else { last }),
+        })
+    };
+    assert_eq!(until(30, 3), limit(3));
+    assert_eq!(until(40, 2), limit(2));
+    assert_eq!(until(60, 4), None, "the job closes its connections in the last second");
+    assert_eq!(until(0, 3), limit(3));
+}
+
+#[test]
+fn last_number_of_connections_counts_if_none_was_reported_after_a_refusal() {
+    let until_30_s = |open: u64| limit_of_clients(move |second| (second < 30).then_some(open));
+    assert_eq!(until_30_s(3), Some(LoadLimit::AcceptedConnections(3)));
+    assert_eq!(until_30_s(4), None);
+}
+
+#[test]
+fn unknown_number_of_connections_is_no_limit() {
+    assert_eq!(limit_of_clients(|_| None), None);
 }
