@@ -233,7 +233,7 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
-        headline: first_of(&report::experiment_answers(&view), |more| more).join("; "),
+        headline: first_of(&report::experiment_answers(&view, name), |more| more).join("; "),
         notes: report::listed_notes(&view.notes),
     })
 }

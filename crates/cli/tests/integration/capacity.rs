@@ -275,7 +275,7 @@ fn value_that_does_not_hold_for_an_hour_is_not_published() {
     let (held, tried) = list.split_last().unwrap();
     let confirming = tried.iter().filter(|it| it["value"] == held["value"]);
     assert!(confirming.count() >= 6, "{capacity}");
-    let run = format!("`assay report --run {}`", held["run"]);
+    let run = format!("`assay report r.assay --run {}`", held["run"]);
     let text = text.replace("\n  ", " ");
     for words in [
         "/s did not keep p99(read) < 200ms for 1h, although shorter trials confirmed it\n",

@@ -11,7 +11,7 @@ use analyze::{CheckKind, Component, Status};
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side};
 
-use super::irregular_words::{drift, during, limited_by};
+use super::irregular_words::{drift, during, limited_by, report_of_run};
 use crate::number::{self, NONE};
 use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
@@ -207,11 +207,11 @@ impl CapacityView {
         all.iter().copied().max_by_key(votes)
     }
 
-    /// Returns the sentences that answer the question.
-    pub(super) fn answers(&self) -> Vec<String> {
+    /// Returns the sentences that answer the question; `record` is the path of the record.
+    pub(super) fn answers(&self, record: &str) -> Vec<String> {
         let Some(found) = &self.found else { return Vec::new() };
         let mut sentences = vec![self.sentence(found)];
-        sentences.extend(found.irregular.iter().map(|why| self.irregular(why)));
+        sentences.extend(found.irregular.iter().map(|why| self.irregular(why, record)));
         sentences
     }
 
@@ -283,16 +283,12 @@ impl CapacityView {
     }
 
     /// Returns the failure of the final trial in words, with its reason and the run to look at.
-    fn hold_failed(&self, value: f64) -> String {
-        let held = self.final_trial();
-        let reason = held.map_or_else(String::new, |it| format!(": {}", it.measured(&self.order)));
-        let run = held.map_or_else(String::new, |it| format!(" {}", it.run));
-        format!(
-            "Irregular: {} did not hold for {}{reason}. Look at that run with `assay report \
-             --run{run}`",
-            self.value(value),
-            self.hold()
-        )
+    fn hold_failed(&self, value: f64, record: &str) -> String {
+        let reason = self.final_trial().map_or_else(String::new, |it| {
+            let report = report_of_run(record, it.run);
+            format!(": {}. Look at that run with {report}", it.measured(&self.order))
+        });
+        format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold())
     }
 
     /// Returns a value of the load: `742/s`, `16 clients`.
@@ -312,7 +308,7 @@ impl CapacityView {
     }
 
     /// Returns an irregularity in words, with the next thing to do.
-    fn irregular(&self, why: &Irregular) -> String {
+    fn irregular(&self, why: &Irregular, record: &str) -> String {
         let value = |it: &f64| self.value(*it);
         match why {
             Irregular::GeneratorLimited { value: at } => format!(
@@ -324,7 +320,7 @@ impl CapacityView {
             Irregular::AlwaysFails { lowest } => format!(
                 "Irregular: every value down to {} fails. {}",
                 value(lowest),
-                self.remedy_of_always_failing()
+                self.remedy_of_always_failing(record)
             ),
             Irregular::NotMeasured { condition } => format!(
                 "Irregular: a trial has nothing to judge `{}` by: did its job make requests?",
@@ -361,7 +357,7 @@ impl CapacityView {
                 value(lowest),
                 self.unless_independent(&self.remedy_of_confirmation())
             ),
-            Irregular::HoldFailed { value } => self.hold_failed(*value),
+            Irregular::HoldFailed { value } => self.hold_failed(*value, record),
             Irregular::Unmet { condition } => {
                 format!("Irregular: {} does not hold at the result", self.condition(*condition))
             }
@@ -370,7 +366,7 @@ impl CapacityView {
                 self.unless_independent("Look at them, and use a longer `trial`")
             ),
             Irregular::Independent { condition, value, share } => {
-                self.independent(*condition, *value, *share)
+                self.independent((*condition, *value, *share), record)
             }
         }
     }
@@ -399,21 +395,21 @@ impl CapacityView {
 
     /// Returns the next thing to do if every value fails. To allow failed requests does not help if
     /// some trials fail by a condition.
-    fn remedy_of_always_failing(&self) -> String {
+    fn remedy_of_always_failing(&self, record: &str) -> String {
         let of_failures = || remedy_of_failures(&self.failed_at_last());
         let remedy = self.always_has_errors().then(of_failures).flatten();
-        remedy.unwrap_or_else(|| self.remedy_of_low_load())
+        remedy.unwrap_or_else(|| self.remedy_of_low_load(record))
     }
 
     /// Returns the next thing to do if the lowest load does not meet the condition that binds.
-    fn remedy_of_low_load(&self) -> String {
+    fn remedy_of_low_load(&self, record: &str) -> String {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let condition = binding.and_then(|position| self.order.conditions.get(position));
         let least = condition.filter(|condition| condition.slo.side == Side::Above);
         let look = match (least, self.run_with_few_slow_requests(), self.is_rate()) {
             (Some(condition), ..) => format!("Look at [{}] without this load", condition.job),
             (None, Some(run), _) => {
-                format!("Look for a stall of the server with `assay report --run {run}`")
+                format!("Look for a stall of the server with {}", report_of_run(record, run))
             }
             (None, None, true) => {
                 "Look at a single request with `assay run` at a low rate".to_owned()
@@ -487,24 +483,26 @@ impl CapacityView {
         }
     }
 
-    /// Returns in words that requests exceed a bound at low loads too, with the run to look at.
-    fn independent(&self, position: usize, value: f64, share: f64) -> String {
+    /// Returns in words that requests of this share exceed the bound of a condition at low loads
+    /// too, up to a value, with the run to look at.
+    fn independent(&self, (position, value, share): (usize, f64, f64), record: &str) -> String {
         let condition = self.order.conditions.get(position);
-        let ones = condition.map_or_else(String::new, counted_ones);
+        let are = condition.map_or_else(String::new, counted_requests);
         let allowed = condition.and_then(Condition::allowed_share).unwrap_or(0.0);
         let exceeded = |it: &&TrialView| match it.trial.measures.get(position) {
             Some(Measure::Count(counted)) => counted.exceeded,
             Some(Measure::Value { .. } | Measure::Missing) | None => 0,
         };
         let low = self.trials.iter().filter(|it| it.trial.value <= value);
-        let run = low.max_by_key(exceeded).map_or_else(String::new, |it| format!(" {}", it.run));
+        let look = low.max_by_key(exceeded).map_or_else(String::new, |it| {
+            format!(". Look for a stall of the server with {}", report_of_run(record, it.run))
+        });
         format!(
-            "Irregular: {} {ones} ({} allowed) even at {} and less: the load is not the reason, \
-             and more trials do not help. Look for a stall of the server with `assay report \
-             --run{run}`",
+            "Irregular: {} of the requests {are} at {} or less ({} allowed): the load is not the \
+             reason, and more trials do not help{look}",
             number::percent(share),
-            number::percent(allowed),
-            self.value(value)
+            self.value(value),
+            number::percent(allowed)
         )
     }
 
@@ -736,10 +734,24 @@ pub(super) fn counted_ones(condition: &Condition) -> String {
     match condition.slo.metric {
         Metric::Failed => "failed".to_owned(),
         Metric::Response(_) | Metric::Service(_) | Metric::Throughput => {
-            let bound = condition.slo.text.rsplit(' ').next().unwrap_or_default();
-            format!("at or beyond {bound}")
+            format!("at or beyond {}", bound_text(condition))
         }
     }
+}
+
+/// Returns the same after "of the requests": `take 30ms or longer`, or `fail`.
+fn counted_requests(condition: &Condition) -> String {
+    match condition.slo.metric {
+        Metric::Failed => "fail".to_owned(),
+        Metric::Response(_) | Metric::Service(_) | Metric::Throughput => {
+            format!("take {} or longer", bound_text(condition))
+        }
+    }
+}
+
+/// Returns the bound of a condition as it was written.
+fn bound_text(condition: &Condition) -> &str {
+    condition.slo.text.rsplit(' ').next().unwrap_or_default()
 }
 
 /// Returns the measure of a condition for machines; `None` if nothing was measured.
@@ -790,6 +802,8 @@ pub(super) mod tests {
     use super::super::{experiment_html, experiment_markdown};
     use super::*;
     use crate::html::table_csv;
+
+    const RECORD: &str = "my search.assay";
 
     /// Returns the order of a search for the rate with a p99 of 20 ms.
     pub(in crate::experiment) fn order() -> CapacityOrder {
@@ -946,7 +960,7 @@ pub(super) mod tests {
         let view = CapacityView { order: order(), trials: Vec::new(), found: None };
         let mut seen: Vec<String> = Vec::new();
         for why in all() {
-            let words = view.irregular(&why);
+            let words = view.irregular(&why, RECORD);
             assert!(words.starts_with("Irregular: "), "{words}");
             assert!(!words.contains(NONE), "{words}");
             assert!(guide.contains(&format!("\n| {}", why.name())), "{}", why.name());
@@ -980,7 +994,7 @@ pub(super) mod tests {
         let (metric, side) = (Metric::Throughput, Side::Above);
         let slo = Slo { text: "throughput(read) > 900".to_owned(), metric, side, bound: 900.0 };
         view.order.conditions.push(Condition { job: "read".to_owned(), slo });
-        let of = |view: &CapacityView| view.answers().remove(0);
+        let of = |view: &CapacityView| view.answers(RECORD).remove(0);
         let both = "The server sustains 740 requests per second with p99(read) < 20ms, \
                     throughput(read) > 900 (confirmed 6 times); it fails at 820/s";
         assert_eq!(of(&view), both);
@@ -997,13 +1011,14 @@ pub(super) mod tests {
     fn value_that_failed_requests_keep_from_confirmation_has_a_remedy() {
         let mut view = search();
         let why = Irregular::NotConfirmed { lowest: 740.0 };
-        assert!(view.irregular(&why).contains("larger `budget`"), "{}", view.irregular(&why));
+        let text = view.irregular(&why, RECORD);
+        assert!(text.contains("larger `budget`"), "{text}");
         let mut failed = trial(740.0, Phase::Confirm(1), 0);
         failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
         let mut add = |jobs: &[&str]| {
             failed.trial.failed_jobs = jobs.iter().map(|job| (*job).to_owned()).collect();
             view.trials.push(failed.clone());
-            view.irregular(&why)
+            view.irregular(&why, RECORD)
         };
         // The varied job is [read].
         let words = "Requests failed: if that may be, write `slo = failed(batch) < 0.1%";
@@ -1026,11 +1041,11 @@ pub(super) mod tests {
         let answers = [
             "No rate was confirmed to keep p99(read) < 20ms",
             "Irregular: no value down to 700/s was confirmed with fresh seeds",
-            "Irregular: 0.9 % at or beyond 20ms (1 % allowed) even at 100/s and less: the load is \
-             not the reason, and more trials do not help. Look for a stall of the server with \
-             `assay report --run 7`",
+            "Irregular: 0.9 % of the requests take 20ms or longer at 100/s or less (1 % allowed): \
+             the load is not the reason, and more trials do not help. Look for a stall of the \
+             server with `assay report 'my search.assay' --run 7`",
         ];
-        assert_eq!(view.answers(), answers);
+        assert_eq!(view.answers(RECORD), answers);
     }
 
     /// Example: a pool shares four sessions among 1,000 clients.
@@ -1038,11 +1053,12 @@ pub(super) mod tests {
     fn load_that_waits_for_connections_does_not_ask_for_more() {
         let mut view = search();
         let why = Irregular::NeverFails { highest: 740.0 };
-        assert!(view.irregular(&why).ends_with("larger `highest`"), "{}", view.irregular(&why));
+        let text = view.irregular(&why, RECORD);
+        assert!(text.ends_with("larger `highest`"), "{text}");
         view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
         let words = "Irregular: every value up to 740/s passes, but a part of this load waits for \
                      connections. Raise the limit of connections of the server or the pool";
-        assert_eq!(view.irregular(&why), words);
+        assert_eq!(view.irregular(&why, RECORD), words);
     }
 
     /// Returns a search whose only trial, at 3/s, fails because of two failed requests of [batch].
@@ -1071,7 +1087,7 @@ pub(super) mod tests {
             "Irregular: every value down to 3/s fails. Requests failed: if that may be, write \
              `slo = failed(batch) < 0.1%`",
         ];
-        assert_eq!(view.answers(), answers);
+        assert_eq!(view.answers(RECORD), answers);
         let binding = view.numbers().into_iter().find(|(name, _)| *name == "binding");
         assert_eq!(binding, Some(("binding", "none: requests failed".to_owned())));
     }
@@ -1087,18 +1103,18 @@ pub(super) mod tests {
             "Irregular: every value down to 3/s fails. Look at a single request with `assay run` \
              at a low rate, or relax the condition",
         ];
-        assert_eq!(view.answers(), answers);
+        assert_eq!(view.answers(RECORD), answers);
         // Of the requests at 3/s, 4 % are slow.
         let few = TrialView { run: 9, ..trial(3.0, Phase::Bracket, 400) };
         view.trials = vec![few];
         view.found.as_mut().unwrap().binding = Some(0);
         let remedy = "Irregular: every value down to 3/s fails. Look for a stall of the server \
-                      with `assay report --run 9`, or relax the condition";
-        assert_eq!(view.answers()[1], remedy);
+                      with `assay report 'my search.assay' --run 9`, or relax the condition";
+        assert_eq!(view.answers(RECORD)[1], remedy);
         let least = &mut view.order.conditions[0];
         (least.job, least.slo.side) = ("batch".to_owned(), Side::Above);
         let remedy = "Look at [batch] without this load, or relax the condition";
-        assert!(view.answers()[1].ends_with(remedy), "{:?}", view.answers());
+        assert!(view.answers(RECORD)[1].ends_with(remedy), "{:?}", view.answers(RECORD));
     }
 
     #[test]
@@ -1146,7 +1162,7 @@ pub(super) mod tests {
         assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
         let words = "Irregular: the boundary is not located: it lies below 820/s. Write a larger \
                      `budget`, or a longer `trial`";
-        assert_eq!(view.answers()[1], words);
+        assert_eq!(view.answers(RECORD)[1], words);
     }
 
     #[test]
@@ -1155,7 +1171,7 @@ pub(super) mod tests {
         view.order.hold = Some(Nanos::from_secs(3_600));
         view.trials.push(trial(740.0, Phase::Hold, 72));
         let words = "with p99(read) < 20ms (confirmed 6 times, held for 1h); it fails at";
-        assert!(view.answers()[0].contains(words), "{:?}", view.answers());
+        assert!(view.answers(RECORD)[0].contains(words), "{:?}", view.answers(RECORD));
         let text = text_of(&with_search(view));
         let held = "\nheld       for 1h: 0.72 % at or beyond 20ms (1 % allowed)\n";
         assert!(text.contains(held), "{text}");
@@ -1186,10 +1202,19 @@ pub(super) mod tests {
         let answers = [
             "740/s did not keep p99(read) < 20ms for 1h, although shorter trials confirmed it",
             "Irregular: 740/s did not hold for 1h: 2.1 % at or beyond 20ms (1 % allowed). Look at \
-             that run with `assay report --run 6`",
+             that run with `assay report 'my search.assay' --run 6`",
         ];
-        assert_eq!(view.answers(), answers);
+        assert_eq!(view.answers(RECORD), answers);
         assert!(view.misses() && view.verdict() == Status::Suspect);
+        let mut view = with_search(view);
+        view.record = "/home/ann/r.assay".to_owned();
+        let text = text_of(&view).replace("\n  ", " ");
+        assert!(text.contains("`assay report /home/ann/r.assay --run 6`"), "{text}");
+        for page in [experiment_html(&view), experiment_markdown(&view)] {
+            let page = page.replace('\u{a0}', " ");
+            assert!(page.contains("assay report r.assay --run 6"), "{page}");
+            assert!(!page.contains("/home/ann"), "{page}");
+        }
     }
 
     #[test]
@@ -1204,7 +1229,7 @@ pub(super) mod tests {
             "Irregular: 700/s fails although 800/s passes. Something disturbs the server at times: \
              use a longer `trial`, and look at the trials",
         ];
-        assert_eq!(view.answers(), answers);
+        assert_eq!(view.answers(RECORD), answers);
         let view = with_search(view);
         let text = text_of(&view);
         assert!(text.starts_with(&format!("{}\n{}\n", answers[0], answers[1])), "{text}");

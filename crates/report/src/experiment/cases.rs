@@ -45,7 +45,9 @@ fn answered(view: &ExperimentView) -> TestCase {
         ExperimentState::Interrupted
         | ExperimentState::InstrumentFailed
         | ExperimentState::NotInEffect
-        | ExperimentState::NotObserved => (TestResult::Error, lines::answers(view).join(". ")),
+        | ExperimentState::NotObserved => {
+            (TestResult::Error, lines::answers(view, &view.record).join(". "))
+        }
     };
     let name = "the experiment was completed".to_owned();
     TestCase { group: TestGroup::Validity, name, result, text }
@@ -206,7 +208,7 @@ fn capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
             true => TestResult::Passed,
             false => TestResult::Error,
         },
-        text: lines::answers(view).join(". "),
+        text: lines::answers(view, &view.record).join(". "),
     }
 }
 

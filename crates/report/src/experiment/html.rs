@@ -106,7 +106,7 @@ fn numbers(out: &mut Document, view: &ExperimentView) {
 }
 
 fn answer(out: &mut Document, view: &ExperimentView) {
-    let answers = first_of(&lines::answers(view), |more| more);
+    let answers = first_of(&lines::answers(view, view.file()), |more| more);
     answers.iter().for_each(|sentence| out.answer("", sentence));
     if let Some(repetition) = &view.repetition {
         out.paragraph(&repetition.sentence());

@@ -1,15 +1,21 @@
 //! Words of irregularities that need nothing else of a search.
 
 use analyze::capacity::{LoadLimit, Phase};
+use base::shell_word;
 
 use crate::number;
+
+/// Returns the command that shows a run of a record, as code.
+pub(super) fn report_of_run(record: &str, run: u32) -> String {
+    format!("`assay report {} --run {run}`", shell_word(record))
+}
 
 /// Returns a drift of the capacity in words, with the next thing to do.
 pub(super) fn drift(change: f64) -> String {
     let word = if change < 0.0 { "falls" } else { "grows" };
     format!(
         "Irregular: the capacity {word} from trial to trial, by {} over the search. Write \
-         `restore`, or let the server settle before",
+         `restore`, or wait until the server has settled, then ask again",
         number::percent(change.abs())
     )
 }

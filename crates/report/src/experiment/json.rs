@@ -10,7 +10,6 @@ use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
 use super::appendix_json;
-use super::capacity::CapacityView;
 use super::capacity_json;
 use super::remarks::RemarkOf;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
@@ -34,7 +33,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     let sentences = view.declared().map(|(arm, change)| view.sentence(arm, change));
     let mut answer: Vec<String> = sentences.collect();
     if view.state == ExperimentState::Complete {
-        answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
+        answer.extend(view.capacity.iter().flat_map(|it| it.answers(&view.record)));
         answer.extend(view.sweep_answers());
         answer.extend(view.load_sentence());
         answer.extend(view.overload_sentences());

@@ -15,8 +15,9 @@ use crate::note;
 use crate::number::{NONE, count};
 use crate::words;
 
-/// Returns the sentences that answer the question, or the reason why there are none.
-pub fn answers(view: &ExperimentView) -> Vec<String> {
+/// Returns the sentences that answer the question, or the reason why there are none. `record` is
+/// the path of the record in their commands.
+pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
         ExperimentState::Interrupted => {
@@ -44,7 +45,7 @@ pub fn answers(view: &ExperimentView) -> Vec<String> {
     };
     match (unfinished, &view.capacity) {
         (Some(reason), _) => vec![format!("No answer: {reason}")],
-        (None, Some(search)) => search.answers(),
+        (None, Some(search)) => search.answers(record),
         (None, None) if view.sweep.is_some() => view.sweep_answers(),
         (None, None) => {
             let changes = view.declared().map(|(arm, change)| view.sentence(arm, change));
@@ -527,7 +528,7 @@ mod tests {
         change.refuse(NotCompared::Missing(Missing::ExceedsCapacity));
         let words = "response.p99(read) is not compared: the load exceeds the capacity (tls \
                      against plain)";
-        assert_eq!(answers(&view), [words]);
+        assert_eq!(answers(&view, "r.assay"), [words]);
         let all = [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
         assert!(all.iter().all(|text| !text.contains("Response.p99")), "{all:?}");
         assert_eq!(experiment_json(&view)["answer"][0], words);
@@ -537,7 +538,7 @@ mod tests {
     fn record_without_an_end_may_belong_to_a_running_experiment() {
         let unfinished = |may_run| {
             let state = ExperimentState::Interrupted;
-            answers(&ExperimentView { state, may_run, ..experiment() })
+            answers(&ExperimentView { state, may_run, ..experiment() }, "r.assay")
         };
         let words = "No answer: the experiment was killed, or is still running. Once it has ended, \
                      --resume continues it";

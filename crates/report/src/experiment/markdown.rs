@@ -26,7 +26,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
         out.line(verdict.as_str());
         out.gap();
     }
-    match lines::answers(view).as_slice() {
+    match lines::answers(view, view.file()).as_slice() {
         [only] => out.line(escaped(only)),
         answers => out.list(&all_escaped(answers), 5),
     }

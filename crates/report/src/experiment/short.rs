@@ -57,6 +57,7 @@ impl ShortExperiment {
         let lines = most.of_each.max(LEAST_LINES);
         let status = view.verdict();
         let reason = format!(": {}", view.reason());
+        let answers = lines::answers(view, &view.record);
         ShortExperiment {
             status,
             subject: subject(view, lines),
@@ -67,7 +68,7 @@ impl ShortExperiment {
             objections: objections(view),
             doubts: unlabelled(limited(doubts(view), lines)),
             limiters: limiters(view, lines),
-            answers: limited(lines::answers(view), lines).iter().map(strong).collect(),
+            answers: limited(answers, lines).iter().map(strong).collect(),
             remarks: remarks(view, lines),
             reviews: labelled("note", note::latest(&view.notes, MOST_NOTES)),
             next: next(view),

@@ -66,7 +66,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
 }
 
 fn answer(out: &mut AnswerText, view: &ExperimentView) {
-    for sentence in lines::answers(view) {
+    for sentence in lines::answers(view, &view.record) {
         out.sentence(0, &sentence);
     }
 }
