@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]
 
+mod closed;
 mod course;
 mod damaged;
 mod early;

@@ -1,11 +1,15 @@
-//! Records made without an engine: requests at known instants, on two lanes.
+//! Records made without an engine: requests at known instants, on two lanes; and runs in virtual
+//! time.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use analyze::{Evidence, Finding, Summary, summarize};
 use archive::{Archive, Recorder, RecorderOutlet};
 use base::{AccountId, Nanos, Seed, Stamp, Target, WallTime};
+use engine::{NoListener, Options};
+use lab::{Order, RecordPlace, run};
 use record::{
     AccountKind, Dispatch, End, EndKind, Gauge, Header, JobHeader, Ledger, Outcome, Pace, Request,
     RequestEnd, RequestWork,
@@ -153,6 +157,25 @@ pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
     let evidence = lab::evidence(&Archive::open(path).unwrap()).unwrap();
     let summary = summarize(&evidence);
     (evidence, summary)
+}
+
+/// Runs a workload in virtual time, and returns evidence and summary of its record.
+pub(crate) fn simulate(workload: &str, threads: u16, target: &str) -> (Evidence, Summary) {
+    let place = Place::new();
+    let options = Options { threads, ..Options::simulated() };
+    let order = Order {
+        workload: "shop.ini".to_owned(),
+        command: "assay run shop.ini".to_owned(),
+        version: "0.1.0".to_owned(),
+        ..Order::new(
+            plan(workload),
+            Target::parse(target).unwrap(),
+            options,
+            RecordPlace::Exactly(place.record()),
+        )
+    };
+    run(order, Arc::new(NoListener), |_| {}).unwrap();
+    read(&place.record())
 }
 
 /// Returns status and finding of a check.

@@ -1,14 +1,9 @@
 //! Tests of varying rates, from the workload file to the verdict, in virtual time.
 
-use std::sync::Arc;
-
 use analyze::{CheckKind, Evidence, Status, Summary};
-use base::Target;
-use engine::{NoListener, Options};
-use lab::{Order, RecordPlace, run};
 use record::Kind;
 
-use crate::support::{Place, check, plan, read};
+use crate::support::{check, simulate};
 
 /// A server that answers 200 requests per second.
 const SINGLE: &str = "sim:mm1?service=5ms";
@@ -20,21 +15,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     let text = format!(
         "duration = 20s\ndrain = 1m\nseed = {seed}\n[read]\nquery = select 1\nrate = {rate}\n"
     );
-    let place = Place::new();
-    let options = Options { threads, ..Options::simulated() };
-    let order = Order {
-        workload: "shop.ini".to_owned(),
-        command: "assay run shop.ini".to_owned(),
-        version: "0.1.0".to_owned(),
-        ..Order::new(
-            plan(&text),
-            Target::parse(target).unwrap(),
-            options,
-            RecordPlace::Exactly(place.record()),
-        )
-    };
-    run(order, Arc::new(NoListener), |_| {}).unwrap();
-    read(&place.record())
+    simulate(&text, threads, target)
 }
 
 /// Checks that no check objects for any seed, except `rate`, whose limit is exceeded by chance in
