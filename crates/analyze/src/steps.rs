@@ -88,6 +88,12 @@ impl Steps {
         self.grid.start(self.firsts[step]).min(self.end)
     }
 
+    /// Returns true if the last step ends with the run. Otherwise, the counts by end of that step
+    /// include answers from after the end of the run.
+    pub(crate) fn ends_with_last(&self) -> bool {
+        self.grid.start(self.firsts[self.len()]) <= self.end
+    }
+
     /// Returns the steps that begin at `from` or later and before `to`.
     pub fn between(&self, from: Nanos, to: Nanos) -> Range<usize> {
         let all = &self.firsts[..self.len()];
@@ -171,6 +177,12 @@ mod tests {
         assert_eq!(steps.start(61), Nanos::from_secs(60));
         assert_eq!(steps.of(60), Some(60));
         assert_eq!(steps.of(61), None);
+    }
+
+    #[test]
+    fn last_step_of_a_shifted_grid_lasts_beyond_the_end() {
+        assert!(steps(10_000, Some(60), 60).ends_with_last());
+        assert!(!steps(2_500, Some(60), 60).ends_with_last());
     }
 
     #[test]

@@ -7,13 +7,15 @@
 use std::ops::Range;
 
 use base::{AccountId, Nanos};
-use record::{EventKind, Kind};
+use record::{BucketCount, EventKind, Kind, bucket_counts};
 use workload::{Pacing, Reconnect};
 
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
+use crate::evidence::JobEvidence;
 use crate::finding::{BusyClients, Finding, JobObstacle};
+use crate::steps::Steps;
 
 /// Fraction of the clients that may be missing.
 const ALLOWED: f64 = 0.01;
@@ -89,7 +91,8 @@ impl<'a> CheckInput<'a> {
         let from = self.evidence.steps.warmup().max(job.start);
         let until = job.stop.map_or(self.evidence.end(), |stop| stop.min(self.evidence.end()));
         let length_s = until.saturating_sub(from).as_secs_f64();
-        let response = self.evidence.jobs[account.index()].histogram(Kind::Response)?;
+        let (times, steps) = (&self.evidence.jobs[account.index()], &self.evidence.steps);
+        let response = times.histogram(Kind::Response)?;
         if length_s <= 0.0 || response.is_empty() {
             return None;
         }
@@ -99,48 +102,157 @@ impl<'a> CheckInput<'a> {
         let found = requests * cycle_s / length_s;
         // At either edge of the window a client is somewhere in a cycle, which may be a long one.
         let usual_s = cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9);
-        let long_s = match found > clients {
-            true => self.beyond_end_s(account, until),
-            false => self.busy_at_begin_s(account, from, until),
+        let edges = Edges {
+            steps,
+            job: times,
+            clients,
+            pause_s,
+            asked: from..until,
+            responses: bucket_counts(response),
+            open: open_requests(times, steps),
         };
-        let edges = clients * (usual_s + long_s) / length_s;
+        let long_s = match found > clients {
+            true => edges.beyond_end_s(),
+            // No client is busy since before its job begins.
+            false if from == job.start => 0.0,
+            false => edges.busy_at_begin_s(),
+        };
+        let edges = (clients * usual_s + long_s) / length_s;
         let chance = QUANTILE * deviation_s * requests.sqrt() / length_s;
         let allowed = ALLOWED * clients + edges + chance;
         Some(Busy { name: job.name(), clients, found, allowed })
     }
+}
 
-    /// Returns the longest time, in seconds, that a request of a job may have lasted beyond the
-    /// end: its whole response counts, although only a part of it lies in the window.
-    fn beyond_end_s(&self, account: AccountId, until: Nanos) -> f64 {
-        let (job, steps) = (&self.evidence.jobs[account.index()], &self.evidence.steps);
-        let beyond = |(part, times): &(Range<usize>, Distribution)| {
-            let latest = steps.start(part.end).min(until) + Nanos(times.max_ns);
-            latest.saturating_sub(until)
+/// Requests of a closed job that cross an edge of the window. Their times are sums over all
+/// clients. The response times of probes bound them, and records without probes show none.
+struct Edges<'a> {
+    steps: &'a Steps,
+    job: &'a JobEvidence,
+    /// Configured clients.
+    clients: f64,
+    /// Mean pause of a client, in seconds.
+    pause_s: f64,
+    /// Part of the window in which the job sends requests.
+    asked: Range<Nanos>,
+    /// Response times of the window, from the shortest.
+    responses: Vec<BucketCount>,
+    /// Open requests at the begin of each step, and at the end of the last.
+    open: Vec<u64>,
+}
+
+impl Edges<'_> {
+    /// Returns an upper bound of the time, in seconds, that requests lasted beyond the end: their
+    /// whole responses count, although only parts of them lie in the window.
+    ///
+    /// The probes with such requests contain more time than their clients had.
+    fn beyond_end_s(&self) -> f64 {
+        let until = self.asked.end;
+        let mut probes = self.job.probes.iter();
+        let reaches_end = |(probe, times): &&(Range<usize>, Distribution)| {
+            self.beyond(probe, times, until) > Nanos::ZERO
         };
-        let of_parts = job.parts.iter().filter(|(_, times)| times.count > 0).map(beyond).max();
-        let behind = job.parts.last().map_or(Nanos::ZERO, |(part, _)| steps.start(part.end));
-        // The longest response may lie in the rest, which belongs to no part.
-        let all = job.histogram(Kind::Response).filter(|_| behind < until);
-        let of_rest = all.map_or(Nanos::ZERO, |times| Nanos(times.max()));
-        of_parts.unwrap_or(Nanos::ZERO).max(of_rest).as_secs_f64()
+        let Some((first, _)) = probes.find(reaches_end) else { return 0.0 };
+        let before_s = self.lasted_beyond_s(self.steps.start(first.start));
+        let surplus_s = self.surplus_s(first.start..self.steps.len()) + before_s;
+        self.lasted_beyond_s(until).min(surplus_s.max(0.0))
     }
 
-    /// Returns the time at the begin of the window, in seconds for all clients, in which they were
-    /// still busy with requests from before: fewer requests than usual begin in it.
-    fn busy_at_begin_s(&self, account: AccountId, from: Nanos, until: Nanos) -> f64 {
-        let (job, steps) = (&self.evidence.jobs[account.index()], &self.evidence.steps);
-        let length_s = |step: usize| {
-            steps.start(step + 1).min(until).saturating_sub(steps.start(step)).as_secs_f64()
-        };
-        let range = steps.between(from, until);
-        let arrivals = job.range(range.clone()).map(|step| step.counts.arrivals as f64);
+    /// Returns an upper bound of the time, in seconds, in which clients were still busy with
+    /// requests from before the window: fewer requests than usual begin in its first steps.
+    ///
+    /// The probes with these steps contain less time than their clients had. If requests merely
+    /// became longer, their times add up.
+    fn busy_at_begin_s(&self) -> f64 {
+        let leading = self.leading_shortfalls();
+        let behind = self.steps.between(self.asked.start, self.asked.end).start + leading.len();
+        let mut busy = self.clients;
+        let shortfalls_s = leading.into_iter().map(|(step, shortfall)| {
+            busy = busy.min(self.open[step] as f64);
+            busy.min(shortfall * self.clients) * self.length_s(step..step + 1)
+        });
+        let busy_s: f64 = shortfalls_s.sum();
+        let mut probes = self.job.probes.iter().rev();
+        let Some((last, _)) = probes.find(|(probe, _)| probe.start < behind) else { return 0.0 };
+        let end = self.steps.start(last.end).min(self.asked.end);
+        let deficit_s = self.lasted_beyond_s(end) - self.surplus_s(0..last.end);
+        busy_s.min(deficit_s.max(0.0))
+    }
+
+    /// Returns the first steps in which fewer requests begin than usual, each with the shortfall as
+    /// a fraction of the usual number.
+    fn leading_shortfalls(&self) -> Vec<(usize, f64)> {
+        let range = self.steps.between(self.asked.start, self.asked.end);
+        let arrivals = self.job.range(range.clone()).map(|step| step.counts.arrivals as f64);
+        let rates = range.clone().zip(arrivals);
         let per_s: Vec<f64> =
-            range.clone().zip(arrivals).map(|(step, count)| count / length_s(step)).collect();
+            rates.map(|(step, count)| count / self.length_s(step..step + 1)).collect();
         let mut sorted = per_s.clone();
         sorted.sort_by(f64::total_cmp);
         let usual = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
         let shortfalls = range.zip(per_s).map(|(step, per_s)| (step, 1.0 - per_s / usual));
-        let leading = shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL);
-        leading.map(|(step, shortfall)| shortfall * length_s(step)).sum()
+        shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL).collect()
     }
+
+    /// Returns an upper bound of the time, in seconds, that requests of the window which were open
+    /// at an instant lasted beyond it: they are at most as long as the longest of the window.
+    fn lasted_beyond_s(&self, at: Nanos) -> f64 {
+        let before = self.job.probes.iter().filter(|(probe, _)| self.steps.start(probe.start) < at);
+        let longest = before.map(|(probe, times)| self.beyond(probe, times, at)).max();
+        let longest = longest.unwrap_or(Nanos::ZERO);
+        let mut open = self.open_at(at);
+        let longest_first = self.responses.iter().rev().map(|it| {
+            let taken = it.count.min(open);
+            open -= taken;
+            taken as f64 * Nanos(it.bucket.highest).min(longest).as_secs_f64()
+        });
+        longest_first.sum()
+    }
+
+    /// Returns the longest time that a request of a probe may have lasted beyond an instant after
+    /// the start of the probe.
+    fn beyond(&self, probe: &Range<usize>, times: &Distribution, at: Nanos) -> Nanos {
+        let latest = self.steps.start(probe.end).min(at) + Nanos(times.max_ns);
+        latest.saturating_sub(at)
+    }
+
+    /// Returns an upper bound of the number of requests that are open at an instant. Within a step,
+    /// all clients may have one.
+    fn open_at(&self, at: Nanos) -> u64 {
+        let clients = self.clients as u64;
+        let step = self.steps.between(Nanos::ZERO, at).end;
+        let is_bound = self.steps.start(step) == at
+            && (step < self.steps.len() || self.steps.ends_with_last());
+        if is_bound { self.open[step].min(clients) } else { clients }
+    }
+
+    /// Returns the times of the probes that begin in some steps, minus the time of their clients,
+    /// in seconds.
+    fn surplus_s(&self, steps: Range<usize>) -> f64 {
+        let probes = self.job.probes.iter().filter(|(probe, _)| steps.contains(&probe.start));
+        let surplus_s = |(probe, times): &(Range<usize>, Distribution)| {
+            let found_s = times.count as f64 * (times.mean_ns / 1e9 + self.pause_s);
+            found_s - self.clients * self.length_s(probe.clone())
+        };
+        probes.map(surplus_s).sum()
+    }
+
+    /// Returns the length of the part of some steps in which the job sends requests, in seconds.
+    fn length_s(&self, steps: Range<usize>) -> f64 {
+        let begin = self.steps.start(steps.start).max(self.asked.start);
+        let end = self.steps.start(steps.end).min(self.asked.end);
+        end.saturating_sub(begin).as_secs_f64()
+    }
+}
+
+/// Returns the number of open requests of a job at the begin of each step, and at the end of the
+/// last.
+fn open_requests(job: &JobEvidence, steps: &Steps) -> Vec<u64> {
+    let mut open = 0i64;
+    let ends = job.range(0..steps.len()).map(|step| {
+        let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
+        open += step.counts.arrivals as i64 - ended as i64;
+        open.max(0) as u64
+    });
+    std::iter::once(0).chain(ends).collect()
 }

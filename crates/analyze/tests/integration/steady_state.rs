@@ -1,5 +1,7 @@
 //! Checks of rate, evenness and steady state: runs with one planted fault.
 
+use std::ops::Range;
+
 use analyze::finding::{Gaps, JobObstacle, MedianChange, Seconds, WarmUp};
 use analyze::{Evidence, Finding, Obstacle, Status, SteadyStart, WarmupEnd};
 use base::Nanos;
@@ -7,7 +9,7 @@ use record::{EventKind, Kind};
 
 use crate::support::{
     MIXED, OPEN, PER_S, add_times, answer_only, answered, check, event, near, only, set_medians,
-    set_times, steady, turn_bad,
+    set_probes, steady, turn_bad,
 };
 
 /// A job with a thousand random arrivals per second.
@@ -237,7 +239,7 @@ fn times_that_do_not_add_up_to_the_clients_are_noticed() {
         (1_020, Status::Suspect),
     ] {
         let mut evidence = steady(MIXED);
-        set_times(&mut evidence, 1, Kind::Response, 1.6, 50 * per_s);
+        set_probes(&mut evidence, 1, |_| vec![(1.6, 10 * per_s)]);
         only("little", status, &evidence);
     }
     let mut limited = steady(MIXED);
@@ -248,29 +250,131 @@ fn times_that_do_not_add_up_to_the_clients_are_noticed() {
     assert_eq!(check("little", &failing).status, Status::NotPossible);
 }
 
+fn little(evidence: &Evidence) -> Status {
+    check("little", evidence).status
+}
+
+/// Returns a run of four clients with this percentage of the possible requests, of which all four
+/// wait for a second once in a probe. They are open at the end.
+fn stalled_in(stalled: usize, percent: u64) -> Evidence {
+    let mut evidence = steady(MIXED);
+    set_probes(&mut evidence, 1, |probe| {
+        let usual = (1.6, PER_S * percent / 10);
+        if probe == stalled { vec![usual, (1_000.0, 4)] } else { vec![usual] }
+    });
+    evidence.jobs[1].steps[59].ends.completed -= 4;
+    evidence
+}
+
 /// All four clients wait for a second: 2 % of the window.
 #[test]
-fn stall_at_an_edge_of_the_window_is_no_missing_time() {
-    let little = |evidence: &Evidence| check("little", evidence).status;
-    let stalled_in = |part: usize| {
-        let mut evidence = steady(MIXED);
-        set_times(&mut evidence, 1, Kind::Response, 1.6, 50 * PER_S);
-        add_times(&mut evidence, 1, Kind::Response, 1_000.0, 4);
-        set_medians(&mut evidence, 1, |at| if at == part { 1_000.0 } else { 1.6 });
+fn stall_at_the_end_of_the_window_is_no_surplus() {
+    assert_eq!(little(&stalled_in(4, 100)), Status::Pass);
+    assert_eq!(little(&stalled_in(4, 105)), Status::Suspect);
+    assert_eq!(little(&stalled_in(2, 100)), Status::Suspect);
+    let mut unknown = stalled_in(4, 100);
+    unknown.jobs[1].probes.clear();
+    assert_eq!(little(&unknown), Status::Suspect, "records without probes show no long requests");
+    let mut answered_in_time = stalled_in(4, 100);
+    answered_in_time.jobs[1].steps[59].ends.completed += 4;
+    assert_eq!(little(&answered_in_time), Status::Suspect);
+}
+
+/// The stall ends before the window does: its times and the fewer requests add up.
+#[test]
+fn stall_within_the_last_probe_hides_no_surplus() {
+    let mut evidence = steady(MIXED);
+    set_probes(&mut evidence, 1, |probe| match probe {
+        4 => vec![(1.6, 5 * PER_S * 105 / 100), (5_000.0, 4)],
+        _ => vec![(1.6, 10 * PER_S * 105 / 100)],
+    });
+    evidence.jobs[1].steps[59].ends.completed -= 4;
+    assert_eq!(little(&evidence), Status::Suspect);
+}
+
+/// The request of one client is at most 1.25 % of the time of all.
+#[test]
+fn one_long_request_at_the_end_counts_for_one_client() {
+    let with = |percent: u64| {
+        let mut evidence = steady(&MIXED.replace("concurrency = 4", "concurrency = 8"));
+        evidence.jobs[1].steps = vec![answered(2 * PER_S); 60];
+        set_probes(&mut evidence, 1, |probe| {
+            let usual = (1.6, 20 * PER_S * percent / 100);
+            if probe == 4 { vec![usual, (5_000.0, 1)] } else { vec![usual] }
+        });
+        evidence.jobs[1].steps[59].ends.completed -= 8;
         evidence
     };
-    assert_eq!(little(&stalled_in(19)), Status::Pass);
-    assert_eq!(little(&stalled_in(10)), Status::Suspect);
-    let without = |second: usize, requests: u64| {
-        let mut evidence = steady(MIXED);
-        evidence.jobs[1].steps[second] = answered(0);
-        set_times(&mut evidence, 1, Kind::Response, 1.6, requests);
+    assert_eq!(little(&with(100)), Status::Pass);
+    assert_eq!(little(&with(105)), Status::Suspect);
+}
+
+/// Returns a run of four clients that send this percentage of the usual requests in some seconds.
+/// This many requests are open from before the first of these seconds until the end of the last.
+fn slowed(seconds: Range<usize>, percent: u64, open: u64) -> Evidence {
+    let mut evidence = steady(MIXED);
+    let steps = &mut evidence.jobs[1].steps;
+    steps[seconds.clone()].fill(answered(PER_S * percent / 100));
+    steps[seconds.start - 1].ends.completed -= open;
+    steps[seconds.end - 1].ends.completed += open;
+    set_probes(&mut evidence, 1, |probe| {
+        let slow = (probe * 10 + 10..probe * 10 + 20).filter(|second| seconds.contains(second));
+        let slow = slow.count() as u64;
+        let requests = (10 - slow) * PER_S + slow * PER_S * percent / 100;
+        if requests == 0 { Vec::new() } else { vec![(1.6, requests)] }
+    });
+    evidence
+}
+
+#[test]
+fn clients_busy_since_before_the_window_are_not_missing() {
+    assert_eq!(little(&slowed(10..11, 0, 4)), Status::Pass, "all for a second");
+    assert_eq!(little(&slowed(10..15, 75, 1)), Status::Pass, "one of them for five");
+    assert_eq!(little(&slowed(30..31, 0, 4)), Status::Suspect, "in the middle");
+    // Busy clients explain no surplus.
+    let mut surplus = slowed(10..11, 0, 4);
+    set_probes(&mut surplus, 1, |_| vec![(1.6, 10 * PER_S * 102 / 100)]);
+    assert_eq!(little(&surplus), Status::Suspect);
+}
+
+#[test]
+fn requests_missing_at_the_begin_without_busy_clients_are_noticed() {
+    assert_eq!(little(&slowed(10..11, 0, 0)), Status::Suspect);
+    assert_eq!(little(&slowed(10..30, 0, 0)), Status::Suspect);
+    // One client cannot be the reason for the shortfall of four.
+    assert_eq!(little(&slowed(10..15, 0, 1)), Status::Suspect);
+    // All four have ended after a second.
+    let mut ended = slowed(10..30, 0, 4);
+    ended.jobs[1].steps[10].ends.completed += 4;
+    ended.jobs[1].steps[29].ends.completed -= 4;
+    assert_eq!(little(&ended), Status::Suspect);
+}
+
+/// No client is busy since before its job.
+#[test]
+fn empty_begin_of_a_run_without_warm_up_is_noticed() {
+    let mut evidence = steady(&MIXED.replace("warmup = 10s", "warmup = 0s"));
+    evidence.jobs[1].steps[0] = answered(0);
+    set_probes(&mut evidence, 1, |probe| match probe {
+        0 => vec![(1.6, 9 * PER_S)],
+        _ => vec![(1.6, 10 * PER_S)],
+    });
+    assert_eq!(little(&evidence), Status::Suspect);
+}
+
+/// A cold cache lengthens the responses of the first 20 seconds to 4.27 ms, which are counted.
+#[test]
+fn cold_cache_hides_no_missing_requests() {
+    let with = |percent: u64| {
+        let mut evidence = slowed(10..30, 60, 4);
+        set_probes(&mut evidence, 1, |probe| match probe {
+            0 | 1 => vec![(4.266_667, 60 * PER_S * percent / 1_000)],
+            _ => vec![(1.6, 10 * PER_S * percent / 100)],
+        });
         evidence
     };
-    assert_eq!(little(&without(10, 49 * PER_S)), Status::Pass);
-    assert_eq!(little(&without(30, 49 * PER_S)), Status::Suspect);
-    // Clients that were busy before the window explain no surplus.
-    assert_eq!(little(&without(10, 51 * PER_S)), Status::Suspect);
+    assert_eq!(little(&with(100)), Status::Pass);
+    assert_eq!(little(&with(95)), Status::Suspect);
 }
 
 #[test]

@@ -150,6 +150,28 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
     evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
+/// Gives a job these response times in each probe of the window, and thereby in the whole of it:
+/// milliseconds with their numbers.
+pub(crate) fn set_probes(
+    evidence: &mut Evidence,
+    place: usize,
+    times: impl Fn(usize) -> Vec<(f64, u64)>,
+) {
+    let mut whole = Kind::Response.histogram::<u64>();
+    let mut probes = Vec::new();
+    for (number, range) in evidence.steps.probes(evidence.plan.probe).into_iter().enumerate() {
+        let mut response = Kind::Response.histogram::<u64>();
+        for (ms, count) in times(number) {
+            response.record_n((ms * 1e6) as u64, count).unwrap();
+        }
+        whole.add(&response).unwrap();
+        probes.push((range, Distribution::of(&response)));
+    }
+    let job = &mut evidence.jobs[place];
+    job.probes = probes;
+    job.window.iter_mut().find(|(kind, _)| *kind == Kind::Response).unwrap().1 = whole;
+}
+
 /// Ends a run at this time.
 pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
     let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
