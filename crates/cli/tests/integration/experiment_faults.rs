@@ -458,7 +458,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
     let place = without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
-    for words in ["6 interleaved pairs)", " fast, slow: 6 runs; 1 repeated each "] {
+    for words in ["6 interleaved pairs)", " fast, slow: 6 runs each; 1 repeated "] {
         assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();

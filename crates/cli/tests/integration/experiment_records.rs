@@ -3,14 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, Running};
+use crate::support::Place;
 
 const WORKLOAD: &str = "url = sim:md1?service=1ms\nduration = 20s\nwarmup = 2s\n\
                         [read]\nquery = select 1\nrate = 100\n\
@@ -285,67 +283,6 @@ fn machine_that_drifted_is_reported_by_run_as_by_report() {
     let ran = place.assay(&["run", "slower.ini", "--virtual", "--resume", "r.assay"]).expect(0);
     assert!(ran.stdout.contains("  the machine became "), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
-}
-
-/// Lets this thread, and what it starts from now on, run on one processor only.
-fn use_one_processor() {
-    let all = sched_getaffinity(Pid::from_raw(0)).unwrap();
-    let last = (0..CpuSet::count()).rev().find(|place| all.is_set(*place).unwrap()).unwrap();
-    let mut one = CpuSet::new();
-    one.set(last).unwrap();
-    sched_setaffinity(Pid::from_raw(0), &one).unwrap();
-}
-
-/// Starts a program that does nothing but use a processor, until it is dropped.
-fn busy_program() -> Running {
-    Running::of(Command::new("sh").args(["-c", "ulimit -t 30; while :; do :; done"]))
-}
-
-/// Returns the times of a request to the null server before each run, in nanoseconds.
-fn canaries(record: &Path) -> Vec<f64> {
-    let sql = "select value from setting where name = 'generator.canary_ns' order by run";
-    rows(record, sql).iter().map(|row| row[0].parse().unwrap()).collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
-}
-
-/// From the seventh run on, three other programs share the only processor. The requests are so long
-/// that the send lag does not matter.
-#[test]
-fn machine_that_becomes_busy_within_an_experiment_is_reported() {
-    let place = Place::with(
-        "url = sim:md1?service=40ms\nduration = 400ms\n[read]\nquery = select 1\nconcurrency = 1\n",
-    );
-    let aa = "[question]\nask = ?\nworkload = w.ini\ndesign = aa\nrounds = 6\n[arm same]\n";
-    place.write("aa.ini", aa);
-    let on_one_processor = || {
-        use_one_processor();
-        let mut run = place.start(&["run", "aa.ini", "--out", "r.assay"]);
-        let is_halfway = run.says_or_ends("run 7 of");
-        let _busy = [(); 3].map(|()| busy_program());
-        (is_halfway, run.ends())
-    };
-    let (is_halfway, ran) =
-        std::thread::scope(|scope| scope.spawn(on_one_processor).join().unwrap());
-    // The instrument may fail in too many rounds if the processor has even more to do.
-    let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
-    assert!(is_halfway || is_lost, "{}", ran.stderr);
-    if is_halfway {
-        let canaries = canaries(&place.at("r.assay"));
-        let (before, after) = canaries.split_at(6);
-        assert!(median(after) > 1.2 * median(before), "{canaries:?}");
-    }
-    if !is_lost {
-        assert!(ran.said().contains("the machine became "), "{}", ran.stdout);
-        let document = place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json();
-        let changes = document["machine_changes"].as_array().unwrap();
-        let drift = changes.iter().find(|change| change["arm"].is_null()).unwrap();
-        assert!(drift["change_percent"].as_f64() > Some(20.0), "{changes:?}");
-    }
 }
 
 #[test]

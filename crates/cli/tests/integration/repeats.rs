@@ -37,7 +37,9 @@ fn repetition_with_another_seed_confirms_the_answer() {
     let words = "\nThe first answer holds (r.assay)\n  throughput(read) of slow: first −1";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     assert!(ran.said().contains("95 % CI: holds "), "{}", ran.stdout);
-    assert!(ran.stdout.contains("repeat  assay run slower.ini --seed 8 --virtual"));
+    assert!(ran.stdout.ends_with("repeat  assay repeat again.assay\n"), "{}", ran.stdout);
+    let full = place.assay(&["report", "again.assay", "--full"]).expect(0).stdout;
+    assert!(full.contains("repeat     assay run slower.ini --seed 8 --virtual\n"), "{full}");
     let xml = fs::read_to_string(place.at("r.xml")).unwrap();
     assert!(xml.contains("classname=\"assay.repetition\" name=\"slow: throughput(read)\"><system"));
     assert_eq!(place.names(), ["again.assay", "r.assay", "r.xml"]);
@@ -76,10 +78,10 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
     fs::remove_dir_all(place.at("slow disk")).unwrap();
     for (record, again, seed) in [("1.assay", "2.assay", "3"), ("2.assay", "3.assay", "4")] {
         let line = ["repeat", record, "--out", again, "--quiet", "--seed", seed];
-        let ran = place.assay(&line).expect(0);
-        let words = format!("\nrepeat  assay run 'slow disk' --seed {seed} --virtual\n");
+        let ran = place.assay(&[&line[..], &["--full"]].concat()).expect(0);
+        let words = format!("\nrepeat     assay run 'slow disk' --seed {seed} --virtual\n");
         assert!(ran.stdout.contains(&words), "{}", ran.stdout);
-        assert!(place.assay(&["report", again]).expect(0).stdout.contains(&words));
+        assert!(place.assay(&["report", again, "--full"]).expect(0).stdout.contains(&words));
     }
 }
 
@@ -102,7 +104,8 @@ fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
     place.assay(&repeat).refuses(&[words, "give it with --set password=VALUE"]);
     let ran = place.assay(&[&repeat[..], &secret].concat()).expect(0);
     assert!(ran.stdout.contains("\nThe first answer holds (r.assay)\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("--set 'password=(secret)'"), "{}", ran.stdout);
+    let full = place.assay(&["report", "again.assay", "--full"]).expect(0).stdout;
+    assert!(full.contains("--set 'password=(secret)'"), "{full}");
     for record in ["r.assay", "again.assay"] {
         let bytes = fs::read(place.at(record)).unwrap();
         assert!(!bytes.windows(9).any(|part| part == b"hush-hush"), "{record}");

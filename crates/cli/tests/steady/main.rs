@@ -1,8 +1,9 @@
 //! Tests that concurrent tests would disturb, in a program of their own: runs on real servers that
-//! must be VALID, or whose true limiter must be named.
+//! must be VALID, or whose true limiter must be named, and a machine that becomes busy.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+mod busy;
 mod limiters;
 #[allow(dead_code, reason = "this program needs a part of what the tests share")]
 #[path = "../support/mod.rs"]
