@@ -237,11 +237,30 @@ impl TargetError {
 
     /// Returns the change to the URL that corrects it, if the message does not name it.
     pub fn remedy(&self) -> Option<String> {
+        self.part_and_remedy().1
+    }
+
+    /// Returns the range of the URL that is at fault; the whole URL if no part of it is known.
+    pub fn place(&self, url: &str) -> Range<usize> {
+        let part = self.part_and_remedy().0;
+        let found = part.and_then(|part| Some((find_part(url, &part)?, part.len())));
+        found.map_or(0..url.len(), |(start, length)| start..start + length)
+    }
+
+    /// Returns the part of the URL that is at fault, if it may be shown, and the remedy.
+    fn part_and_remedy(&self) -> (Option<String>, Option<String>) {
         match self {
-            TargetError::Escape(_) => Some("write a percent sign as `%25`".to_owned()),
+            TargetError::Escape(part) => {
+                let shown = match part {
+                    EscapedPart::Text(text) => Some(text.clone()),
+                    EscapedPart::Password => None,
+                };
+                (shown, Some("write a percent sign as `%25`".to_owned()))
+            }
             TargetError::Percentage { option, value } => {
-                let fraction = fraction_of_percentage(value)?;
-                Some(format!("write `{option}={fraction}`"))
+                let fraction = fraction_of_percentage(value);
+                let remedy = fraction.map(|fraction| format!("write `{option}={fraction}`"));
+                (Some(format!("{option}={value}")), remedy)
             }
             TargetError::Scheme { .. }
             | TargetError::Endpoint(_)
@@ -249,26 +268,8 @@ impl TargetError {
             | TargetError::PortIsNoNumber
             | TargetError::OptionValue(_)
             | TargetError::OptionRepeated(_)
-            | TargetError::PasswordOption => None,
+            | TargetError::PasswordOption => (None, None),
         }
-    }
-
-    /// Returns the range of the URL that is at fault; the whole URL if no part of it is known.
-    pub fn place(&self, url: &str) -> Range<usize> {
-        let part = match self {
-            TargetError::Escape(EscapedPart::Text(text)) => Some(text.clone()),
-            TargetError::Percentage { option, value } => Some(format!("{option}={value}")),
-            TargetError::Escape(EscapedPart::Password)
-            | TargetError::Scheme { .. }
-            | TargetError::Endpoint(_)
-            | TargetError::Port(_)
-            | TargetError::PortIsNoNumber
-            | TargetError::OptionValue(_)
-            | TargetError::OptionRepeated(_)
-            | TargetError::PasswordOption => None,
-        };
-        let found = part.and_then(|part| Some((find_part(url, &part)?, part.len())));
-        found.map_or(0..url.len(), |(start, length)| start..start + length)
     }
 }
 
