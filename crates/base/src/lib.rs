@@ -13,6 +13,7 @@
 //! * [`spreadsheet_cell`]: a cell of a CSV file that no spreadsheet runs.
 //! * [`shell_word`]: a word quoted for a shell.
 //! * [`Secret`]: a string that cannot be printed.
+//! * [`text_hash`]: a hash of a text that never changes.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
 //! * [`AccountId`]: an account of a record.
 //! * [`NodeId`]: a server of a target.
@@ -27,6 +28,7 @@ mod dialect;
 mod fault;
 mod formula;
 pub mod go;
+mod hash;
 mod node;
 mod path;
 mod percent;
@@ -53,6 +55,7 @@ pub use diagnostic::{
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use formula::spreadsheet_cell;
+pub use hash::text_hash;
 pub use node::NodeId;
 pub use path::with_suffix;
 pub use percent::percent_encoded;

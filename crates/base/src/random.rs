@@ -10,6 +10,8 @@
 //! the tests are part of the contract. Logarithms come from `libm`, whose results do not depend on
 //! the platform.
 
+use crate::hash::text_hash;
+
 /// The odd constant by which SplitMix64 advances: 2⁶⁴ divided by the golden ratio.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -34,8 +36,8 @@ impl Stream {
     /// Makes the stream of one place in one job of one run. `job` and `place` are names, and adding
     /// a job or a column does not change the values of the others.
     pub fn new(seed: Seed, job: &str, place: &str) -> Stream {
-        let job_key = mix(seed.0 ^ hash(job));
-        Stream { key: mix(job_key.wrapping_add(GAMMA) ^ hash(place)) }
+        let job_key = mix(seed.0 ^ text_hash(job));
+        Stream { key: mix(job_key.wrapping_add(GAMMA) ^ text_hash(place)) }
     }
 
     /// Returns a generator of as many random numbers as the value at index `n` needs.
@@ -107,13 +109,6 @@ fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// Returns the FNV-1a hash of a name.
-fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Facts about a server, as written to a record, with secrets and locations filtered out.
 //!
-//! A value is one line of at most [`LONGEST`] characters; a longer one is cut, and its length is
-//! appended. A value that cannot be read is `unknown`.
+//! A value is one line of at most [`LONGEST`] characters; a longer one is cut, and its length and a
+//! hash are appended. A value that cannot be read is `unknown`.
 //! A setting that may hold a secret is recorded as [`HIDDEN_SETTING`]: only that it is set is kept.
 //! A setting that locates or identifies a server without changing how it works is left out, because
 //! it differs between two identically configured servers.
 
-use base::printable;
+use base::{printable, text_hash};
 use record::environment::{
     HIDDEN_SETTING, UNKNOWN, database, database_default, database_setting, database_table,
 };
@@ -145,12 +145,14 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 }
 
 /// Returns a text of a server. If it has more than `most` characters, the rest is replaced with the
-/// length of the whole: the server must not decide how large a record is.
+/// length and a hash of the whole: the server must not decide how large a record is, and two texts
+/// that differ in the rest must not compare as equal.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
-        None => text.to_owned(),
-    }
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let (begin, hash) = (&text[..end], text_hash(text));
+    // Folded, as its authors recommend for fewer bits: eight digits are enough here.
+    let hash = (hash >> 32) as u32 ^ hash as u32;
+    format!("{begin}… ({} characters, {hash:08x})", text.chars().count())
 }
 
 /// Returns one fact per row of a table of settings (name, value, and the default if the server
@@ -305,7 +307,7 @@ mod tests {
     #[test]
     fn names_and_values_without_end_are_cut_and_marked() {
         let text = "é".repeat(1 << 20);
-        let cut = format!("{}… (1048576 characters)", "é".repeat(LONGEST));
+        let cut = format!("{}… (1048576 characters, 51190c01)", "é".repeat(LONGEST));
         let row = vec![Some(text.clone()), Some(text.clone()), Some(text)];
         let table = Table { columns: Vec::new(), rows: vec![row], is_cut: false };
         let facts = settings(Some(&table));
@@ -313,6 +315,15 @@ mod tests {
         assert_eq!(facts[2], (format!("database.default.{cut}"), cut.clone()));
         let whole = "é".repeat(LONGEST);
         assert_eq!(recorded_text(Some(&whole)), whole);
+    }
+
+    #[test]
+    fn texts_that_differ_after_the_cut_stay_different() {
+        let cut = |end: &str| shortened(&format!("{}{end}", "x".repeat(LONGEST)), LONGEST);
+        let [one, other] = ["one", "two"].map(cut);
+        assert_eq!(one.chars().count(), other.chars().count());
+        assert_ne!(one, other);
+        assert_eq!(one, cut("one"));
     }
 
     #[test]

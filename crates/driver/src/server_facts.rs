@@ -74,10 +74,10 @@ mod tests {
         ];
         let table = Table { columns: Vec::new(), rows, is_cut: false };
         let found = |name| value_or(Some(&table), name, "empty");
-        let cut = format!("{}… (8388608 characters)", "x".repeat(LONGEST_SETTING));
+        let cut = format!("{}… (8388608 characters, 559cd503)", "x".repeat(LONGEST_SETTING));
         assert_eq!(found("JIT"), cut);
         assert_eq!(found("sql_mode"), "é".repeat(LONGEST_SETTING));
         assert_eq!((found("fsync"), found("none")), ("empty".to_owned(), UNKNOWN.to_owned()));
-        assert_eq!(version(&"1".repeat(2_000)).chars().count(), LONGEST_SETTING + 19);
+        assert_eq!(version(&"1".repeat(2_000)).chars().count(), LONGEST_SETTING + 29);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use base::text_hash;
 use observe::environment::{self, Root};
 use record::environment::{UNKNOWN, host, known};
 
@@ -49,10 +50,7 @@ impl Machine {
     pub fn fingerprint(&self) -> String {
         let facts = self.0.iter();
         let text: String = facts.map(|(name, value)| format!("{name}={value}\n")).collect();
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        format!("{hash:016x}")
+        format!("{:016x}", text_hash(&text))
     }
 }
 
