@@ -13,16 +13,14 @@ use crate::v1;
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Creates a record of a version, which must not exist, and fills it in its first transaction; a
-/// file that cannot be filled is removed. Returns its absolute path.
+/// file that cannot be filled is removed.
 pub(crate) fn create(
     path: &Path,
     version: i64,
     fill: impl FnOnce(&Connection) -> Result<(), RowError>,
-) -> Result<(PathBuf, Connection), RecordError> {
-    let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-    let created = OpenOptions::new().write(true).create_new(true).open(&path);
-    created.map_err(|error| cannot_create(&path, error))?;
-    let begun = connect(&path).and_then(|connection| {
+) -> Result<Connection, RecordError> {
+    create_file(path)?;
+    let begun = connect(path).and_then(|connection| {
         connection.execute_batch("begin immediate")?;
         connection.pragma_update(None, "application_id", v1::APPLICATION)?;
         connection.pragma_update(None, "user_version", version)?;
@@ -30,24 +28,41 @@ pub(crate) fn create(
         connection.execute_batch("commit")?;
         Ok(connection)
     });
-    match begun {
-        Ok(connection) => Ok((path, connection)),
-        Err(failure) => {
-            // The file was created above; a failure to remove it adds nothing to the error.
-            let _ = fs::remove_file(&path);
-            let error = RecordError::new(&path, RecordErrorKind::CannotCreate);
-            Err(match failure {
-                RowError::Sql(cause) => error.because(sql_cause(cause)),
-                RowError::Content(what) => error.because(what),
-            })
-        }
+    begun.map_err(|failure| unfilled(path, failure))
+}
+
+/// Creates the empty file of a record, which must not exist.
+pub(crate) fn create_file(path: &Path) -> Result<(), RecordError> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    created.map(drop).map_err(|error| cannot_create(path, error))
+}
+
+/// Removes the file of a record that could not be filled, and returns the error.
+pub(crate) fn unfilled(path: &Path, failure: RowError) -> RecordError {
+    // The file has just been created; a failure to remove it adds nothing to the error.
+    let _ = fs::remove_file(path);
+    let error = RecordError::new(path, RecordErrorKind::CannotCreate);
+    match failure {
+        RowError::Sql(cause) => error.because(sql_cause(cause)),
+        RowError::Content(what) => error.because(what),
     }
+}
+
+/// Opens the database at a path.
+pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(database_path(path), flags)
+}
+
+/// Returns the absolute path of a record for SQLite, for which a relative one could have a special
+/// meaning, like `:memory:`. Errors and answers have the path as it was given.
+fn database_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Connects to a record for writing. A transaction is on the disk when it has ended.
 pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = open_database(path, flags)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "temp_store", "memory")?;
@@ -57,7 +72,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
 
 /// Attaches a record under a name.
 pub(crate) fn attach(to: &Connection, record: &Path, name: &str) -> Result<(), RowError> {
-    let record = std::path::absolute(record).unwrap_or_else(|_| record.to_owned());
+    let record = database_path(record);
     let record = record.to_str().ok_or_else(|| RowError::content("its path is not UTF-8"))?;
     to.execute(&format!("attach database ?1 as {name}"), [record])?;
     Ok(())

@@ -9,7 +9,7 @@ use record::{Excerpt, InputFile, Note};
 use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
-use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
+use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::open::{open, open_experiment};
 use crate::reader::Archive;
 use crate::reviewer_note::read_reviewer_notes;
@@ -135,15 +135,15 @@ impl ExperimentWriter {
         facts: &[(&str, String)],
         files: &[InputFile],
     ) -> Result<ExperimentWriter, RecordError> {
-        let (path, connection) = create(path, v2::VERSION, |connection| {
+        let connection = create(path, v2::VERSION, |connection| {
             for (_, statement) in v2::statements() {
                 connection.execute_batch(statement)?;
             }
             facts.iter().try_for_each(|(key, value)| v2::write_fact(connection, key, value))?;
             files.iter().try_for_each(|file| v1::write_file(connection, file))
         })?;
-        let _lock = lock(&path)?;
-        Ok(ExperimentWriter { path, connection, _lock })
+        let _lock = lock(path)?;
+        Ok(ExperimentWriter { path: path.to_owned(), connection, _lock })
     }
 
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
@@ -156,16 +156,15 @@ impl ExperimentWriter {
         let _lock = lock(path)?;
         // Reading rolls back the open transaction of a killed writer.
         let content = ExperimentContent::read(path)?;
-        let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-        let connected = connect(&path).and_then(|connection| {
+        let connected = connect(path).and_then(|connection| {
             v2::add_sample_range(&connection)?;
             Ok(connection)
         });
-        let connection = connected.map_err(|failure| failure.into_write_error(&path))?;
-        Ok((ExperimentWriter { path, connection, _lock }, content))
+        let connection = connected.map_err(|failure| failure.into_write_error(path))?;
+        Ok((ExperimentWriter { path: path.to_owned(), connection, _lock }, content))
     }
 
-    /// Returns the path of the record.
+    /// Returns the path of the record, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }

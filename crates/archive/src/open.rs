@@ -12,6 +12,7 @@ use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
+use crate::create::open_database;
 use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::{v1, v2};
 
@@ -249,8 +250,7 @@ pub(super) fn connect_again(database: &Path, run: Option<u32>) -> Result<Connect
 }
 
 fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, RowError> {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection = open_database(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
     // The file is untrusted: nothing in its schema is executed, and malformed pages are errors.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

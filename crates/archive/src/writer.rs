@@ -1,6 +1,5 @@
 //! Writing of records: one connection, one transaction at a time.
 
-use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +10,9 @@ use record::{
 };
 use rusqlite::{Connection, OpenFlags, params};
 
+use crate::create::{create_file, open_database, unfilled};
 use crate::encoding::{Encoder, add_to_times};
-use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
+use crate::error::{RecordError, RowError};
 use crate::observations::Observations;
 use crate::v1;
 
@@ -41,27 +41,14 @@ pub(crate) struct Writer {
 impl Writer {
     /// Creates the file and writes the header.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Writer, RecordError> {
-        // A relative path could have a special meaning to SQLite, like `:memory:`.
-        let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-        let create = OpenOptions::new().write(true).create_new(true).open(&path);
-        create.map_err(|error| cannot_create(&path, error))?;
-        let begun = begin_file(&path, header).map_err(|failure| {
-            let unusable = RecordError::new(&path, RecordErrorKind::CannotCreate);
-            match failure {
-                RowError::Sql(error) => unusable.because(sql_cause(error)),
-                RowError::Content(what) => unusable.because(what),
-            }
-        });
-        if begun.is_err() {
-            // The file was created above and is empty. A failure to remove it adds nothing to the
-            // first error.
-            let _ = fs::remove_file(&path);
-        }
+        create_file(path)?;
+        let connection = begin_file(path, header).map_err(|failure| unfilled(path, failure))?;
         let (encoder, observations) = (Encoder::default(), Observations::new(header));
-        Ok(Writer { grid: header.grid(), connection: begun?, encoder, observations, path })
+        let path = path.to_owned();
+        Ok(Writer { grid: header.grid(), connection, encoder, observations, path })
     }
 
-    /// Returns the path of the record.
+    /// Returns the path of the record, as it was given.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -269,7 +256,7 @@ impl Writer {
 
 fn begin_file(path: &Path, header: &Header) -> Result<Connection, RowError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = open_database(path, flags)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(32);
     // Nothing is flushed, to leave the measured disk alone: a killed process loses its last

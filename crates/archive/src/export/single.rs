@@ -28,7 +28,7 @@ pub fn single_run(
     to: &Path,
 ) -> Result<(), RecordError> {
     let archive = Archive::open_run(experiment, run)?;
-    let (path, mut connection) = create(to, v1::VERSION, |_| Ok(()))?;
+    let mut connection = create(to, v1::VERSION, |_| Ok(()))?;
     let mut copy = || {
         // The experiment's file is untrusted: nothing in its schema is executed.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -45,7 +45,7 @@ pub fn single_run(
     };
     copy().map_err(|error: RowError| {
         // A partial record could be mistaken for a complete one.
-        let _ = fs::remove_file(&path);
-        error.into_write_error(&path)
+        let _ = fs::remove_file(to);
+        error.into_write_error(to)
     })
 }

@@ -402,7 +402,7 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
 fn record(args: &RunArgs) -> PathBuf {
     match (&args.resume, &args.out) {
         (Some(path), _) | (None, Some(path)) => path.clone(),
-        (None, None) => PathBuf::from(format!("./experiment-{}.assay", WallTime::now().compact())),
+        (None, None) => PathBuf::from(format!("experiment-{}.assay", WallTime::now().compact())),
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
         Some(path) => RecordPlace::Exactly(path.clone()),
         None => {
             let now = WallTime::now().compact();
-            RecordPlace::Numbered(PathBuf::from(format!("./{prefix}-{now}.assay")))
+            RecordPlace::Numbered(PathBuf::from(format!("{prefix}-{now}.assay")))
         }
     }
 }

@@ -72,6 +72,34 @@ fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
 }
 
 #[test]
+fn commands_to_continue_name_the_record_as_it_was_given() {
+    let place = Place::with(READ);
+    let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+    place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
+    std::fs::create_dir(place.at("runs")).unwrap();
+    let names = |file: &str, record: &str, more: &[&str]| {
+        let line = [&["run", file, "--virtual", "--quiet"], more].concat();
+        let ran = place.assay(&line).expect(0);
+        let named = format!("\nmore    assay report {record} --full\n");
+        assert!(ran.stdout.contains(&named), "{record}: {}", ran.stdout);
+        assert_eq!(place.assay(&["report", record]).expect(0).stdout, ran.stdout);
+    };
+    let absolute = place.at("whole.assay").display().to_string();
+    for file in ["w.ini", "e.ini"] {
+        for record in [&format!("{file}.assay"), &format!("runs/{file}.assay"), &absolute] {
+            names(file, record, &["--out", record]);
+        }
+        std::fs::remove_file(&absolute).unwrap();
+    }
+    for (file, prefix) in [("w.ini", "run-"), ("e.ini", "experiment-")] {
+        let ran = place.assay(&["run", file, "--virtual", "--quiet"]).expect(0);
+        let record = place.names().into_iter().find(|name| name.starts_with(prefix)).unwrap();
+        let named = format!("\nmore    assay report {record} --full\n");
+        assert!(ran.stdout.contains(&named), "{record}: {}", ran.stdout);
+    }
+}
+
+#[test]
 fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
     let arms = "[arm fast]\n[arm wrong]\noption.errors = 0.5\n";
     let (_place, ran) = ran(READ, arms, 3);
