@@ -28,8 +28,9 @@ impl Encoder {
     pub(crate) fn encode(&mut self, times: &Times, kind: Kind) -> &[u8] {
         self.bytes.clear();
         self.bytes.resize(HEADER, 0);
-        let mut zeros = 0;
-        for &count in times.counts() {
+        let (first, counts) = times.filled();
+        let mut zeros = first as i64;
+        for &count in counts {
             if count == 0 {
                 zeros += 1;
                 continue;

@@ -163,6 +163,13 @@ impl Times {
         &self.counts[..self.end]
     }
 
+    /// Returns the index of the first nonzero counter, and the counters from it up to the last
+    /// nonzero one; without times, 0 and none.
+    pub fn filled(&self) -> (usize, &[u32]) {
+        let first = self.first.min(self.end);
+        (first, &self.counts[first..self.end])
+    }
+
     /// Converts the times to the histogram type of the `hdrhistogram` crate.
     pub fn to_histogram(&self, kind: Kind) -> Histogram<u32> {
         let mut histogram = kind.histogram();

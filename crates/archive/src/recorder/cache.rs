@@ -10,6 +10,8 @@ pub(super) type Key = (Interval, AccountId);
 /// A cache with a bounded number of rows; the least recently changed one is evicted.
 pub(super) struct Cache<V> {
     rows: BTreeMap<Key, Open<V>>,
+    /// The keys of all rows, in the order of their last changes.
+    order: BTreeMap<u64, Key>,
     most: usize,
     touches: u64,
 }
@@ -30,7 +32,7 @@ pub(super) struct Evicted<V> {
 impl<V> Cache<V> {
     /// Creates a cache for this many rows, at least one.
     pub(super) fn new(most: usize) -> Cache<V> {
-        Cache { rows: BTreeMap::new(), most: most.max(1), touches: 0 }
+        Cache { rows: BTreeMap::new(), order: BTreeMap::new(), most: most.max(1), touches: 0 }
     }
 
     /// Returns a row for reading.
@@ -40,9 +42,13 @@ impl<V> Cache<V> {
 
     /// Returns a row for changing.
     pub(super) fn touch(&mut self, key: Key) -> Option<&mut V> {
-        self.touches += 1;
         let open = self.rows.get_mut(&key)?;
-        open.touched = self.touches;
+        if open.touched != self.touches {
+            self.touches += 1;
+            self.order.remove(&open.touched);
+            self.order.insert(self.touches, key);
+            open.touched = self.touches;
+        }
         open.is_saved = false;
         Some(&mut open.value)
     }
@@ -54,12 +60,12 @@ impl<V> Cache<V> {
         let open = Open { value, touched: self.touches, is_saved: false };
         let replaced = self.rows.insert(key, open);
         debug_assert!(replaced.is_none(), "{key:?} was there");
+        self.order.insert(self.touches, key);
         evicted
     }
 
     fn evict(&mut self) -> Option<Evicted<V>> {
-        let oldest = self.rows.iter().min_by_key(|(_, open)| open.touched);
-        let key = oldest.map(|(key, _)| *key)?;
+        let (_, key) = self.order.pop_first()?;
         let Open { value, touched: _, is_saved } = self.rows.remove(&key)?;
         Some(Evicted { key, value, is_saved })
     }
@@ -89,6 +95,8 @@ mod tests {
         let evicted = cache.insert((3, JOB), "three").unwrap();
         assert_eq!((evicted.key, evicted.value, evicted.is_saved), ((2, JOB), "two", false));
         assert_eq!(cache.peek((2, JOB)), None);
+        assert!(cache.touch((3, JOB)).is_some() && cache.touch((1, JOB)).is_some());
+        assert_eq!(cache.insert((4, JOB), "four").unwrap().key, (3, JOB));
     }
 
     #[test]

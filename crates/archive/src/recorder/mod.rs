@@ -37,9 +37,10 @@ use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane keeps messages
 /// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
-/// pending cells, a short run uses as much of it as a long one.
+/// pending cells, a short run uses as much of it as a long one. There a message has several
+/// deliveries.
 const CHANNEL: usize = 32;
-const CHANNEL_IN_VIRTUAL: usize = 4;
+const CHANNEL_IN_VIRTUAL: usize = 1;
 
 /// A record that is being written. If it is dropped before it is finished, the file looks like the
 /// record of a killed run.
@@ -91,7 +92,7 @@ impl Recorder {
         Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
     }
 
-    /// Returns the path of the record.
+    /// Returns the path of the record, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -17,6 +17,13 @@ const BACKLOG: usize = 512;
 /// The minimum number of deliveries kept per job.
 const BACKLOG_PER_JOB: usize = 4;
 
+/// The number of deliveries that a lane in virtual time hands over together: in a quiet run, waking
+/// the recorder costs far more than its work for one delivery.
+const TOGETHER: usize = 64;
+
+/// The number of cells among them, each of which takes about half a megabyte.
+const CELLS_TOGETHER: usize = 4;
+
 /// The number of cells and batches that may be pending for a lane; further ones are freed.
 const RETURNS: usize = 128;
 
@@ -51,8 +58,10 @@ pub(super) struct Lane(pub(super) u32);
 pub(super) enum Message {
     /// A lane begins, and receives memory for reuse through the channel.
     Opened(Lane, SyncSender<Returned>),
-    /// A delivery of a lane.
+    /// A delivery of a lane in real time.
     Delivered(Lane, Delivery),
+    /// Deliveries of a lane in virtual time, in their order.
+    DeliveredTogether(Lane, Vec<Delivery>),
     /// A lane has ended; this many deliveries found no room.
     Closed(Lane, u64),
     /// A fact from outside the lanes.
@@ -92,11 +101,30 @@ impl Health {
     }
 }
 
+/// Deliveries of a lane in virtual time that are to be handed over together.
+#[derive(Default)]
+struct Together {
+    deliveries: Vec<Delivery>,
+    cells: usize,
+}
+
+impl Together {
+    /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is not
+    /// kept back: its place among the facts from outside the lanes depends on when it is sent.
+    fn add(&mut self, delivery: Delivery) -> bool {
+        let is_event = matches!(delivery, Delivery::Event(_));
+        self.cells += usize::from(matches!(delivery, Delivery::Cell(_) | Delivery::Late(_)));
+        self.deliveries.push(delivery);
+        is_event || self.cells >= CELLS_TOGETHER || self.deliveries.len() >= TOGETHER
+    }
+}
+
 /// The outlet of a lane to the recorder. Dropping it ends the lane, and waits until the recorder
 /// has received everything.
 pub struct RecorderOutlet {
     lane: Lane,
     pace: Pace,
+    together: Together,
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
@@ -118,7 +146,20 @@ impl RecorderOutlet {
         if sender.send(Message::Opened(lane, to_lane)).is_err() {
             health.fail();
         }
-        RecorderOutlet { lane, pace, sender, returns, backlog, room, lost: 0, health }
+        let together = Together::default();
+        RecorderOutlet { lane, pace, together, sender, returns, backlog, room, lost: 0, health }
+    }
+
+    /// Sends the deliveries that are to be handed over together, and waits until the recorder has
+    /// room for them.
+    fn hand_over(&mut self) {
+        let Together { deliveries, cells: _ } = std::mem::take(&mut self.together);
+        if deliveries.is_empty() {
+            return;
+        }
+        if self.sender.send(Message::DeliveredTogether(self.lane, deliveries)).is_err() {
+            self.health.fail();
+        }
     }
 
     /// Sends as much of the backlog as the recorder accepts without waiting.
@@ -144,16 +185,15 @@ impl RecorderOutlet {
 
 impl Outlet for RecorderOutlet {
     fn deliver(&mut self, delivery: Delivery) {
-        let message = Message::Delivered(self.lane, delivery);
         match self.pace {
             Pace::Virtual => {
-                if self.sender.send(message).is_err() {
-                    self.health.fail();
+                if self.together.add(delivery) {
+                    self.hand_over();
                 }
             }
             Pace::Real => {
                 self.catch_up();
-                self.keep(message);
+                self.keep(Message::Delivered(self.lane, delivery));
                 self.catch_up();
             }
         }
@@ -170,6 +210,7 @@ impl Outlet for RecorderOutlet {
 
 impl Drop for RecorderOutlet {
     fn drop(&mut self) {
+        self.hand_over();
         let backlog = std::mem::take(&mut self.backlog);
         for message in backlog.into_iter().chain([Message::Closed(self.lane, self.lost)]) {
             // Sending fails only if the recorder crashed, which `finish` reports.
@@ -180,7 +221,33 @@ impl Drop for RecorderOutlet {
 
 #[cfg(test)]
 mod tests {
+    use base::AccountId;
+
     use super::*;
+
+    /// Waking the recorder for each interval would cost more than its work.
+    #[test]
+    fn quiet_lane_in_virtual_time_hands_over_many_intervals_at_once() {
+        let (sender, receiver) = sync_channel(64);
+        let room = PendingLimits::new(Pace::Virtual, 1);
+        let mut outlet = RecorderOutlet::open(Lane(0), Pace::Virtual, room, sender, Arc::default());
+        let gauges = |interval| Delivery::Gauges { lane: 0, interval, gauges: Vec::new() };
+        let cell = |interval| {
+            let tally = record::Tally::new(0);
+            Delivery::Cell(Box::new(record::Cell { account: AccountId(0), interval, tally }))
+        };
+        (0..2 * TOGETHER as u32 + 1).for_each(|interval| outlet.deliver(gauges(interval)));
+        (0..CELLS_TOGETHER as u32).for_each(|interval| outlet.deliver(cell(interval)));
+        outlet.deliver(gauges(500));
+        drop(outlet);
+        let mut sizes = Vec::new();
+        for message in receiver {
+            if let Message::DeliveredTogether(_, deliveries) = message {
+                sizes.push(deliveries.len());
+            }
+        }
+        assert_eq!(sizes, [TOGETHER, TOGETHER, 1 + CELLS_TOGETHER, 1]);
+    }
 
     /// Simultaneous deliveries of many jobs are not lost while the recorder is busy.
     #[test]

@@ -1,9 +1,9 @@
 //! The recorder's thread: processing of messages and timing of transactions.
 //!
 //! In real time an interval that every lane has passed is written at once, which gives one
-//! transaction per second; in virtual time some dozens of intervals share one. If a write fails,
-//! the lanes are notified, further deliveries are emptied and returned, and the record stays as its
-//! last transaction left it.
+//! transaction per second; in virtual time some dozens of intervals share one, or hundreds if few
+//! requests arrive in them. If a write fails, the lanes are notified, further deliveries are
+//! emptied and returned, and the record stays as its last transaction left it.
 
 use std::mem;
 use std::sync::Arc;
@@ -28,8 +28,15 @@ use crate::writer::Writer;
 /// an interval, which normally triggers the transaction.
 const UNSAVED: Nanos = Nanos::from_millis(1_500);
 
-/// The number of intervals per transaction in virtual time.
+/// The number of intervals per transaction in virtual time, if requests arrive in them.
 const INTERVALS_IN_VIRTUAL: u32 = 64;
+
+/// The largest number of intervals per transaction: in a quiet run, a transaction costs more than
+/// its rows.
+const MOST_INTERVALS_IN_VIRTUAL: u32 = 1_024;
+
+/// The number of arrivals that fill a transaction in virtual time.
+const ARRIVALS_IN_VIRTUAL: u64 = 2_000;
 
 /// The number of batches of late answers that are collected before their rows are read.
 const BATCHES: usize = 32;
@@ -60,6 +67,8 @@ pub(super) struct RecorderThread {
     complete: u32,
     /// Last interval up to which everything is saved.
     saved: Option<Interval>,
+    /// Number of arrivals up to the last transaction.
+    saved_arrivals: u64,
     /// Time since which there are unsaved data.
     unsaved_since: Option<Stamp>,
     /// End of the run once it is known; the inner `None` if there was no run.
@@ -88,6 +97,7 @@ impl RecorderThread {
             events: 0,
             complete: 0,
             saved: None,
+            saved_arrivals: 0,
             unsaved_since: None,
             run_end: None,
             health,
@@ -141,21 +151,11 @@ impl RecorderThread {
         }
         match message {
             Message::Opened(lane, returns) => self.open(lane, returns),
-            Message::Delivered(lane, Delivery::Cell(mut cell)) => {
-                self.sums.add_cell(&mut cell)?;
-                self.give_back(lane, Returned::Cell(cell));
+            Message::Delivered(lane, delivery) => self.take_delivery(lane, delivery)?,
+            Message::DeliveredTogether(lane, deliveries) => {
+                let mut deliveries = deliveries.into_iter();
+                deliveries.try_for_each(|delivery| self.take_delivery(lane, delivery))?;
             }
-            Message::Delivered(lane, Delivery::Late(batch)) => {
-                self.late.push((lane, batch));
-                if self.late.len() >= BATCHES {
-                    self.add_late()?;
-                }
-            }
-            Message::Delivered(lane, Delivery::Gauges { lane: _, interval, gauges }) => {
-                self.barrier.report(lane, interval, gauges);
-                self.turn()?;
-            }
-            Message::Delivered(_, Delivery::Event(event)) => self.add_event(event)?,
             Message::Noted(note) => self.take_note(note)?,
             Message::Closed(lane, lost) => {
                 self.barrier.close(lane);
@@ -167,6 +167,25 @@ impl RecorderThread {
             Message::End(end) => self.run_end = Some(end),
         }
         Ok(())
+    }
+
+    fn take_delivery(&mut self, lane: Lane, delivery: Delivery) -> Result<(), RowError> {
+        match delivery {
+            Delivery::Cell(mut cell) => {
+                self.sums.add_cell(&mut cell)?;
+                self.give_back(lane, Returned::Cell(cell));
+                Ok(())
+            }
+            Delivery::Late(batch) => {
+                self.late.push((lane, batch));
+                if self.late.len() >= BATCHES { self.add_late() } else { Ok(()) }
+            }
+            Delivery::Gauges { lane: _, interval, gauges } => {
+                self.barrier.report(lane, interval, gauges);
+                self.turn()
+            }
+            Delivery::Event(event) => self.add_event(event),
+        }
     }
 
     fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
@@ -188,7 +207,7 @@ impl RecorderThread {
         }
         let Some(interval) = last else { return Ok(()) };
         self.add_late()?;
-        if self.pace == Pace::Virtual && self.complete < INTERVALS_IN_VIRTUAL {
+        if !self.is_time_to_save() {
             return Ok(());
         }
         self.live.show(self.sums.picture(interval));
@@ -198,9 +217,21 @@ impl RecorderThread {
         self.save()
     }
 
+    /// Returns true if a transaction is to be ended. In virtual time this depends on its content
+    /// alone: records must be reproducible.
+    fn is_time_to_save(&self) -> bool {
+        let is_busy = || self.sums.arrivals() - self.saved_arrivals >= ARRIVALS_IN_VIRTUAL;
+        match self.pace {
+            Pace::Real => true,
+            Pace::Virtual if self.complete < INTERVALS_IN_VIRTUAL => false,
+            Pace::Virtual => self.complete >= MOST_INTERVALS_IN_VIRTUAL || is_busy(),
+        }
+    }
+
     fn save(&mut self) -> Result<(), RowError> {
         self.add_late()?;
         self.sums.save()?;
+        self.saved_arrivals = self.sums.arrivals();
         self.saved = self.barrier.last_complete();
         self.complete = 0;
         self.unsaved_since = None;
@@ -309,21 +340,29 @@ impl RecorderThread {
             match receiver.recv() {
                 Ok(Message::Opened(lane, returns)) => self.open(lane, returns),
                 Ok(Message::Closed(lane, _)) => self.barrier.close(lane),
-                Ok(Message::Delivered(lane, delivery)) => match delivery {
-                    Delivery::Cell(mut cell) => {
-                        cell.tally.reset();
-                        self.give_back(lane, Returned::Cell(cell));
-                    }
-                    Delivery::Late(mut batch) => {
-                        batch.reset();
-                        self.give_back(lane, Returned::Late(batch));
-                    }
-                    Delivery::Gauges { .. } | Delivery::Event(_) => {}
-                },
+                Ok(Message::Delivered(lane, delivery)) => self.refuse(lane, delivery),
+                Ok(Message::DeliveredTogether(lane, deliveries)) => {
+                    deliveries.into_iter().for_each(|delivery| self.refuse(lane, delivery));
+                }
                 Ok(Message::Noted(_)) => {}
                 Ok(Message::End(end)) => self.run_end = Some(end),
                 Err(_) => break,
             }
+        }
+    }
+
+    /// Empties and returns a delivery of a lane.
+    fn refuse(&self, lane: Lane, delivery: Delivery) {
+        match delivery {
+            Delivery::Cell(mut cell) => {
+                cell.tally.reset();
+                self.give_back(lane, Returned::Cell(cell));
+            }
+            Delivery::Late(mut batch) => {
+                batch.reset();
+                self.give_back(lane, Returned::Late(batch));
+            }
+            Delivery::Gauges { .. } | Delivery::Event(_) => {}
         }
     }
 

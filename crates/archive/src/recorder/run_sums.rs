@@ -71,6 +71,11 @@ impl RunSums {
         }
     }
 
+    /// Returns the number of arrivals so far, over all accounts.
+    pub(super) fn arrivals(&self) -> u64 {
+        self.accounts.iter().map(|account| account.counts.arrivals).sum()
+    }
+
     /// Counts response times from now on, for a display.
     pub(super) fn count_times(&mut self) {
         for account in &mut self.accounts {
