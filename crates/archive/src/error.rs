@@ -134,15 +134,11 @@ impl fmt::Display for RecordError {
                 "cannot create the record `{path}`: name a file in a directory that exists and can \
                  be written to with --out"
             ),
-            RecordErrorKind::CannotWrite => {
-                write!(f, "cannot continue to write the record `{path}`")
-            }
-            RecordErrorKind::InUse => {
-                write!(
-                    f,
-                    "`{path}` is in use by another process: wait until that has ended, or end it"
-                )
-            }
+            RecordErrorKind::CannotWrite => f.write_str(&cannot_write(&self.path)),
+            RecordErrorKind::InUse => write!(
+                f,
+                "`{path}` is in use by another process: wait until that has ended, or end it"
+            ),
             RecordErrorKind::NoNote(refusal) => f.write_str(&refusal.sentence(&self.path)),
             RecordErrorKind::Crashed => {
                 write!(
@@ -150,9 +146,10 @@ impl fmt::Display for RecordError {
                     "the recorder of `{path}` crashed; this is a bug in Assay, please report it"
                 )
             }
-            RecordErrorKind::CannotRemove => {
-                write!(f, "cannot remove the record `{path}`, which holds no requests")
-            }
+            RecordErrorKind::CannotRemove => write!(
+                f,
+                "cannot remove the record `{path}`, which holds no requests: remove it yourself"
+            ),
             RecordErrorKind::NotFound => write!(
                 f,
                 "there is no file `{path}`: name a record, as `assay run` printed it at its end"
@@ -187,9 +184,21 @@ impl fmt::Display for RecordError {
                 f,
                 "the record `{path}` is damaged: {place}; use a copy of it if there is one"
             ),
-            RecordErrorKind::Output => write!(f, "cannot write what was read from `{path}`"),
+            RecordErrorKind::Output => write!(
+                f,
+                "cannot write what was read from `{path}`: write to a disk that has room for it"
+            ),
         }
     }
+}
+
+/// Returns words for a record that cannot be continued.
+fn cannot_write(path: &Path) -> String {
+    format!(
+        "cannot continue to write the record `{}`: make room on its disk, or name a file on \
+         another one with --out",
+        path.display()
+    )
 }
 
 /// Returns the numbers of the runs that an experiment has.

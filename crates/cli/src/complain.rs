@@ -1,7 +1,7 @@
 //! Error messages and warnings on stderr.
 
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -53,6 +53,12 @@ impl Complaint {
         let [temporary, name] =
             [temporary, name].map(|path| stderr::message(&path.display().to_string()));
         Complaint { text: self.text.replace(&temporary, &name), ..self }
+    }
+
+    /// Creates the error that the operating system refuses a thread for a purpose.
+    pub(crate) fn of_thread(purpose: &str, error: &io::Error) -> Complaint {
+        Complaint::new(format!("cannot start a thread for {purpose}: {error}"))
+            .help("end other programs, or allow more threads: `ulimit -u` shows the limit")
     }
 
     /// Creates a warning of one sentence.

@@ -225,9 +225,10 @@ impl Groups {
         let arm = arm(&self.experiments[experiment].names, name, path)?;
         let wanted = Some(ExperimentArm { experiment, arm });
         let group = self.all.iter().position(|one| one.arm == wanted);
-        group
-            .map(ArmId)
-            .ok_or_else(|| Complaint::new(format!("no group of the command line is `{text}`")))
+        group.map(ArmId).ok_or_else(|| {
+            Complaint::new(format!("no group of the command line is `{text}`"))
+                .help(format!("name it among the records, too: `{text}`"))
+        })
     }
 
     fn refuse_repetitions(&self) -> Result<(), Complaint> {

@@ -82,7 +82,8 @@ fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
             Err(Complaint::new(sentence).help(wanted(file)))
         }
         Ok(Found::Missing) => Err(Complaint::new(reason(file)).help(wanted(file))),
-        Err(error) => Err(Complaint::new(format!("cannot unpack `{}`: {error}", file.path))),
+        Err(error) => Err(Complaint::new(format!("cannot unpack `{}`: {error}", file.path))
+            .help("set TMPDIR to a folder with room that can be written")),
     }
 }
 

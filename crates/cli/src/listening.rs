@@ -73,8 +73,10 @@ impl Served {
 /// The address is in use, not of this machine, or not known.
 pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Complaint> {
     let token = (served != Served::Metrics).then(Token::random).transpose();
-    let token = token
-        .map_err(|error| Complaint::new(format!("cannot draw a token from the kernel: {error}")))?;
+    let token = token.map_err(|error| {
+        Complaint::new(format!("cannot draw a token from the kernel: {error}"))
+            .help("allow the system call `getrandom`, which a sandbox may forbid")
+    })?;
     let policy = Policy { style: Some(STYLE_SOURCE), script: served.script() };
     let limits = Limits { connections: served.connections(), ..Limits::default() };
     let takes_forms = served == Served::Records;

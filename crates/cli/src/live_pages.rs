@@ -145,7 +145,7 @@ impl LiveServers {
     /// # Errors
     /// A thread cannot be started.
     pub(crate) fn start(self, display: &Display, record: &Path) -> Result<LiveViewers, Complaint> {
-        let failed = |error| Complaint::new(format!("cannot start a thread for pages: {error}"));
+        let failed = |error| Complaint::of_thread("pages", &error);
         if let Some(server) = self.metrics {
             server.start(Arc::new(MetricsPages { watcher: display.watcher() })).map_err(failed)?;
         }

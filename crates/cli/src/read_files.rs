@@ -94,6 +94,7 @@ impl InputReader {
         let file = |one: &Named| {
             self.read_one(one).map_err(|error| {
                 Complaint::new(format!("cannot read `{}`: {error}", one.path.display()))
+                    .help("leave the files of a workload alone until its run has begun")
             })
         };
         regular.map(file).collect()

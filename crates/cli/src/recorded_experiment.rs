@@ -58,7 +58,8 @@ impl RecordedExperiment {
         let Some(outline) = Outline::of_text(text) else {
             let path = path.display();
             let sentence = format!("the question in the record `{path}` cannot be read");
-            return Err(Complaint::new(sentence));
+            let help = "use a copy of the record, or the version of Assay that made it";
+            return Err(Complaint::new(sentence).help(help));
         };
         let design = design(&outline, writes(&content));
         let names = outline.compared();

@@ -9,6 +9,7 @@ use engine::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
 
@@ -30,7 +31,10 @@ enum FirstInterrupt {
 ///
 /// # Errors
 /// The operating system refuses a handler or a thread.
-pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) -> io::Result<()> {
+pub(crate) fn listen(
+    stop: Stop,
+    say: impl Fn(Interruption) + Send + 'static,
+) -> Result<(), Complaint> {
     listen_after(FirstInterrupt::EndsRun, stop, say)
 }
 
@@ -42,7 +46,7 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) ->
 pub(crate) fn listen_beside_program(
     stop: Stop,
     say: impl Fn(Interruption) + Send + 'static,
-) -> io::Result<()> {
+) -> Result<(), Complaint> {
     listen_after(FirstInterrupt::Ignored, stop, say)
 }
 
@@ -50,11 +54,11 @@ fn listen_after(
     first: FirstInterrupt,
     stop: Stop,
     say: impl Fn(Interruption) + Send + 'static,
-) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    if !ignores_hangup() {
-        signals.add_signal(SIGHUP)?;
-    }
+) -> Result<(), Complaint> {
+    let mut signals = handled().map_err(|error| {
+        Complaint::new(format!("cannot handle signals: {error}"))
+            .help("allow more open files: `ulimit -n` shows the limit")
+    })?;
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut before = 0;
         let mut ignores_interrupt = first == FirstInterrupt::Ignored;
@@ -81,10 +85,16 @@ fn listen_after(
             before += 1;
         }
     });
-    let failed = |error: io::Error| {
-        io::Error::new(error.kind(), format!("cannot start a thread for signals: {error}"))
-    };
-    thread.map(drop).map_err(failed)
+    thread.map(drop).map_err(|error| Complaint::of_thread("signals", &error))
+}
+
+/// Installs the handlers.
+fn handled() -> io::Result<Signals> {
+    let signals = Signals::new([SIGINT, SIGTERM])?;
+    if !ignores_hangup() {
+        signals.add_signal(SIGHUP)?;
+    }
+    Ok(signals)
 }
 
 /// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, which is reported

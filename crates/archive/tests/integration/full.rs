@@ -44,7 +44,7 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
     assert!(child.wait().unwrap().success(), "{said}");
     assert!(said.contains("broken true"), "{said}");
     assert!(said.contains("because cannot continue to write the record `"), "{said}");
-    assert!(said.contains("`: "), "the cause follows: {said}");
+    assert!(said.contains("with --out: "), "the cause follows: {said}");
 
     let archive = Archive::open(&place.record()).unwrap();
     let rows = archive.intervals(READ).unwrap();

@@ -266,7 +266,8 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Complaint::new(format!("cannot write to stdout: {error}"))),
+        Err(error) => Err(Complaint::new(format!("cannot write to stdout: {error}"))
+            .help("make room on the disk that it is redirected to, or redirect it elsewhere")),
     }
 }
 

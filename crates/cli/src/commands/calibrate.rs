@@ -20,6 +20,9 @@ use crate::{signals, stderr};
 /// The remedy for an unusable calibration.
 const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
+/// The remedy for a folder in which no calibration can be kept.
+const ELSEWHERE: &str = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
+
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     if let Some(folder) = &args.disk {
         return disk(args, folder);
@@ -27,7 +30,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     let target = target_of(args.url.as_ref())?;
     let store = if args.no_store { None } else { Some(prepared()?) };
     let stop = Stop::default();
-    signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
+    signals::listen(stop.clone(), |_| {})?;
     let wanted = CalibrationOptions {
         target,
         is_quick: args.quick,
@@ -42,7 +45,9 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     let kept = store.map(|store| store.keep(&calibrated.calibration)).transpose();
     let file = kept.as_ref().ok().and_then(|file| file.as_deref());
     answer(args, &wanted, &calibrated, file)?;
-    kept.map_err(|error| Complaint::new(format!("the calibration was not kept: {error}")))?;
+    kept.map_err(|error| {
+        Complaint::new(format!("the calibration was not kept: {error}")).help(ELSEWHERE)
+    })?;
     Ok(Exit::Success)
 }
 
@@ -56,7 +61,7 @@ fn show_step(args: &CalibrateArgs, what: &str) {
 /// Measures the durable flushes of the disk of a folder.
 fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
     let stop = Stop::default();
-    signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
+    signals::listen(stop.clone(), |_| {})?;
     let options = DiskOptions { folder: folder.to_owned(), is_quick: args.quick, stop };
     let figures = match calibrate::calibrate_disk(&options, &mut |what| show_step(args, what)) {
         Ok(figures) => figures,
@@ -86,13 +91,12 @@ fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
 /// Returns the store, after checking that its folder is writable: a calibration must not be lost
 /// after the wait.
 fn prepared() -> Result<Store, Complaint> {
-    let help = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
     let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
-    let store = usual().ok_or_else(|| Complaint::new(missing).help(help))?;
+    let store = usual().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
     store.prepare().map_err(|error| {
         let file = store.file(&Machine::here());
         let folder = file.parent().unwrap_or(&file).display();
-        Complaint::new(format!("nothing can be written into `{folder}`: {error}")).help(help)
+        Complaint::new(format!("nothing can be written into `{folder}`: {error}")).help(ELSEWHERE)
     })?;
     Ok(store)
 }

@@ -90,15 +90,14 @@ pub(crate) fn execute(
             None => forecast(file, args.is_virtual),
         });
     }
-    let listening = signals::listen(stop.clone(), |ending| {
+    signals::listen(stop.clone(), |ending| {
         stderr::line(match ending {
             Interruption::Finishing | Interruption::GivingUp => {
                 "ending the experiment; the run in progress is not recorded (Ctrl-C again: at once)"
             }
             Interruption::AtOnce => "ending at once",
         });
-    });
-    listening.map_err(|error| Complaint::of(&error))?;
+    })?;
     let facts = facts(file, command.clone());
     let files = read_files::of_experiment(file)?;
     let rate = if args.is_virtual { None } else { false_alarms::fact(file) };

@@ -25,7 +25,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     }
     if file.plan.setup.is_empty() && file.plan.loads.is_empty() {
         let sentence = "the file has neither [setup] nor [load TABLE]: there is nothing to load";
-        return Err(Complaint::new(sentence));
+        let help = "add a [load TABLE], or run the file with `assay run`";
+        return Err(Complaint::new(sentence).help(help));
     }
     let stop = Stop::default();
     let (started, files) = (WallTime::now(), file.files.clone());
@@ -38,8 +39,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let shown = if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits };
     let display = Arc::new(Display::of_load(shown, &order));
     let shown = Arc::clone(&display);
-    let listening = signals::listen(stop, move |ending| shown.say(ending));
-    listening.map_err(|error| Complaint::of(&error))?;
+    signals::listen(stop, move |ending| shown.say(ending))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;

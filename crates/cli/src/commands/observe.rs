@@ -6,7 +6,7 @@ use std::process::Command;
 
 use base::{Target, names_secret, shell_word, without_passwords};
 use engine::Stop;
-use lab::{AttachOrder, AttachResult, Subject};
+use lab::{AttachError, AttachOrder, AttachResult, Subject};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
@@ -50,18 +50,31 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         warn: Box::new(|text| Complaint::warning(text).print()),
     };
     let say = |_: Interruption| {};
-    let listening = match args.command.is_empty() {
-        true => signals::listen(stop, say),
-        false => signals::listen_beside_program(stop, say),
-    };
-    listening.map_err(|error| Complaint::of(&error))?;
+    match args.command.is_empty() {
+        true => signals::listen(stop, say)?,
+        false => signals::listen_beside_program(stop, say)?,
+    }
     let AttachResult { record, end, status, record_error } =
-        lab::attach(order).map_err(|error| Complaint::of(&error))?;
+        lab::attach(order).map_err(|error| unobserved(&error))?;
     if let Some(status) = status.filter(|status| !status.success()) {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
     let args = AnswerArgs { json: args.json, ..AnswerArgs::default() };
     answer::of_run(&record, end, record_error.as_ref(), &args, TextForm::Short)
+}
+
+/// Returns the complaint about a program that cannot be observed.
+fn unobserved(error: &AttachError) -> Complaint {
+    let complaint = Complaint::of(error);
+    match error {
+        AttachError::Run(_) => complaint,
+        AttachError::Start(_) => {
+            complaint.help("write a program that the shell finds, or its path, after `--`")
+        }
+        AttachError::NoProcess(_) => {
+            complaint.help("name the number of a process that runs, as `ps -e` lists it")
+        }
+    }
 }
 
 /// Sends samples of this machine to the `assay` on another one that started this process.

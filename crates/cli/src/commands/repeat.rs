@@ -93,13 +93,19 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
     let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
     let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {
-        return Err(Complaint::new("the file of the record is not an experiment file"));
+        return Err(damaged("the file of the record is not an experiment file"));
     };
     match file.experiment.to_text() == printed {
         true => Ok(*file),
-        false => Err(Complaint::new("the files of the record do not make its experiment")
-            .help("the record is damaged, or was made by another version of Assay")),
+        false => Err(damaged("the files of the record do not make its experiment")),
     }
+}
+
+/// Returns the complaint about a record whose own files contradict it.
+fn damaged(sentence: &str) -> Complaint {
+    let help = "the record is damaged, or was made by another version of Assay: use a copy of it, \
+                or that version";
+    Complaint::new(sentence).help(help)
 }
 
 /// Runs the workload of a single run again, and prints both runs side by side.

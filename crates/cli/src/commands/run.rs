@@ -92,8 +92,7 @@ fn run_file(
     let has_metrics = servers.have_metrics();
     let viewers = servers.start(&display, order.record.path())?;
     let shown = Arc::clone(&display);
-    let listening = signals::listen(stop, move |ending| shown.say(ending));
-    listening.map_err(|error| Complaint::of(&error))?;
+    signals::listen(stop, move |ending| shown.say(ending))?;
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| {
         if has_metrics {

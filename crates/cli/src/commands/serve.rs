@@ -25,16 +25,15 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     read(args, &list)?;
     let (sender, ends) = sync_channel(2);
     let interrupted = sender.clone();
-    let listening = signals::listen(Stop::default(), move |_| {
+    signals::listen(Stop::default(), move |_| {
         // The first signal is enough.
         let _ = interrupted.try_send(Ok(()));
-    });
-    listening.map_err(|error| Complaint::of(&error))?;
+    })?;
     answer::print(&format!("{}\n", server.url()))?;
     let pages = Arc::new(RecordedPages::new(list, !args.read_only));
     let thread = std::thread::Builder::new().name("serve".to_owned());
     let thread = thread.spawn(move || sender.send(server.run(pages)));
-    thread.map_err(|error| Complaint::new(format!("cannot start a thread: {error}")))?;
+    thread.map_err(|error| Complaint::of_thread("the server", &error))?;
     match ends.recv() {
         Ok(Ok(())) | Err(_) => Ok(Exit::Success),
         Ok(Err(error)) => Err(Complaint::new(format!("cannot accept connections: {error}"))

@@ -67,7 +67,7 @@ fn setting_that_the_server_does_not_accept_ends_the_experiment_before_its_first_
     for (url, setting, words) in [
         ("testbed:postgres", "nonsense = 1", "unrecognized configuration parameter"),
         ("testbed:postgres", "shared_buffers = 9999TB", "does not start with `server.shared_"),
-        ("testbed:postgres", "no.thing = 1", "the server has no such setting"),
+        ("testbed:postgres", "no.thing = 1", "the server has no such setting; correct its name"),
         ("testbed:mariadb", "nonsense = 1", "unknown variable"),
     ] {
         let arms = format!("[arm a]\n[arm b]\nserver.{setting}\n");

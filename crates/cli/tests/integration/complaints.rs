@@ -191,3 +191,10 @@ fn unwritable_and_missing_folders_have_different_errors() {
     assert!(ran.stderr.contains("cannot open the database file"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("No such file"), "{}", ran.stderr);
 }
+
+#[test]
+fn file_with_nothing_to_load_has_a_remedy() {
+    let place = Place::with("[a]\nquery = select 1\nrate = 1\n");
+    let words = ["there is nothing to load", "help: add a [load TABLE]"];
+    place.assay(&["load", "w.ini", "--url", "sim:mm1"]).refuses(&words);
+}

@@ -26,6 +26,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     let ran = CommandResult::of(&mut limited(&place, 40_000, &args)).expect(3);
     let words = "error: cannot continue to write the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("make room on its disk"), "{}", ran.stderr);
     assert!(ran.stderr.contains("help: its content so far can be read"), "{}", ran.stderr);
     let summary = ran.json();
     assert_eq!(summary["verdict"]["status"], "INVALID");
@@ -63,8 +64,21 @@ fn export_to_a_full_disk_fails_and_leaves_no_file() {
     let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
     place.virtually("sim:mm1", &[]).expect(0);
     let args = ["export", "r.assay", "--format", "json", "--out", "out.json"];
-    CommandResult::of(&mut limited(&place, 8, &args)).refuses(&["cannot write", "File too large"]);
+    CommandResult::of(&mut limited(&place, 8, &args)).refuses(&[
+        "cannot write",
+        "has room for it",
+        "File too large",
+    ]);
     assert_eq!(place.names(), ["r.assay", "w.ini"]);
+}
+
+#[test]
+fn answer_that_cannot_be_written_has_a_remedy() {
+    let place = Place::with("duration = 1s\n[a]\nquery = select 1\nrate = 100\n");
+    place.virtually("sim:mm1", &[]).expect(0);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let ran = CommandResult::of_to(place.command(&["report", "r.assay"]), full.into());
+    ran.refuses(&["cannot write to stdout: No space left", "help: make room on the disk"]);
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn record_whose_question_cannot_be_read_has_no_answer() {
             &place,
             &format!("update experiment set value = '{text}' where key = 'experiment'"),
         );
-        let words = ["the question in the record `d.assay` cannot be read"];
+        let words = ["the question in the record `d.assay` cannot be read", "help: use a copy of"];
         place.assay(READERS[0]).refuses(&words);
         place.assay(READERS[4]).refuses(&[]);
     }

@@ -307,9 +307,7 @@ impl fmt::Display for ExperimentError {
             ),
             Problem::NotInEffect(error) => error.fmt(f),
             Problem::Settings { settings, problem } => f.write_str(&not_started(settings, problem)),
-            Problem::UnknownSetting(name) => {
-                write!(f, "`server.{name}` cannot be read back: the server has no such setting")
-            }
+            Problem::UnknownSetting(name) => f.write_str(&unknown_setting(name)),
             Problem::ReadBack(error) => {
                 write!(f, "the settings of the server cannot be read back: {error}")
             }
@@ -379,6 +377,11 @@ impl std::error::Error for ExperimentError {
             | Problem::FilesChanged => None,
         }
     }
+}
+
+/// Returns words for a setting that the server does not have.
+fn unknown_setting(name: &str) -> String {
+    format!("`server.{name}` cannot be read back: the server has no such setting; correct its name")
 }
 
 /// Returns words for a server that does not start with the settings of an arm.
