@@ -16,16 +16,21 @@ const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, co
 
 let browser: Browser;
 let records: Records;
+let live: Promise<void>;
 
 before(async () => {
   records = new Records(PROGRAM, OBSERVED);
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   browser = await chromium.launch({ executablePath, args });
-  await records.make(NAMES);
+  // Records are made while the pages of others are tested, and so is a run in real time.
+  records.begin(NAMES);
+  live = livePage();
+  live.catch(() => {});
 });
 
 after(async () => {
+  await Promise.allSettled([live, records.all()]);
   await browser?.close();
   for (const line of records.measures) console.log(`measure: ${line}`);
   records.remove();
@@ -53,7 +58,11 @@ async function opened(address: string, options: BrowserContextOptions, use: (pag
   }
 }
 
-const file = (name: string): string => `file://${records.path(`${name}.html`)}`;
+/** Opens the page of a record when it is made. */
+async function shown(name: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
+  await records.made(name);
+  await opened(`file://${records.path(`${name}.html`)}`, options, use);
+}
 
 /** Asserts that axe finds nothing serious, and that nothing is wider than the screen. */
 async function isAccessible(page: Page): Promise<void> {
@@ -80,9 +89,10 @@ const paths = (page: Page, figure: string): Promise<string[]> =>
     .locator(`${figure} [data-part=marks] path`)
     .evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
 
-for (const name of NAMES) {
+/** In the order in which they are made: the week takes longest. */
+for (const name of [...NAMES.filter((name) => name !== "week"), "week"]) {
   test(`${name}: figures are drawn, and the page is accessible on a desk and on a phone`, async () => {
-    await opened(file(name), DESKTOP, async (page) => {
+    await shown(name, DESKTOP, async (page) => {
       const drawn = await page.evaluate(() =>
         [...document.querySelectorAll("svg[data-plot]")].map((svg) => svg.querySelectorAll("[data-kind] path").length),
       );
@@ -105,16 +115,18 @@ for (const name of NAMES) {
       assert.deepEqual(missing, [], `figures without marks in ${name}`);
       await isAccessible(page);
     });
-    await opened(file(name), PHONE, isAccessible);
+    await shown(name, PHONE, isAccessible);
   });
 }
 
-test("a page of an hour has at most 1 MB, and one of a week at most 3 MB", () => {
+test("a page of an hour has at most 1 MB, and one of a week at most 3 MB", async () => {
+  await records.all();
   assert.ok(records.bytes("hour") <= 1e6, `${records.bytes("hour")}`);
   assert.ok(records.bytes("week") <= 3e6, `${records.bytes("week")}`);
 });
 
-test("a record of a week with three jobs and all observers has at most 200 MB", () => {
+test("a record of a week with three jobs and all observers has at most 200 MB", async () => {
+  await records.all();
   assert.ok(records.size("week") <= 200e6, `${records.size("week")}`);
 });
 
@@ -124,7 +136,8 @@ const TO_WRITE: Record<string, number> = { hour: 1, week: 3, comparison: 2 };
 /** Largest multiple of a goal: the machine of the tests is slower, and busy. */
 const TOLERANCE = 3;
 
-test("pages are written within three times their goals, in processor time", () => {
+test("pages are written within three times their goals, in processor time", async () => {
+  await records.all();
   for (const [name, goal] of Object.entries(TO_WRITE)) {
     const seconds = records.seconds.get(name) ?? Number.POSITIVE_INFINITY;
     assert.ok(seconds > 0 && seconds <= TOLERANCE * goal, `${name}: ${seconds} s`);
@@ -132,7 +145,7 @@ test("pages are written within three times their goals, in processor time", () =
 });
 
 test("the page of a database has its statements, loads, side effects and settings", async () => {
-  await opened(file("sqlite"), DESKTOP, async (page) => {
+  await shown("sqlite", DESKTOP, async (page) => {
     const text = (await page.locator("main").textContent()) ?? "";
     for (const words of ["Examples of read", "result", "Columns of account", "beside [scan]", "journal_mode"]) {
       assert.ok(text.includes(words), words);
@@ -141,7 +154,7 @@ test("the page of a database has its statements, loads, side effects and setting
 });
 
 test("the cursor shows the values of one moment in all figures over time", async () => {
-  await opened(file("hour"), DESKTOP, async (page) => {
+  await shown("hour", DESKTOP, async (page) => {
     const box = await page.locator("svg[data-plot]").first().boundingBox();
     assert.ok(box);
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -157,7 +170,7 @@ test("the cursor shows the values of one moment in all figures over time", async
 });
 
 test("dragging shows a part of the run in all figures over time, and a double click all of it", async () => {
-  await opened(file("hour"), DESKTOP, async (page) => {
+  await shown("hour", DESKTOP, async (page) => {
     const box = await page.locator("svg[data-plot]").first().boundingBox();
     assert.ok(box);
     const whole = await paths(page, "#figure-2");
@@ -178,7 +191,7 @@ test("dragging shows a part of the run in all figures over time, and a double cl
 });
 
 test("the keyboard moves the cursor, zooms and goes back", async () => {
-  await opened(file("hour"), DESKTOP, async (page) => {
+  await shown("hour", DESKTOP, async (page) => {
     const whole = await paths(page, "#figure-1");
     const readout = page.locator("#figure-1 .readout");
     await readout.focus();
@@ -208,7 +221,7 @@ test("the keyboard moves the cursor, zooms and goes back", async () => {
 });
 
 test("a series is hidden by its name in the legend, and its values with it", async () => {
-  await opened(file("hour"), DESKTOP, async (page) => {
+  await shown("hour", DESKTOP, async (page) => {
     const button = page.locator("#figure-2 button", { hasText: "p99" });
     const mark = page.locator("#figure-2 [data-kind=line]").nth(2);
     await button.click();
@@ -224,7 +237,7 @@ test("a series is hidden by its name in the legend, and its values with it", asy
 });
 
 test("the vertical axis is drawn from zero, near the values and logarithmically", async () => {
-  await opened(file("hour"), DESKTOP, async (page) => {
+  await shown("hour", DESKTOP, async (page) => {
     const labels = () => page.locator("#figure-2 [data-part=y] text").allTextContents();
     const title = page.locator("#figure-2 [data-part=title]");
     const [logarithmic, whole] = [await labels(), await paths(page, "#figure-2")];
@@ -246,7 +259,7 @@ test("the vertical axis is drawn from zero, near the values and logarithmically"
 });
 
 test("the values at the cursor are those of the figure's own axis", async () => {
-  await opened(file("sweep"), DESKTOP, async (page) => {
+  await shown("sweep", DESKTOP, async (page) => {
     await page.locator("#figure-1 .readout").focus();
     await page.keyboard.press("Home");
     const text = (await page.locator("#figure-1 .readout").textContent()) ?? "";
@@ -255,7 +268,7 @@ test("the values at the cursor are those of the figure's own axis", async () => 
 });
 
 test("without scripts the page has its figures, legends and answer", async () => {
-  await opened(file("hour"), { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
+  await shown("hour", { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
     assert.equal(await page.locator("button").count(), 0);
     assert.ok((await page.locator("svg[data-plot] [data-part=entry]:visible").count()) > 10);
     assert.ok(await page.locator(".badge").isVisible());
@@ -266,6 +279,7 @@ test("without scripts the page has its figures, legends and answer", async () =>
 const STRICT = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'";
 
 test("where scripts and styles in the page are forbidden, answer, verdict and figures stand", async () => {
+  await records.all();
   for (const name of ["hour", "comparison"] as const) {
     const context = await browser.newContext(DESKTOP);
     const page = await context.newPage();
@@ -283,7 +297,7 @@ test("where scripts and styles in the page are forbidden, answer, verdict and fi
 });
 
 test("a page prints with its legends and without its controls", async () => {
-  await opened(file("run"), DESKTOP, async (page) => {
+  await shown("run", DESKTOP, async (page) => {
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator(".axis:visible, .readout:visible, nav:visible").count(), 0);
     assert.ok(await page.locator("#figure-1 .tools button").first().isVisible());
@@ -308,8 +322,33 @@ async function served(args: string[]): Promise<[ChildProcess, string]> {
   return [child, await address];
 }
 
+/** Runs in real time, and watches the page of the run until it ends. */
+async function livePage() {
+  writeFileSync(records.path("live.ini"), "duration = 15s\n[read]\nquery = select 1\nrate = 50\n");
+  const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];
+  const [, address] = await served([...args, "--serve=127.0.0.1:0"]);
+  await opened(address, DESKTOP, async (page) => {
+    const doing = page.locator("#doing");
+    await page.locator("#rows td").first().waitFor();
+    const first = await doing.textContent();
+    await page.waitForFunction((text) => document.getElementById("doing")?.textContent !== text, first);
+    const course = page.locator("#courses figure");
+    await course.first().waitFor();
+    assert.match((await course.first().textContent()) ?? "", /^\w+: completed per second, last [\d.,]+, at most/);
+    const path = () => course.locator("path").nth(1).getAttribute("d");
+    const before = await path();
+    await page.waitForFunction((d) => document.querySelectorAll("#courses path")[1]?.getAttribute("d") !== d, before);
+    await isAccessible(page);
+    await doing.filter({ hasText: "the run has ended" }).waitFor();
+    assert.match((await page.locator("#connection").textContent()) ?? "", /assay report live\.assay/);
+  });
+}
+
+test("the page of a run that goes on is updated until it ends", () => live);
+
 test("the pages of a server have the same controls", async () => {
-  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  await records.all();
+  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
   try {
     await opened(`${address}report/run.assay`, DESKTOP, async (page) => {
       assert.ok((await page.locator("#figure-1 .tools button").count()) > 3);
@@ -323,9 +362,11 @@ test("the pages of a server have the same controls", async () => {
 });
 
 test("two single runs are marked in the list and drawn over each other", async () => {
-  const again = ["run", "run.ini", "--virtual", "--quiet", "--seed", "2", "--out", "again.assay"];
+  await records.all();
+  const out = `${records.withoutWeek()}/again.assay`;
+  const again = ["run", "run.ini", "--virtual", "--quiet", "--seed", "2", "--out", out];
   await records.assay([...again, "--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"]);
-  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
   try {
     await opened(address, DESKTOP, async (page) => {
       await page.getByLabel("run.assay as a", { exact: true }).check();
@@ -351,7 +392,8 @@ test("two single runs are marked in the list and drawn over each other", async (
 });
 
 test("a note is added by its form, and found by its tag", async () => {
-  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  await records.all();
+  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
   try {
     await opened(address, DESKTOP, async (page) => {
       await page.getByRole("link", { name: "Add a note: failed.assay" }).click();
@@ -371,7 +413,8 @@ test("a note is added by its form, and found by its tag", async () => {
 });
 
 test("records that are not comparable have a page with the reason", async () => {
-  const [child, address] = await served(["serve", ".", "--listen", "127.0.0.1:0"]);
+  await records.all();
+  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
   const context = await browser.newContext(PHONE);
   try {
     const page = await context.newPage();
@@ -386,33 +429,13 @@ test("records that are not comparable have a page with the reason", async () => 
   }
 });
 
-test("the page of a run that goes on is updated until it ends", async () => {
-  writeFileSync(records.path("live.ini"), "duration = 10s\n[read]\nquery = select 1\nrate = 50\n");
-  const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];
-  const [, address] = await served([...args, "--serve=127.0.0.1:0"]);
-  await opened(address, DESKTOP, async (page) => {
-    const doing = page.locator("#doing");
-    await page.locator("#rows td").first().waitFor();
-    const first = await doing.textContent();
-    await page.waitForFunction((text) => document.getElementById("doing")?.textContent !== text, first);
-    const course = page.locator("#courses figure");
-    await course.first().waitFor();
-    assert.match((await course.first().textContent()) ?? "", /^\w+: completed per second, last [\d.,]+, at most/);
-    const path = () => course.locator("path").nth(1).getAttribute("d");
-    const before = await path();
-    await page.waitForFunction((d) => document.querySelectorAll("#courses path")[1]?.getAttribute("d") !== d, before);
-    await isAccessible(page);
-    await doing.filter({ hasText: "the run has ended" }).waitFor();
-    assert.match((await page.locator("#connection").textContent()) ?? "", /assay report live\.assay/);
-  });
-});
-
 /** Goal for opening and drawing a page, in seconds. */
 const TO_OPEN = 1;
 
 test("pages open and draw within three times their goal", async () => {
+  await records.all();
   for (const name of ["hour", "week", "comparison"]) {
-    await opened(file(name), DESKTOP, async (page) => {
+    await shown(name, DESKTOP, async (page) => {
       const ready = await page.evaluate(
         () => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).domComplete,
       );

@@ -25,7 +25,8 @@ const [program = "../target/release/assay", ...studies] = process.argv.slice(2);
 const records = new Records(program, "../target/debug/examples/observed");
 
 async function ofGuide(): Promise<Picture[]> {
-  await records.make(Object.keys(PICTURES));
+  records.begin(Object.keys(PICTURES));
+  await records.all();
   const picture = ([name, most]: [string, number]) => {
     return { page: records.path(`${name}.html`), image: join(FOLDER, `${name}.png`), most };
   };

@@ -2,7 +2,7 @@
 // time, and one of PostgreSQL that is kept in the tree.
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -158,6 +158,9 @@ export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn ?? []
 /** The names of all records. */
 export const NAMES = RECIPES.map(({ name }) => name);
 
+/** Number of records that are made at a time. */
+const AT_ONCE = 2;
+
 /** The program, and a folder for records and pages. */
 export class Records {
   readonly folder = mkdtempSync(join(tmpdir(), "assay-pages-"));
@@ -168,6 +171,11 @@ export class Records {
   readonly program: string;
   /** The program that adds samples to a record. */
   readonly observed: string;
+  /** The making of each record that has begun. */
+  private readonly makings = new Map<string, Promise<void>>();
+  /** Records that wait until another one is made. */
+  private readonly waiting: (() => void)[] = [];
+  private free = AT_ONCE;
 
   constructor(program: string, observed: string) {
     this.program = resolve(program);
@@ -222,13 +230,49 @@ export class Records {
     );
   }
 
-  /** Makes the records of these names with their pages, two at a time. */
-  async make(names: readonly string[]): Promise<void> {
-    const waiting = RECIPES.filter(({ name }) => names.includes(name));
-    const work = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await this.record(next);
-    };
-    await Promise.all([work(), work()]);
+  /** Waits for a turn. */
+  private async turn(): Promise<void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Gives the turn to the next one. */
+  private pass(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free += 1;
+  }
+
+  /** Begins to make the records of these names with their pages. */
+  begin(names: readonly string[]): void {
+    for (const recipe of RECIPES.filter(({ name }) => names.includes(name))) {
+      const made = this.turn().then(() => this.record(recipe).finally(() => this.pass()));
+      // The error is that of the tests that wait for the record.
+      made.catch(() => {});
+      this.makings.set(recipe.name, made);
+    }
+  }
+
+  /** Waits until a record and its page are made. */
+  async made(name: string): Promise<void> {
+    await this.makings.get(name);
+  }
+
+  /** Waits until nothing is made any more, and fails if a record could not be made. */
+  async all(): Promise<void> {
+    await Promise.allSettled(this.makings.values());
+    await Promise.all(this.makings.values());
+  }
+
+  /** Returns a folder with all records but that of a week, which a server would read for seconds. */
+  withoutWeek(): string {
+    const folder = "without-week";
+    if (!existsSync(this.path(folder))) {
+      mkdirSync(this.path(folder));
+      const others = [...this.makings.keys()].filter((name) => name !== "week");
+      for (const name of others) linkSync(this.path(`${name}.assay`), this.path(`${folder}/${name}.assay`));
+    }
+    return folder;
   }
 
   /** Returns the bytes of a record. */
