@@ -38,6 +38,7 @@ mod obstacle;
 mod other_programs;
 mod phases;
 mod program;
+mod refused;
 mod responses;
 pub mod saturate;
 mod slo;

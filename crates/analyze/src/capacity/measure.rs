@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
-use record::{Event, EventKind, Kind};
+use record::Kind;
 use workload::question::{Condition, VariedLoad};
-use workload::{Metric, Pacing, Side, Statistic};
+use workload::{Metric, Side, Statistic};
 
 use super::judge::UNKNOWN_DISPERSION;
 use super::order::CapacityOrder;
@@ -310,52 +310,17 @@ fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
 fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<LoadLimit> {
     let waited = evidence.jobs[account.index()].waited_share();
     let waits = waited.is_some_and(|share| share >= WAITING) && job.connections > 0;
-    waits.then_some(match has_refusals(evidence, account) {
-        true => LoadLimit::AcceptedConnections(job.connections),
-        false => LoadLimit::OwnConnections(job.connections),
+    waits.then_some(match evidence.refused_growth(account) {
+        Some(_) => LoadLimit::AcceptedConnections(job.connections),
+        None => LoadLimit::OwnConnections(job.connections),
     })
 }
 
 /// Returns the number of connections that the server accepted of a closed job, if it refused those
 /// of some clients.
 fn limit_of_clients(evidence: &Evidence, account: AccountId) -> Option<LoadLimit> {
-    let Pacing::Closed { clients, .. } = evidence.plan.account(account).job().pacing else {
-        return None;
-    };
-    let accepted = accepted_connections(evidence, account)?;
-    (accepted < u64::from(clients)).then_some(LoadLimit::AcceptedConnections(accepted))
-}
-
-/// Returns the smallest number of connections that a job had in the window once the server refused
-/// one, or the last number before. `None` if it refused none, or no number was reported.
-fn accepted_connections(evidence: &Evidence, account: AccountId) -> Option<u64> {
-    let refused = refusals(evidence, account).map(|event| event.at).min()?;
-    let (steps, job) = (&evidence.steps, evidence.plan.account(account).job());
-    let known = &evidence.jobs[account.index()].steps;
-    let end = job.stop.map_or(evidence.end(), |stop| stop.min(evidence.end()));
-    let mut last = None;
-    let mut fewest: Option<u64> = None;
-    // The job closes its connections in its last step.
-    for step in steps.window().filter(|step| steps.start(step + 1) < end) {
-        let Some(open) = known.get(step).and_then(|it| it.connections) else { continue };
-        last = Some(open);
-        if steps.start(step + 1) > refused {
-            fewest = Some(fewest.map_or(open, |fewest| fewest.min(open)));
-        }
-    }
-    fewest.or(last)
-}
-
-/// Returns true if the server accepted no more connections of a job.
-fn has_refusals(evidence: &Evidence, account: AccountId) -> bool {
-    refusals(evidence, account).next().is_some()
-}
-
-/// Returns the events of the server accepting no more connections of a job.
-fn refusals(evidence: &Evidence, account: AccountId) -> impl Iterator<Item = &Event> {
-    evidence.events.iter().filter(move |event| {
-        event.kind == EventKind::ConnectionLimit && event.account.is_none_or(|it| it == account)
-    })
+    let without = evidence.clients_without_connection(account)?;
+    Some(LoadLimit::AcceptedConnections(without.connected))
 }
 
 #[cfg(test)]

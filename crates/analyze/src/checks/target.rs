@@ -9,10 +9,7 @@ use workload::{JobTarget, Pacing, Reconnect};
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{self, Finding, Outages};
-
-/// Fraction of its connections that a job may lack on average. A connection that is reopened at
-/// once is hardly ever missing at the end of a second.
-const MISSING_ALLOWED: f64 = 0.01;
+use crate::refused::MISSING_ALLOWED;
 
 /// Average number of connections of a job.
 struct Connections<'a> {
@@ -117,29 +114,19 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the connections of a job that keeps a fixed number of them for its whole duration.
-    /// The last second is left out, as the job closes them in it; workers end when no more requests
-    /// will come.
     fn connections_of(&self, account: AccountId) -> Option<Connections<'a>> {
         let job = self.evidence.plan.account(account).job();
-        let known = &self.evidence.jobs[account.index()].steps;
-        let last_arrival = || known.iter().rposition(|step| step.counts.arrivals > 0);
-        let (asked, goes_at) = match job.pacing {
-            Pacing::Closed { clients, .. } => (clients, known.len()),
-            Pacing::Queue { workers, .. } => (workers, last_arrival().unwrap_or_default()),
+        let asked = match job.pacing {
+            Pacing::Closed { clients, .. } => clients,
+            Pacing::Queue { workers, .. } => workers,
             Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => return None,
         };
-        let ends_early = self.evidence.plan.account(account).job().has_fixed_request_count();
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;
-        if asked == 0 || ends_early || !keeps_them {
+        if asked == 0 || job.has_fixed_request_count() || !keeps_them {
             return None;
         }
-        let steps = &self.evidence.steps;
-        let end = job.stop.map_or(self.evidence.end(), |stop| stop.min(self.evidence.end()));
-        let open: Vec<u64> = steps
-            .window()
-            .filter(|step| *step < goes_at && steps.start(step + 1) < end)
-            .filter_map(|step| known.get(step)?.connections)
-            .collect();
+        let open: Vec<u64> =
+            self.evidence.open_connections(account).map(|(_, open)| open).collect();
         let sum: u64 = open.iter().sum();
         let open = (!open.is_empty()).then(|| sum as f64 / open.len() as f64)?;
         Some(Connections { job: job.name(), asked, open })

@@ -2,11 +2,11 @@
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
-use record::{ComponentKind, Event, EventKind, Side};
+use record::{ComponentKind, Side};
 use workload::Reconnect;
 
 use super::component::Component;
-use super::demand::{LoadSource, clients};
+use super::demand::LoadSource;
 use super::evidence::EvidenceKind;
 use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
@@ -90,21 +90,14 @@ impl LimiterInput<'_, '_> {
         [refused, pool].into_iter().flatten().collect()
     }
 
-    /// Returns the events of the server admitting no more connections.
-    fn refusals(&self) -> impl Iterator<Item = &Event> {
-        let events = self.findings.evidence.events.iter();
-        events.filter(|event| event.kind == EventKind::ConnectionLimit)
-    }
-
-    /// Returns a suspect if requests with a schedule wait for a connection.
+    /// Returns a suspect if requests with a schedule wait for a connection that the server refuses.
     fn refused_requests(&self) -> Option<Suspect> {
-        let places =
-            || self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
-        let (event, account) = self.refusals().find_map(|event| {
-            let is_of = |account: &AccountId| event.account.is_none_or(|job| job == *account);
-            Some((event, places().find(is_of)?))
-        })?;
-        let waited = self.findings.evidence.jobs[account.index()].waited_share().unwrap_or(0.0);
+        let evidence = self.findings.evidence;
+        let mut overloaded =
+            self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
+        let (event, account) =
+            overloaded.find_map(|account| Some((evidence.refused_growth(account)?, account)))?;
+        let waited = evidence.jobs[account.index()].waited_share().unwrap_or(0.0);
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
         let suspect = Suspect::new(Component::Connections, waited, finding)
@@ -113,21 +106,23 @@ impl LimiterInput<'_, '_> {
         Some(suspect.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
 
-    /// Returns a suspect if clients never got a connection and send nothing.
+    /// Returns a suspect if clients have no connection and send nothing. Its share is the part of
+    /// their time for which the clients lacked one.
     fn refused_clients(&self) -> Option<Suspect> {
-        self.refusals().find_map(|event| {
-            let account = event.account?;
-            let clients = clients(&self.findings.evidence.plan.account(account).job().pacing);
-            let connections = self.most_connections(account)?;
-            let without = 1.0 - connections / clients.max(1.0);
-            let text = event.text.clone();
-            let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
-            let finding = LimiterFinding::Connections(finding);
-            let suspect = Suspect::new(Component::Connections, without, finding)
-                .with(EvidenceKind::Clients, clients)
-                .with(EvidenceKind::Connections, connections);
-            (without > 0.0).then_some(suspect)
-        })
+        let evidence = self.findings.evidence;
+        let without = self
+            .findings
+            .whole_jobs()
+            .filter_map(|account| evidence.clients_without_connection(account))
+            .max_by(|one, other| one.missing.total_cmp(&other.missing))?;
+        let (clients, connections) = (without.clients as f64, without.connected as f64);
+        let text = without.event.text.clone();
+        let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
+        let finding = LimiterFinding::Connections(finding);
+        let suspect = Suspect::new(Component::Connections, without.missing, finding)
+            .with(EvidenceKind::Clients, clients)
+            .with(EvidenceKind::Connections, connections);
+        Some(suspect)
     }
 
     /// Returns the largest number of connections that a job had in the window.

@@ -178,7 +178,7 @@ fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
 }
 
 /// Returns the number of clients of a job that has no schedule.
-pub(super) fn clients(pacing: &Pacing) -> f64 {
+fn clients(pacing: &Pacing) -> f64 {
     match pacing {
         Pacing::Closed { clients, .. } => f64::from(*clients),
         Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } | Pacing::Replay => {

@@ -116,11 +116,11 @@ pub enum ConnectionLimit {
         /// Text of the event of the limit.
         text: String,
     },
-    /// Clients never got a connection.
+    /// Clients have no connection, or lost it in mid-run, and the server refuses another.
     ClientsWithout {
         /// Configured clients.
         clients: f64,
-        /// Clients with a connection.
+        /// Smallest number of clients with a connection since the server refused one.
         connections: f64,
         /// Text of the event of the limit.
         text: String,

@@ -2,8 +2,8 @@
 
 use analyze::capacity::{CapacityOrder, LoadLimit, Phase, Trial, TrialContext, TrialRequest};
 use analyze::{Evidence, summarize};
-use base::{Nanos, Seed};
-use record::EventKind;
+use base::{Class, Code, Nanos, Seed};
+use record::{EventError, EventKind};
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side, Slo};
 
@@ -104,4 +104,24 @@ fn last_number_of_connections_counts_if_none_was_reported_after_a_refusal() {
 #[test]
 fn unknown_number_of_connections_is_no_limit() {
     assert_eq!(limit_of_clients(|_| None), None);
+}
+
+/// The event of a limit says that clients never got a connection; those that lost theirs try again.
+#[test]
+fn clients_that_are_refused_their_lost_connections_do_not_count_as_sustained() {
+    let limit = |from: usize, until: usize| {
+        let mut evidence = steady(MIXED);
+        let open = |second| if (from..until).contains(&second) { 3 } else { 4 };
+        for (second, step) in evidence.jobs[1].steps.iter_mut().enumerate() {
+            step.connections = Some(open(second));
+        }
+        let text = "while reconnecting: too many";
+        let mut refused = event(30_500, Some(1), EventKind::FirstError, text);
+        let (class, code) = (Class::TooManyConnections, Code::new("53300"));
+        refused.error = Some(EventError { class, code });
+        evidence.events.push(refused);
+        trial_of(&evidence, "write", VariedLoad::Concurrency { job: "write".to_owned() }).load_limit
+    };
+    assert_eq!(limit(30, 60), Some(LoadLimit::AcceptedConnections(3)));
+    assert_eq!(limit(30, 31), None, "it got the connection back at once");
 }

@@ -4,14 +4,19 @@ use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
 };
 use analyze::{
-    Component, Evidence, EvidenceKind, EvidenceNumber, Limiter, Surroundings, UtilisedComponent,
-    summarize,
+    Component, Evidence, EvidenceKind, EvidenceNumber, Limiter, Step, Surroundings,
+    UtilisedComponent, summarize,
 };
-use record::{EventKind, Kind};
+use base::{Class, Code};
+use record::{EventError, EventKind, Kind};
 
 use crate::support::{
-    MIXED, OPEN, PER_S, answer_only, event, grow, near, nothing, set_times, steady, turn_bad,
+    MIXED, OPEN, PER_S, answer_only, answered, event, grow, near, nothing, set_times, steady,
+    turn_bad,
 };
+
+/// A closed job of 20 clients.
+const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 20\n";
 
 #[track_caller]
 fn check(evidence: &Evidence, component: Component, finding: LimiterFinding) {
@@ -135,9 +140,8 @@ fn connections_limit_the_job_that_waits_for_them() {
 
 #[test]
 fn unconnected_clients_limit_the_job() {
-    let closed = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 20\n";
     let text = "8 connections are the limit, and clients without one send nothing: too many";
-    let mut evidence = steady(closed);
+    let mut evidence = steady(CLOSED);
     evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(8));
     let (clients, connections, text) = (20.0, 8.0, text.to_owned());
@@ -150,6 +154,68 @@ fn unconnected_clients_limit_the_job() {
     // All clients have a connection.
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(20));
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+}
+
+/// Plants the first refusal of connections that the clients of [read] lost at 30 s, and their
+/// numbers of connections at the end of each second.
+fn lose_connections(evidence: &mut Evidence, open: impl Fn(usize) -> u64) {
+    let mut refused = event(30_500, Some(0), EventKind::FirstError, "while reconnecting: too many");
+    refused.error = Some(EventError { class: Class::TooManyConnections, code: Code::new("53300") });
+    evidence.events.push(refused);
+    for (second, step) in evidence.jobs[0].steps.iter_mut().enumerate() {
+        step.connections = Some(open(second));
+    }
+}
+
+#[test]
+fn clients_that_lose_their_connections_in_mid_run_limit_the_job() {
+    let mut evidence = steady(CLOSED);
+    lose_connections(&mut evidence, |second| if second < 30 { 20 } else { 8 });
+    let (clients, connections) = (20.0, 8.0);
+    let text = "while reconnecting: too many".to_owned();
+    let without = ConnectionLimit::ClientsWithout { clients, connections, text };
+    check(&evidence, Component::Connections, LimiterFinding::Connections(without));
+    // The clients lacked 12 of 20 connections for 29 of 49 seconds.
+    let share = summarize(&evidence).limiter.ranked[0].share;
+    assert!(near(share, 0.6 * 29.0 / 49.0), "{share}");
+}
+
+#[test]
+fn clients_that_regain_their_connections_at_once_do_not_limit_the_job() {
+    let mut evidence = steady(CLOSED);
+    lose_connections(&mut evidence, |second| if second == 30 { 18 } else { 20 });
+    check(&evidence, Component::Unknown, unobserved(Saturation::ClosedJob));
+}
+
+#[test]
+fn connections_limit_the_open_job_that_does_not_regain_them() {
+    let with = |after_30_s| {
+        let mut evidence = steady(OPEN);
+        lose_connections(&mut evidence, |second| if second < 30 { 8 } else { after_30_s });
+        answer_only(&mut evidence, 0, 30, PER_S / 2);
+        evidence
+    };
+    let text = "while reconnecting: too many".to_owned();
+    let waits = LimiterFinding::Connections(ConnectionLimit::RequestsWait { text });
+    check(&with(3), Component::Connections, waits);
+    check(&with(8), Component::Unknown, unobserved(Saturation::Overload));
+}
+
+/// The clients of a job that ended have no connections because they need none.
+#[test]
+fn refused_clients_of_a_job_that_ended_before_the_window_limit_nothing() {
+    for end in ["count = 1000", "stop = 5s"] {
+        let fill = format!("{CLOSED}[fill]\nquery = select 2\nconcurrency = 20\n{end}\n");
+        let mut evidence = steady(&fill);
+        for (second, step) in evidence.jobs[1].steps.iter_mut().enumerate() {
+            let open = if second < 4 { 8 } else { 0 };
+            *step = if second < 5 { answered(200) } else { Step::default() };
+            step.connections = Some(open);
+        }
+        let text = "8 connections are the limit, and clients without one send nothing: too many";
+        evidence.events.push(event(500, Some(1), EventKind::ConnectionLimit, text));
+        check(&evidence, Component::Unknown, unobserved(Saturation::ClosedJob));
+    }
 }
 
 /// Without a calibration, a full thread is sufficient evidence.
