@@ -81,7 +81,9 @@ impl Trial {
             window: request.window,
             took: context.took,
             offered_per_s: offered.map(|(_, job)| per_s(job.counts.balance.scheduled())),
-            achieved_per_s: varied.and_then(|(_, job)| job.throughput_per_s).unwrap_or(0.0),
+            achieved_per_s: varied.map_or(0.0, |(_, job)| {
+                job.throughput_per_s.unwrap_or(0.0) + per_s(job.counts.accepted_errors)
+            }),
             exceeds_capacity: summary.jobs.iter().any(|job| job.exceeds_capacity),
             backlog_t: backlog_t(summary),
             errors: failures.errors,

@@ -19,7 +19,7 @@ pub struct Trial {
     pub measures: Vec<Measure>,
     /// Requests per second that the varied job offered; `None` for a closed job.
     pub offered_per_s: Option<f64>,
-    /// Completions of the varied job per second.
+    /// Answers of the varied job per second: completed requests, and errors that it accepts.
     pub achieved_per_s: f64,
     /// True if the backlog of a job grew materially and beyond chance: its response times are
     /// withheld.

@@ -67,6 +67,22 @@ fn failures_of_a_mix_are_those_of_its_parts() {
     assert_eq!(failures(&evidence, "read/b"), [1, 0, 6]);
 }
 
+/// A database that is asked to reject a twentieth of the requests carries its load.
+#[test]
+fn errors_that_the_job_accepts_are_answers() {
+    let achieved = |accepted| {
+        let mut evidence = steady(MIXED);
+        for second in 10..60 {
+            turn_bad(&mut evidence, 0, second, [50, 0, 0]);
+            evidence.jobs[0].steps[second].counts.accepted_errors = accepted;
+        }
+        let trial = trial(&evidence, "write");
+        (trial.errors, trial.offered_per_s, trial.achieved_per_s)
+    };
+    assert_eq!(achieved(50), (0, Some(1_000.0), 1_000.0));
+    assert_eq!(achieved(0), (2_500, Some(1_000.0), 950.0));
+}
+
 /// Returns the limit of a search for the clients of [write], which are four, with these numbers of
 /// connections at the end of each second. The server refuses a connection at 30 s.
 fn limit_of_clients(open: impl Fn(usize) -> Option<u64>) -> Option<LoadLimit> {
