@@ -19,7 +19,8 @@ const ERROR: f64 = 0.02;
 /// value to the smallest one that failed must overlap, each widened by 2 %. An overlap with a range
 /// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
 /// agree if all values passed in both searches, or all failed in both; they contradict each other
-/// if one confirmed a value and all values of the other failed.
+/// if one confirmed a value and all values of the other failed, or if no value of one failed and it
+/// confirmed a value beyond the one that fails in the other.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,
@@ -39,8 +40,10 @@ pub fn repeat_capacity(
             true => RepetitionOutcome::Undecided,
         };
     }
-    let never =
-        [first, second].map(|one| has(one, |it| matches!(it, Irregular::NeverFails { .. })));
+    if exceeds(first, second) || exceeds(second, first) {
+        return RepetitionOutcome::Contradicts;
+    }
+    let never = [first, second].map(never_fails);
     let always =
         [first, second].map(|one| has(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
     let confirmed = [first, second].map(|one| one.sustained.is_some());
@@ -66,6 +69,17 @@ fn refutes(one: &Capacity, other: &Capacity) -> bool {
     let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
     has(one, is_unmet)
         || has(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
+}
+
+/// Returns true if a search in which no value failed confirmed a larger value than the one that
+/// fails in another search.
+fn exceeds(one: &Capacity, other: &Capacity) -> bool {
+    let (Some(kept), Some(fails)) = (one.sustained, other.fails) else { return false };
+    never_fails(one) && kept * (1.0 - ERROR) > fails * (1.0 + ERROR)
+}
+
+fn never_fails(capacity: &Capacity) -> bool {
+    has(capacity, |it| matches!(it, Irregular::NeverFails { .. }))
 }
 
 fn is_unmet(why: &Irregular) -> bool {
@@ -242,5 +256,10 @@ mod tests {
         let regular = found(770.0, 760.0, 780.0);
         assert_eq!(repeated(&always, &regular), RepetitionOutcome::Contradicts);
         assert_eq!(repeated(&never, &regular), RepetitionOutcome::Undecided);
+        let beyond = without(Irregular::NeverFails { highest: 1_000.0 }, Some(1_000.0));
+        assert_eq!(repeated(&regular, &beyond), RepetitionOutcome::Contradicts);
+        assert_eq!(repeated(&beyond, &regular), RepetitionOutcome::Contradicts);
+        let near = without(Irregular::NeverFails { highest: 790.0 }, Some(790.0));
+        assert_eq!(repeated(&regular, &near), RepetitionOutcome::Undecided);
     }
 }
