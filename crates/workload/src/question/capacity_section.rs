@@ -179,6 +179,16 @@ impl CapacityDraft<'_> {
                     Diagnostic::error(self.span, message).help(help)
                 });
             }
+            if job.sections().any(|requests| requests.feed.is_some()) {
+                sink.error(|| {
+                    let message = format!(
+                        "[{name}] takes values from a file, which may end before a trial: each \
+                         trial reads it from the beginning"
+                    );
+                    let help = "draw the values in the statement, such as `${uniform(1, 1000)}`";
+                    Diagnostic::error(self.span, message).help(help)
+                });
+            }
             let batch = job.arrivals().map_or(1, |(_, batch)| batch);
             if batch > 1 {
                 sink.error(|| {

@@ -187,6 +187,12 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
         "[read] has a `stop`, which may end before a trial",
         "leave out `stop`: the search sets the length of each trial",
     );
+    check(
+        &SEARCH.replace("query = select 1", "query = select ?\nquery-args-file = keys.csv"),
+        "[read] takes values from a file, which may end before a trial: each trial reads it from \
+         the beginning",
+        "draw the values in the statement, such as `${uniform(1, 1000)}`",
+    );
     check_lines(
         "hold = 9s",
         "a hold of 9s is shorter than a trial, 10s",
