@@ -20,6 +20,28 @@ use crate::pause::wait_while;
 /// The only arm of a search.
 const ONLY: ArmPointId = ArmPointId(0);
 
+/// End of the last trial, or the beginning of the search.
+#[derive(Clone, Copy, Debug)]
+struct LastTrial {
+    /// Instant from which the server is idle.
+    ended: Stamp,
+    /// Instant up to which time counts against the budget: the end of its schedule. Requests that
+    /// are still open then may take as long as `drain`.
+    charged: Stamp,
+}
+
+impl LastTrial {
+    /// Returns the end, at `now`, of a trial that is charged with the time `took`.
+    fn next(self, took: Nanos, now: Stamp) -> LastTrial {
+        LastTrial { ended: now, charged: self.charged + took }
+    }
+
+    /// Returns the time up to `now` that does not count against the budget yet.
+    fn uncharged(self, now: Stamp) -> Nanos {
+        now.since(self.charged)
+    }
+}
+
 impl Execution<'_> {
     /// Runs the trials that a search still needs.
     pub(super) fn search(
@@ -28,7 +50,8 @@ impl Execution<'_> {
     ) -> Result<ExperimentEnd, ExperimentError> {
         let order = &known.order;
         let mut trials: Vec<Trial> = known.trials.iter().map(|one| one.trial.clone()).collect();
-        let mut since = Monotonic.now();
+        let now = Monotonic.now();
+        let mut last = LastTrial { ended: now, charged: now };
         loop {
             let request = match next_step(order, &trials) {
                 Step::Done(_) => return Ok(ExperimentEnd::Complete),
@@ -36,11 +59,11 @@ impl Execution<'_> {
             };
             let spent = trials.iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took);
             let left = order.budget.saturating_sub(spent);
-            match self.trial(known, &request, since, left)? {
-                Some(trial) => trials.push(trial),
-                None => return Ok(ExperimentEnd::Interrupted),
-            }
-            since = Monotonic.now();
+            let Some(trial) = self.trial(known, &request, last, left)? else {
+                return Ok(ExperimentEnd::Interrupted);
+            };
+            last = last.next(trial.took, Monotonic.now());
+            trials.push(trial);
         }
     }
 
@@ -49,7 +72,7 @@ impl Execution<'_> {
         &mut self,
         known: &RecordedSearch,
         request: &TrialRequest,
-        since: Stamp,
+        last: LastTrial,
         left: Nanos,
     ) -> Result<Option<Trial>, ExperimentError> {
         if !self.servers.is_interrupted() {
@@ -75,11 +98,12 @@ impl Execution<'_> {
         let planned = self.schedule.trial(request.number as u32);
         let order = order_of(self.servers.order, &arm, planned.seed)?;
         let waited = |order: &mut crate::run::Order| {
-            if !order.options.is_virtual {
-                // A timer that is refused stops the run itself.
-                let _ = wait_while(&order.stop, |now| now < since + search::LEAST_DRAIN);
+            if order.options.is_virtual {
+                return;
             }
-            let time = Monotonic.now().since(since).0.to_string();
+            // A timer that is refused stops the run itself.
+            let _ = wait_while(&order.stop, |now| now < last.ended + search::LEAST_DRAIN);
+            let time = last.uncharged(Monotonic.now()).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
         let done = self.servers.measure_order(ONLY, planned, order, waited)?;
@@ -136,4 +160,20 @@ fn row(run: u32, request: &TrialRequest, planned: PlannedRun, arm: &Arm) -> RunR
 /// Rounds a time up to whole milliseconds, which are short to write.
 fn whole_millis(time: Nanos) -> Nanos {
     Nanos::from_millis(time.0.div_ceil(1_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trial of 11 s that begins after 2 s, and waits for its requests for 8 s.
+    #[test]
+    fn wait_for_the_requests_of_a_trial_counts_before_the_next_one() {
+        let at = |seconds: u64| Stamp(Nanos::from_secs(seconds).0);
+        let last = LastTrial { ended: at(100), charged: at(100) };
+        let before = last.uncharged(at(102));
+        let next = last.next(before + Nanos::from_secs(11), at(121));
+        assert_eq!((before, next.ended), (Nanos::from_secs(2), at(121)));
+        assert_eq!(next.uncharged(at(123)), Nanos::from_secs(8 + 2));
+    }
 }
