@@ -13,6 +13,7 @@ use base::WallTime;
 use engine::Options;
 use workload::Plan;
 
+use super::accepted::TimeKind;
 use super::alarms::Alarms;
 use super::sensitivity::Sensitivity;
 use super::{evidence_of, plan};
@@ -64,7 +65,7 @@ const TIMES: &str = "duration = 12s\nwarmup = 2s\n";
 /// # Errors
 /// Fails if a server cannot be started or a run cannot be made.
 pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
-    let mut alarms = Alarms::default();
+    let mut alarms = Alarms::none(TimeKind::Real);
     for (seed, shape) in (1..=runs).zip(SHAPES.iter().cycle()) {
         let plan = plan(&format!("{TIMES}{}", shape.workload))?;
         let evidence = evidence_in_real_time(&plan, shape.url, seed)?;

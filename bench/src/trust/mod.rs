@@ -5,6 +5,7 @@
 //! intervals ([`coverage`]). The runs have fixed seeds, so the results are the same at any time and
 //! on any machine, except for the runs in [real time](idle).
 
+pub mod accepted;
 pub mod alarms;
 pub mod capacity;
 pub mod comparison;

@@ -1,0 +1,134 @@
+//! The numbers of objections to valid runs that are accepted.
+//!
+//! A check that compares with chance objects to at most [`BY_DESIGN`] of the valid runs, so among
+//! many runs some objections are expected. The accepted number is the one that chance alone exceeds
+//! with the probability [`LEVEL`]: a quantile of the binomial distribution. A check that counts
+//! exactly may never object. In real time the machine is judged as well. It may disturb
+//! [`DISTURBED`] of the runs, whichever checks notice it; a machine that disturbs more of them is
+//! not idle, and says nothing about false alarms.
+
+use analyze::CheckKind;
+
+/// Largest fraction of valid runs to which a check that compares with chance objects.
+const BY_DESIGN: f64 = 0.002;
+
+/// Largest fraction of the runs that an idle machine disturbs.
+const DISTURBED: f64 = 0.05;
+
+/// Largest probability with which chance alone exceeds an accepted number.
+const LEVEL: f64 = 0.005;
+
+/// The kind of time in which the runs are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeKind {
+    /// Simulated time, in which no machine disturbs a run.
+    Virtual,
+    /// The time of this machine.
+    Real,
+}
+
+/// The reason for which a check may object to a valid run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// None: the check counts exactly.
+    Nothing,
+    /// Chance, which exceeds the limit of the check in few runs.
+    Chance,
+    /// The machine, which was really disturbed.
+    Machine,
+}
+
+impl TimeKind {
+    /// Returns the reason for which a check may object to a valid run.
+    pub(super) fn cause(self, check: CheckKind) -> Cause {
+        match check {
+            CheckKind::Complete
+            | CheckKind::Window
+            | CheckKind::Balance
+            | CheckKind::Achieved
+            | CheckKind::Little
+            | CheckKind::Errors
+            | CheckKind::WrongResults
+            | CheckKind::Outage
+            | CheckKind::Connections
+            | CheckKind::Overflow
+            | CheckKind::Files
+            | CheckKind::Commits
+            | CheckKind::Checkpoints => Cause::Nothing,
+            CheckKind::Rate
+            | CheckKind::EachSecond
+            | CheckKind::Arrivals
+            | CheckKind::Backlog
+            | CheckKind::WarmUp => Cause::Chance,
+            // They also compare with chance, but a machine that changes changes the times.
+            CheckKind::Gaps | CheckKind::Drift | CheckKind::Step => match self {
+                TimeKind::Virtual => Cause::Chance,
+                TimeKind::Real => Cause::Machine,
+            },
+            CheckKind::SendLag
+            | CheckKind::Stall
+            | CheckKind::ProcessorWait
+            | CheckKind::GeneratorCpu
+            | CheckKind::StolenTime
+            | CheckKind::OtherPrograms
+            | CheckKind::Ceiling
+            | CheckKind::Floor
+            | CheckKind::Clock
+            | CheckKind::WallClock
+            | CheckKind::Frequency => match self {
+                TimeKind::Virtual => Cause::Nothing,
+                TimeKind::Real => Cause::Machine,
+            },
+        }
+    }
+}
+
+impl Cause {
+    /// Returns the accepted number of objections in a number of runs.
+    pub(super) fn accepted(self, runs: u64) -> u64 {
+        let rate = match self {
+            Cause::Nothing => return 0,
+            Cause::Chance => BY_DESIGN,
+            Cause::Machine => DISTURBED,
+        };
+        quantile(runs, rate)
+    }
+}
+
+/// Returns the smallest number that a binomial distribution exceeds with a probability of at most
+/// [`LEVEL`].
+fn quantile(runs: u64, rate: f64) -> u64 {
+    let mut of_number = (1.0 - rate).powf(runs as f64);
+    let mut up_to = of_number;
+    let mut number = 0;
+    while 1.0 - up_to > LEVEL && number < runs {
+        of_number *= (runs - number) as f64 / (number + 1) as f64 * rate / (1.0 - rate);
+        number += 1;
+        up_to += of_number;
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are quantiles of the binomial distribution, computed with exact fractions.
+    #[test]
+    fn chance_alone_exceeds_an_accepted_number_in_one_of_200_tables() {
+        for (runs, by_chance) in [(20, 1), (100, 2), (737, 5), (1_005, 6), (5_360, 20)] {
+            assert_eq!(Cause::Chance.accepted(runs), by_chance, "{runs}");
+        }
+        assert_eq!([0, 100].map(|runs| Cause::Machine.accepted(runs)), [0, 11]);
+        assert_eq!(Cause::Nothing.accepted(1_000), 0);
+    }
+
+    #[test]
+    fn machine_is_judged_in_real_time_only() {
+        let by_machine = |time: TimeKind| {
+            let checks = CheckKind::ALL.into_iter();
+            checks.filter(|check| time.cause(*check) == Cause::Machine).count()
+        };
+        assert_eq!((by_machine(TimeKind::Virtual), by_machine(TimeKind::Real)), (0, 14));
+    }
+}
