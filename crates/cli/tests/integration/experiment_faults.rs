@@ -479,13 +479,13 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a place with the record of an experiment that was interrupted after its second round:
-/// one counts even if a busy machine makes the first invalid.
+/// Returns a place with the record of an experiment that was interrupted in its third round: one
+/// counts even if a busy machine makes the first invalid.
 fn cut() -> Place {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "300ms"));
     let mut run = place.start(&RUN);
-    run.says("run 5 of");
+    run.says("run 6 of");
     run.signal(Signal::SIGINT);
     run.ends().expect(130);
     place
@@ -526,24 +526,43 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
     resume("single.assay", &words);
 }
 
-/// The runs of repeated rounds do not count, but they were measured on a server, too.
+/// A refused resumption leaves the record as it was, so the next report says how the experiment
+/// ended.
 #[test]
 fn experiment_is_not_resumed_on_a_server_of_another_version() {
     let place = cut();
-    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let path = place.at("r.assay");
+    let record = rusqlite::Connection::open(&path).unwrap();
     let changed = record
         .execute("update setting set value = 'SQLite 3.7.1' where name = 'server'", [])
         .unwrap();
     assert!(changed > 0);
-    let runs = || number(&place.at("r.assay"), "select count(*) from run");
-    let before = runs();
-    // A busy machine may have repeated some of them already.
-    for changes in ["", "update run set state = 'repeated'"] {
+    for (changes, end) in [
+        ("", "the experiment was interrupted"),
+        // A busy machine may have repeated some of them already. The runs of repeated rounds do not
+        // count, but they were measured on a server, too.
+        ("update run set state = 'repeated'", "the experiment was interrupted"),
+        (
+            "update experiment set value = 'not-in-effect' where key = 'state'; \
+             insert into experiment values ('invalid-arm', '[arm with]: it is away')",
+            "an arm is INVALID. [arm with]: it is away",
+        ),
+        (
+            "update experiment set value = 'running' where key = 'state'; \
+             delete from experiment where key = 'invalid-arm'",
+            "the experiment was killed, or is still running",
+        ),
+    ] {
         record.execute_batch(changes).unwrap();
+        let before = content(&path);
+        let report = || place.assay(&["report", "r.assay", "--full"]).expect(3).stdout;
+        let reported = report();
+        assert!(reported.starts_with(&format!("No answer: {end}")), "{reported}");
         let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]).expect(2);
         let words = ["the server is SQLite 3.", "that of the earlier runs was SQLite 3.7.1"];
         assert_says(&ran, &words);
-        assert_eq!(runs(), before);
+        assert!(content(&path) == before, "the record has changed");
+        assert_eq!(report(), reported);
         assert_eq!(tables(&place), 0);
         assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
     }

@@ -182,9 +182,13 @@ fn experiment_continues_when_its_server_is_back() {
     let is_named = ran.stderr.contains("was lost during a run") || ran.stderr.contains(&at);
     assert!(is_named && ran.stderr.contains("[arm "), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    // The process that made the record has recorded its end.
+    let ended = "No answer: the experiment was interrupted";
+    assert!(ran.stdout.contains(ended), "{}", ran.stdout);
     // It is still away, and nothing of the record is lost.
     let end = last_run(&place);
-    start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    let ran = start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    assert!(ran.stdout.contains(ended), "{}", ran.stdout);
     assert_eq!(last_run(&place), end);
     server.restart().unwrap();
     let ran = start(&place, &url, Some(&password), RESUME).ends();

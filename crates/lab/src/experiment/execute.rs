@@ -14,7 +14,7 @@ use super::event::{ExperimentEvent, ExperimentListener};
 use super::execution::{Execution, ExperimentEnd, RunEnd, judged, rows_of};
 use super::open_record::{open_record, remove_if_empty};
 use super::order::ExperimentOrder;
-use super::recorded::{INVALID_ARM, STATE, figures};
+use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
 use super::warm_up::figures_of_round;
 
@@ -49,6 +49,9 @@ fn execute(
     let end = execution.execute();
     // The answer is recorded first: a teardown may fail, hang or be ended by the user.
     let concluded = end.and_then(|end| execution.conclude(end));
+    if concluded.is_err() {
+        execution.record_failure();
+    }
     execution.tear_down();
     concluded
 }
@@ -108,6 +111,7 @@ impl Execution<'_> {
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
         let is_sweep = self.experiment().sweep.is_some();
         let look = Look { pairs, is_decided: is_sweep || self.is_decided(pairs) };
+        self.record_resumption()?;
         self.record.add_look(LookRow { pairs, is_decided: look.is_decided })?;
         self.looks.push(look);
         if !is_sweep {
@@ -233,11 +237,12 @@ impl Execution<'_> {
     fn conclude(&mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
         let word = match end {
             ExperimentEnd::Complete => "complete",
-            ExperimentEnd::Interrupted => "interrupted",
+            ExperimentEnd::Interrupted => INTERRUPTED,
             ExperimentEnd::InstrumentFailed => "instrument-failed",
             ExperimentEnd::NotInEffect => "not-in-effect",
             ExperimentEnd::NotObserved => "not-observed",
         };
+        self.record_resumption()?;
         self.record.set_facts(&[(STATE, word.to_owned())])?;
         Ok(end)
     }

@@ -2,7 +2,8 @@
 //! rounds, steps and trials have in common.
 
 use analyze::compare::{Design, Look, RunFigures};
-use archive::{ExperimentContent, ExperimentWriter, Figure, RunRow, RunState};
+use archive::{ExperimentContent, ExperimentWriter, Figure, RecordError, RunRow, RunState};
+use base::WallTime;
 use record::EndKind;
 use workload::question::{Arm, ArmPointOutline, Experiment};
 
@@ -17,7 +18,7 @@ use super::experiment_servers::{ExperimentServers, is_simulated, with_causes};
 use super::finished_runs::FinishedRuns;
 use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{RUNNING, STATE, looks_of};
+use super::recorded::{INTERRUPTED, INVALID_ARM, RUNNING, STATE, looks_of};
 use super::schedule::Schedule;
 use super::search::{self, RecordedSearch};
 use super::warm_up::{figures_of_round, is_same_round};
@@ -54,6 +55,21 @@ pub(super) struct Execution<'a> {
     pub(super) judged: u32,
     /// True if the process that made the record did not write its end.
     pub(super) was_killed: bool,
+    /// The resumption of the experiment, until it has added something to the record.
+    resumption: Option<Resumption>,
+    /// True if the steps before the latest run were not undone.
+    has_leftovers: bool,
+}
+
+/// The resumption of an experiment that has added nothing to the record yet.
+struct Resumption {
+    at: WallTime,
+    /// Number of runs before it.
+    runs: usize,
+    /// The runs of incomplete rounds, which do not count from now on.
+    abandoned: Vec<u32>,
+    /// The facts about the end before it.
+    facts: Vec<(&'static str, String)>,
 }
 
 /// The end of a run, with the statements around it.
@@ -85,10 +101,54 @@ impl<'a> Execution<'a> {
             search: recorded_search(order, &content)?,
             judged: 0,
             was_killed: order.is_resumed && content.fact(STATE) == Some(RUNNING),
+            resumption: None,
+            has_leftovers: false,
             record,
         };
-        execution.resume(&content)?;
+        let abandoned = execution.take_over(&content)?;
+        if order.is_resumed {
+            execution.mark_as_running(&content, abandoned)?;
+        }
         Ok(execution)
+    }
+
+    /// Marks the record of an earlier process as that of a running experiment.
+    fn mark_as_running(
+        &mut self,
+        content: &ExperimentContent,
+        abandoned: Vec<u32>,
+    ) -> Result<(), RecordError> {
+        let fact = |key: &'static str| Some((key, content.fact(key)?.to_owned()));
+        self.resumption = Some(Resumption {
+            at: WallTime::now(),
+            runs: content.runs.len(),
+            abandoned,
+            facts: [STATE, INVALID_ARM].into_iter().filter_map(fact).collect(),
+        });
+        self.record.set_facts(&[(STATE, RUNNING.to_owned())])?;
+        self.record.remove_fact(INVALID_ARM)
+    }
+
+    /// Records that the experiment was resumed, before it adds something to the record.
+    pub(super) fn record_resumption(&mut self) -> Result<(), RecordError> {
+        let Some(Resumption { at, runs, abandoned, .. }) = self.resumption.take() else {
+            return Ok(());
+        };
+        self.record.set_state(&abandoned, RunState::Abandoned)?;
+        self.record.add_note(at, &notes::resumed(runs))
+    }
+
+    /// Records that an error ended this process. A resumption that has added nothing leaves the
+    /// record as it was. If steps are still to be undone, the state remains that of a killed
+    /// process, because the next one undoes them.
+    pub(super) fn record_failure(&mut self) {
+        let facts = match (self.has_leftovers, self.resumption.take()) {
+            (true, _) => return,
+            (false, Some(resumption)) => resumption.facts,
+            (false, None) => vec![(STATE, INTERRUPTED.to_owned())],
+        };
+        // The record may be what has failed.
+        let _ = self.record.set_facts(&facts);
     }
 
     /// Brings the data back to its state after the load.
@@ -112,10 +172,10 @@ impl<'a> Execution<'a> {
         self.servers.order.experiment
     }
 
-    /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
-    /// abandoned, because the other half of their pairs would be measured on other servers;
-    /// simulated servers are the same in every process.
-    fn resume(&mut self, content: &ExperimentContent) -> Result<(), ExperimentError> {
+    /// Takes over the runs of an interrupted experiment. Returns the runs of an incomplete round,
+    /// which are abandoned, because the other half of their pairs would be measured on other
+    /// servers; simulated servers are the same in every process.
+    fn take_over(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
         for own in [self.servers.own_path(), self.servers.auxiliary_path()]
             .into_iter()
             .filter(|own| own.exists())
@@ -150,7 +210,7 @@ impl<'a> Execution<'a> {
         }
         let rows = self.runs.all().map(|(row, _)| row);
         self.judged = rounds_to_continue_from(rows, self.arm_points.len(), &self.looks);
-        Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
+        Ok(abandoned)
     }
 
     /// Makes a run of an arm at a point, with the statements around it.
@@ -166,9 +226,11 @@ impl<'a> Execution<'a> {
         if self.servers.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
+        self.has_leftovers = true;
         let made = self.servers.before(id).and_then(|()| make(self));
         // It undoes the steps before the run, however the run ended, also after an interrupt.
         let after = self.servers.after(id);
+        self.has_leftovers = after.result.is_err();
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
@@ -213,6 +275,7 @@ impl<'a> Execution<'a> {
             // Its round begins again if the experiment is resumed.
             row.state = RunState::Abandoned;
         }
+        self.record_resumption()?;
         self.record.add_run(&row, &rows_of(&figures), &done.record)?;
         if is_lost {
             return Err(ExperimentError::of(arm, Problem::Lost));

@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use archive::{ExperimentContent, ExperimentWriter};
-use base::WallTime;
 use record::InputFile;
 
 use super::error::{ExperimentError, Problem};
-use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE};
+use super::recorded::{COUNTERBALANCED, RUNNING, STATE};
 
 /// Creates the record, or opens the record of an interrupted experiment.
 pub(super) fn open_record(
@@ -23,11 +21,8 @@ pub(super) fn open_record(
         let record = ExperimentWriter::create(order.record, &facts, order.files)?;
         return Ok((record, ExperimentContent::default()));
     }
-    let (mut record, content) = ExperimentWriter::resume(order.record)?;
+    let (record, content) = ExperimentWriter::resume(order.record)?;
     check(order, &content)?;
-    record.set_facts(&[(STATE, RUNNING.to_owned())])?;
-    record.remove_fact(INVALID_ARM)?;
-    record.add_note(WallTime::now(), &notes::resumed(content.runs.len()))?;
     Ok((record, content))
 }
 

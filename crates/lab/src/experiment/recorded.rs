@@ -13,6 +13,9 @@ pub const STATE: &str = "state";
 /// The state of an experiment that has not ended, or was killed.
 pub const RUNNING: &str = "running";
 
+/// The state of an experiment that the user or an error ended before its last look.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
 /// The fact that says whether the order of runs is counterbalanced: `yes` or `no`.
 pub const COUNTERBALANCED: &str = "counterbalanced";
 

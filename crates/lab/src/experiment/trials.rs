@@ -137,6 +137,7 @@ impl Execution<'_> {
         if is_lost {
             row.state = RunState::Abandoned;
         }
+        self.record_resumption()?;
         self.record.add_run(&row, &rows_of(figures), own)?;
         if is_lost {
             return Err(ExperimentError::of(arm, Problem::Lost));
