@@ -1,12 +1,16 @@
 //! Arms that change settings of a private server or run programs, and arms whose difference is not
 //! in effect.
 
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place, number};
+use crate::liar::{FaultyServer, TlsAnswer};
+use crate::support::{CommandResult, Place, Running, number};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
@@ -169,6 +173,63 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
     }
 }
 
+/// The runs until then are kept, and continued when TLS is there again. A busy machine does not end
+/// a sweep early.
+#[test]
+fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
+    let server = testbed::shared_with_tls(Kind::Postgres);
+    let tls = Arc::new(Mutex::new(TlsAnswer::OfServer));
+    let proxy = FaultyServer::before(server.port(), &tls);
+    let place = Place::with(SQLITE);
+    let sweep = "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 2\n";
+    place.write("e.ini", format!("[question]\nask = ?\nworkload = w.ini\n{sweep}{TLS}"));
+    let mut run = Running::of(&mut through(&proxy, server, &place, &["--out", "r.assay"]));
+    run.says("run 3 of");
+    *tls.lock().unwrap() = TlsAnswer::Refusal;
+    let ran = run.ends().expect(4);
+    let refused = format!("{} has no TLS, and `tls=require` asks for it", proxy.address());
+    for words in ["[arm tls", &refused, "continue with --resume r.assay"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    let ended = "No answer: the experiment was interrupted";
+    assert!(ran.stdout.contains(ended), "{}", ran.stdout);
+    let runs = || number(&place.at("r.assay"), "select count(*) from run");
+    let kept = runs();
+    assert!(kept >= 2, "{kept}");
+    *tls.lock().unwrap() = TlsAnswer::OfServer;
+    let ran = CommandResult::of(&mut through(&proxy, server, &place, &["--resume", "r.assay"]));
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    assert!(runs() > kept && !ran.stdout.contains(ended), "{}", ran.stdout);
+    assert_eq!(tls_of(&place, "tls"), ["client_tls_version TLSv1.3", "ssl_version TLSv1.3"]);
+    assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
+    assert!(!ran.stdout.contains("is not in effect"), "{}", ran.stdout);
+}
+
+#[test]
+fn proxy_that_agrees_to_tls_and_goes_on_in_clear_text_ends_the_experiment() {
+    let server = testbed::shared(Kind::Postgres);
+    let proxy = FaultyServer::before(server.port(), &Arc::new(Mutex::new(TlsAnswer::ClearText)));
+    let place = place(SQLITE, TLS);
+    // The first run is one of the plain arm.
+    let more = ["--seed", "1", "--out", "r.assay"];
+    let ran = CommandResult::of(&mut through(&proxy, server, &place, &more)).expect(4);
+    let answered = format!("{} agreed to TLS, and then sent something else", proxy.address());
+    for words in ["[arm tls]: ", &answered, "continue with --resume r.assay"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    assert_eq!(values(&place, "select arm || ' ' || state from run"), ["plain counts"]);
+    assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
+}
+
+/// Returns the command that runs the experiment of a folder on a server behind a proxy.
+fn through(proxy: &FaultyServer, server: &Server, place: &Place, more: &[&str]) -> Command {
+    let url = format!("postgres://assay@{}/assay", proxy.address());
+    let mut command = place.command(&[&["run", "e.ini", "--url", &url], more].concat());
+    command.env("ASSAY_PASSWORD", server.password().expose());
+    command
+}
+
 /// Returns a workload whose jobs use another target than that of its `url`.
 fn beside(url: &str) -> String {
     let other = "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n";
@@ -192,6 +253,8 @@ fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     assert_eq!(document["invalid_arm"], reason);
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.said().contains(reason), "{}", report.stdout);
+    // The run that showed it is kept, and does not count.
+    assert_eq!(values(&place, "select state from run where arm = 'tls'"), ["abandoned"]);
 }
 
 #[test]

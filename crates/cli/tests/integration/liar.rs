@@ -1,9 +1,9 @@
 //! A server that speaks its protocol until it misbehaves.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use base::{Clock, Monotonic};
 use testbed::Kind;
@@ -37,6 +37,17 @@ pub(crate) enum EndlessAnswer {
     Notices,
     /// Rows, one after the other.
     Rows,
+}
+
+/// The answer of a proxy to a request for TLS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TlsAnswer {
+    /// That of the server behind it.
+    OfServer,
+    /// A refusal.
+    Refusal,
+    /// Consent, and clear text after it.
+    ClearText,
 }
 
 /// Messages of a PostgreSQL client that have this type and contain this text.
@@ -81,6 +92,16 @@ impl FaultyServer {
             let _ = stream.write_all(bytes);
             // Until the client closes the connection.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        })
+    }
+
+    /// Starts a proxy before the PostgreSQL server at a port of this machine, with its answer to
+    /// requests for TLS.
+    pub(crate) fn before(port: u16, tls: &Arc<Mutex<TlsAnswer>>) -> FaultyServer {
+        let tls = Arc::clone(tls);
+        FaultyServer::serving(move |stream, _| {
+            let answer = *tls.lock().unwrap();
+            let _ = pass_on(stream, port, answer);
         })
     }
 
@@ -237,6 +258,35 @@ fn talk_in_postgres(
     loop {
         stream.write_all(&piece)?;
     }
+}
+
+/// The end of PostgreSQL's request for TLS (protocol manual, "SSLRequest").
+const SSL_REQUEST: [u8; 4] = [0x04, 0xd2, 0x16, 0x2f];
+
+/// Passes on a session, except its request for TLS if the proxy has an answer of its own.
+fn pass_on(mut client: TcpStream, port: u16, tls: TlsAnswer) -> std::io::Result<()> {
+    let mut first = [0; 8];
+    client.read_exact(&mut first)?;
+    match tls {
+        TlsAnswer::Refusal if first.ends_with(&SSL_REQUEST) => return client.write_all(b"N"),
+        TlsAnswer::ClearText if first.ends_with(&SSL_REQUEST) => {
+            client.write_all(b"S")?;
+            // The beginning of its handshake.
+            client.read_exact(&mut first)?;
+            client.write_all(WELCOME)?;
+            return std::io::copy(&mut client, &mut std::io::sink()).map(drop);
+        }
+        TlsAnswer::OfServer | TlsAnswer::Refusal | TlsAnswer::ClearText => {}
+    }
+    let mut server = TcpStream::connect(("127.0.0.1", port))?;
+    server.write_all(&first)?;
+    let (mut answers, mut to_client) = (server.try_clone()?, client.try_clone()?);
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut answers, &mut to_client);
+        let _ = to_client.shutdown(Shutdown::Both);
+    });
+    std::io::copy(&mut client, &mut server)?;
+    server.shutdown(Shutdown::Both)
 }
 
 /// AuthenticationOk and ReadyForQuery.

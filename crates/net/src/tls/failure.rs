@@ -21,6 +21,10 @@ pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
             "{address} refused TLS with the alert {alert:?}; it may require a client certificate, \
              or another one: `tls-cert=FILE&tls-key=FILE`"
         ),
+        Some(rustls::Error::InvalidMessage(what)) => format!(
+            "{address} agreed to TLS, and then sent something else ({what:?}); a proxy on the way \
+             may not pass TLS on: connect to the server itself, or write `tls=off`"
+        ),
         Some(error) => format!("TLS with {address} failed: {error}"),
         None => format!("TLS with {address} failed: {error}"),
     };
