@@ -2,7 +2,7 @@
 //! declared one.
 
 use serde_json::json;
-use testbed::Kind;
+use testbed::{Kind, Options, Server};
 
 use crate::example::assert_keeps_to;
 use crate::experiment_records::set;
@@ -218,5 +218,65 @@ fn settings_in_which_two_databases_really_differ_are_found() {
         let is_it = |one: &&serde_json::Value| one["name"] == name && one["kind"] == kind;
         let one = found.iter().find(is_it).unwrap_or_else(|| panic!("{found:?}"));
         assert_eq!((&one["arm"], &one["cause"]), (&json!("far"), &json!(null)));
+    }
+}
+
+/// Two servers, as of an original and a backup of it that is older.
+#[test]
+fn data_in_which_two_servers_really_differ_are_named() {
+    for (kind, scheme, fill) in [
+        (
+            Kind::Postgres,
+            "postgres",
+            "create table t as select id, repeat('x', 100) as note \
+             from generate_series(1, ROWS) id; grant select on t to public",
+        ),
+        (
+            Kind::Mariadb,
+            "mysql",
+            "create table t as select seq as id, repeat('x', 100) as note from seq_1_to_ROWS",
+        ),
+    ] {
+        let filled = |rows: &str| {
+            let server = Server::start(&Options::new(kind)).unwrap();
+            server.sql(&fill.replace("ROWS", rows)).unwrap();
+            server
+        };
+        let servers = [filled("90000"), filled("30000")];
+        let arms = servers.each_ref().map(|server| {
+            let (login, port) = (server.password().expose(), server.port());
+            format!("url = {scheme}://assay:{login}@127.0.0.1:{port}/assay\n")
+        });
+        let place = Place::new();
+        let read = "duration = 100ms\n[read]\nquery = select note from t limit 1\n\
+                    concurrency = 1\nthink = 5ms\n";
+        place.write("read.ini", read);
+        let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n";
+        let [original, backup] = arms;
+        place.write("e.ini", format!("{question}[arm original]\n{original}[arm backup]\n{backup}"));
+        let line = ["run", "e.ini", "--strict", "--quiet", "--out", "r.assay"];
+        let ran = place.assay(&line).expect(3);
+        let document = place.assay(&["report", "r.assay", "--json"]).json();
+        assert_keeps_to("schemas/experiment.schema.json", &document);
+        let is_lost = document["state"] == "instrument-failed";
+        assert!(document["verdict"] == "SUSPECT" || is_lost, "{document}");
+        // It is named, and the arms are compared.
+        let rows = document["comparison"].as_array().unwrap();
+        assert!(rows.iter().all(|row| row["verdict"] != "not-compared"), "{document}");
+        let found = document["undeclared_differences"].as_array().unwrap();
+        let of_data = ["database.size_bytes", "database.table.t.bytes"];
+        let names: Vec<&str> = found.iter().map(|one| one["name"].as_str().unwrap()).collect();
+        assert_eq!(names, of_data, "{}", ran.stdout);
+        for one in found {
+            assert_eq!((&one["kind"], &one["arm"]), (&json!("data"), &json!("backup")));
+            let sizes = ["baseline_value", "value"].map(|side| one[side].as_str().unwrap());
+            let [large, small] = sizes.map(|bytes| bytes.parse::<f64>().unwrap());
+            assert!(large > 1.3 * small && small > 1e6, "{kind:?}: {one}");
+            let (name, [large, small]) = (one["name"].as_str().unwrap(), sizes);
+            let words = format!(
+                "undeclared difference: data, {name} is `{large}` in original, `{small}` in backup"
+            );
+            assert!(ran.said().contains(&words), "{words}: {}", ran.stdout);
+        }
     }
 }
