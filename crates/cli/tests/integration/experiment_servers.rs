@@ -208,7 +208,8 @@ fn two_servers() -> (Server, Server, String) {
     (first, second, far)
 }
 
-/// Two arms at two points. If the instrument fails, as on a busy machine, a sweep continues.
+/// Two arms at two points. A busy machine may end an experiment without a sweep before it has seven
+/// rounds; a sweep continues if the instrument fails.
 const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      restore = delete from t where id >= 1000\n\
                      [sweep]\nvary = concurrency(add): 2, 4\nrepeats = 7\n\
@@ -227,42 +228,10 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     second.stop();
     let ran = run.ends().expect(4);
     assert!(ran.stderr.contains("[arm far]"), "{}", ran.stderr);
-    let count = |sql: &str| number(&place.at("r.assay"), sql);
-    let whole = "select count(*) from (select round from run where state = 'counts' \
-                 group by round having count(*) = 4)";
-    assert!([6, 7].contains(&count(whole)), "{}", count(whole));
-    let end = last_run(&place);
-    second.restart().unwrap();
-    let ran = start(&place, &url, Some(&password), RESUME).ends();
-    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
-    assert_eq!(count("select count(*) from run where state = 'counts'"), 28);
-    assert_eq!(count(whole), 7);
-    assert_no_round_spans(&place, end);
-}
-
-/// As above, without a sweep: a busy machine may end such an experiment before.
-#[test]
-fn server_of_an_arm_that_dies_late_leaves_the_rounds_before() {
-    let place = place();
-    place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
-    let (first, mut second, far) = two_servers();
-    let arms = ARMS.replace("rounds = 6", "rounds = 8").replace("concurrency(add) = 4\n", &far);
-    place.write("e.ini", arms);
-    let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
-    let mut run = start(&place, &url, Some(&password), OUT);
-    let is_lost = !run.says_or_ends(": round 7, ");
-    second.stop();
-    let ran = run.ends();
-    if is_lost {
-        assert!(ran.stdout.contains("No answer: the load generator or the machine failed"));
-        return;
-    }
-    assert_eq!(ran.code, 4, "{}", ran.stderr);
-    assert!(ran.stderr.contains("[arm four]"), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
     let count = |sql: &str| number(&place.at("r.assay"), sql);
     let whole = "select count(*) from (select round from run where state = 'counts' \
-                 group by round having count(*) = 2)";
+                 group by round having count(*) = 4)";
     assert!([6, 7].contains(&count(whole)), "{}", count(whole));
     let end = last_run(&place);
     // It is still away: nothing is lost.
@@ -271,8 +240,8 @@ fn server_of_an_arm_that_dies_late_leaves_the_rounds_before() {
     second.restart().unwrap();
     let ran = start(&place, &url, Some(&password), RESUME).ends();
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
-    let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
-    assert!(is_lost || count(whole) == 8, "{}", ran.stdout);
+    assert_eq!(count("select count(*) from run where state = 'counts'"), 28);
+    assert_eq!(count(whole), 7);
     assert_no_round_spans(&place, end);
 }
 
