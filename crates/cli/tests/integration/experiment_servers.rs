@@ -111,6 +111,33 @@ fn assert_whole(place: &Place, ends: &[i64]) {
     assert!(!place.at("r.assay-run").exists() && !place.at("r.assay-aside").exists());
 }
 
+/// Checks the processor time of the database per request in the runs and in the answer. Times the
+/// requests per second, it is the use of processors.
+#[track_caller]
+fn assert_has_processor_time(place: &Place) {
+    let processors = std::thread::available_parallelism().unwrap().get() as f64;
+    let is_use = |us: f64, per_s: f64| (0.001..processors * 1.1).contains(&(us / 1e6 * per_s));
+    let used = "select cpu.value, throughput.value from figure cpu \
+                join figure throughput using (run) \
+                where cpu.metric = 'cpu.database' and throughput.metric = 'throughput'";
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let mut select = record.prepare(used).unwrap();
+    let runs = select.query_map([], |row| Ok([row.get(0)?, row.get(1)?])).unwrap();
+    let runs: Vec<[f64; 2]> = runs.collect::<Result<_, _>>().unwrap();
+    // On a busy machine a sample may come too late for a run of a second.
+    assert!(runs.len() >= 2 && runs.iter().all(|[us, per_s]| is_use(*us, *per_s)), "{runs:?}");
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    let rows = document["comparison"].as_array().unwrap();
+    let row = |metric: &str| rows.iter().find(|row| row["metric"] == metric);
+    let mean = |metric: &str, side: usize| row(metric)?["means"][side].as_f64();
+    let is_compared = (0..2).all(|side| {
+        let means = mean("cpu.database", side).zip(mean("throughput", side));
+        means.is_some_and(|(us, per_s)| is_use(us, per_s))
+    });
+    // There is no comparison if the machine was too busy in too many rounds.
+    assert!(is_compared || document["state"] == "instrument-failed", "{document}");
+}
+
 #[test]
 fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
     let place = place();
@@ -195,6 +222,7 @@ fn experiment_continues_when_its_server_is_back() {
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     assert!(ran.stderr.contains(&format!("run {} of", end + 1)), "{}", ran.stderr);
     assert_whole(&place, &[end]);
+    assert_has_processor_time(&place);
     let tables = "select count(*) from information_schema.tables where table_name = 't'";
     assert_eq!(server.sql(tables).unwrap(), "0\n");
 }
