@@ -87,7 +87,19 @@ pub(super) struct ModelRun {
 impl Laboratory {
     /// Makes an experiment of this many rounds; its chance depends on `seed` alone.
     pub(super) fn experiment(&self, order: Order, rounds: u32, seed: u64) -> Vec<ModelRun> {
-        let schedule = order.schedule(seed);
+        self.experiment_of_job(order, rounds, Chance { seed, job: 0 })
+    }
+
+    /// Makes an experiment of this many rounds, and returns the runs with the throughput of one of
+    /// its jobs. The jobs scatter independently of each other.
+    pub(super) fn experiment_of_job(
+        &self,
+        order: Order,
+        rounds: u32,
+        chance: Chance,
+    ) -> Vec<ModelRun> {
+        let schedule = order.schedule(chance.seed);
+        let seed = chance.of_job();
         let mut runs = Vec::new();
         for round in 0..rounds {
             for planned in schedule.round(round, 0) {
@@ -130,6 +142,22 @@ struct ModelPlace {
     at: u32,
     /// Part of the experiment that is over, 0 to 1.
     progress: f64,
+}
+
+/// The numbers on which the chance of an experiment depends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chance {
+    /// Number of the experiment; it determines the order of the runs.
+    pub(super) seed: u64,
+    /// Number of the job, from 0.
+    pub(super) job: u32,
+}
+
+impl Chance {
+    /// Returns the seed of a job's scatter. No experiment has so large a number.
+    fn of_job(self) -> u64 {
+        self.seed + (u64::from(self.job) << 32)
+    }
 }
 
 fn draw(seed: u64, at: u32) -> Draw {

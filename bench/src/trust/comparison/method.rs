@@ -1,14 +1,15 @@
 //! The method of an experiment, with the mistakes that can be made in it.
 
 use analyze::compare::{
-    ArmId, Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats,
-    RoundState, RunFigures, RunVerdict, Unpaired, compare, judge_round,
+    ArmId, Compared, Comparison, Conclusion, CountedRun, Design, Look, LookPlan, MetricChange,
+    NextStep, OrderModel, Repeats, RoundState, RunFigures, RunVerdict, Unpaired, compare,
+    judge_round,
 };
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
 use archive::{RunRow, RunState};
 use base::Nanos;
 use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
-use workload::question::{Bet, Deltas, Scale};
+use workload::question::{Bet, Deltas, Quantity, RunMetric, Scale};
 
 use super::laboratory::{Course, LENGTH_S, ModelRun, Order};
 use crate::trust::drawn_figures;
@@ -21,6 +22,8 @@ pub(super) struct Method {
     pub(super) warmup: WarmupRule,
     pub(super) looks: LookState,
     pub(super) suspect: SuspectRule,
+    pub(super) error: BetError,
+    pub(super) forecast: ForecastBasis,
 }
 
 /// The analysis of the runs.
@@ -59,6 +62,25 @@ pub(super) enum SuspectRule {
     DroppedInOneArm,
 }
 
+/// The error of several bets.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BetError {
+    /// The bets share 5 %.
+    Shared,
+    /// Each bet may err in 5 %: the planted mistake.
+    Each,
+}
+
+/// The scatter from which further pairs are forecast.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ForecastBasis {
+    /// The scatter of the pairs.
+    Pairs,
+    /// The scatter of single runs, whose variance is half of that of their differences: the planted
+    /// mistake.
+    Runs,
+}
+
 /// The method without a mistake.
 pub(super) const HONEST: Method = Method {
     order: Order::Random,
@@ -66,6 +88,8 @@ pub(super) const HONEST: Method = Method {
     warmup: WarmupRule::LatestOfTheRound,
     looks: LookState::Recorded,
     suspect: SuspectRule::Counts,
+    error: BetError::Shared,
+    forecast: ForecastBasis::Pairs,
 };
 
 /// The result of an experiment.
@@ -102,11 +126,26 @@ impl Method {
     /// Judges the first pairs of an experiment.
     pub(super) fn judge(&self, runs: &[ModelRun], looks: LookPlan, bets: &[&str]) -> Answer {
         let figures: Vec<RunFigures> = runs.iter().map(figures).collect();
+        let unpaired = match self.analysis {
+            Analysis::Paired => None,
+            Analysis::Unpaired => Some(unpaired(runs)),
+        };
+        Answer { comparison: self.compare(runs, &figures, looks, bets), unpaired }
+    }
+
+    /// Compares the first pairs of an experiment by the figures of its runs.
+    fn compare(
+        &self,
+        runs: &[ModelRun],
+        figures: &[RunFigures],
+        looks: LookPlan,
+        bets: &[&str],
+    ) -> Comparison {
         let all: Vec<CountedRun<'_>> = self
             .rows(runs, looks)
             .iter()
             .zip(runs)
-            .zip(&figures)
+            .zip(figures)
             .filter_map(|((row, run), figures)| counted(row, run.arm, figures))
             .collect();
         let design = Design {
@@ -120,11 +159,39 @@ impl Method {
             deltas: Deltas::default(),
             saturated: None,
         };
-        let unpaired = match self.analysis {
-            Analysis::Paired => None,
-            Analysis::Unpaired => Some(unpaired(runs)),
+        compare(&design, &all, looks.most_pairs())
+    }
+
+    /// Judges an experiment with a bet on each of several jobs, given by their runs, and returns
+    /// true if any of them shows a difference.
+    pub(super) fn finds_in_any_job(&self, jobs: &[Vec<ModelRun>], looks: LookPlan) -> bool {
+        let Some(runs) = jobs.first() else { return false };
+        let figures: Vec<RunFigures> = (0..runs.len()).map(|run| of_jobs(jobs, run)).collect();
+        let bets: Vec<String> =
+            (0..jobs.len()).map(|job| format!("throughput({}) -5% .. -25%", name(job))).collect();
+        let bets: Vec<&str> = bets.iter().map(String::as_str).collect();
+        let together = match self.error {
+            BetError::Shared => bets.len(),
+            BetError::Each => 1,
         };
-        Answer { comparison: compare(&design, &all, looks.most_pairs()), unpaired }
+        bets.chunks(together).any(|bets| {
+            let comparison = self.compare(runs, &figures, looks, bets);
+            comparison.arms[0].changes.iter().any(|it| !it.is_exploratory && is_significant(it))
+        })
+    }
+
+    /// Returns the number of further pairs that would probably decide an experiment after these
+    /// ones; `None` if it is decided.
+    pub(super) fn forecast(&self, runs: &[ModelRun], pairs: u32) -> Option<u32> {
+        let answer = self.judge(runs, LookPlan::Fixed(pairs), &[]);
+        let Conclusion::Undecided { more_pairs } = answer.throughput()?.conclusion else {
+            return None;
+        };
+        let more = more_pairs?;
+        Some(match self.forecast {
+            ForecastBasis::Pairs => more,
+            ForecastBasis::Runs => ((pairs + more) / 2).saturating_sub(pairs).max(1),
+        })
     }
 
     /// Returns the rows that the record of an experiment has of its runs.
@@ -220,6 +287,29 @@ fn end(seconds: &[f64]) -> Nanos {
 
 fn figures(run: &ModelRun) -> RunFigures {
     drawn_figures(run.throughput, verdict(run))
+}
+
+/// Returns the figures of a run, given by its place, of an experiment with several jobs.
+fn of_jobs(jobs: &[Vec<ModelRun>], run: usize) -> RunFigures {
+    let metric = |(job, runs): (usize, &Vec<ModelRun>)| {
+        (RunMetric::of(Quantity::Throughput, name(job)), runs[run].throughput)
+    };
+    RunFigures {
+        jobs: (0..jobs.len()).map(name).collect(),
+        metrics: jobs.iter().enumerate().map(metric).collect(),
+        ..figures(&jobs[0][run])
+    }
+}
+
+/// Returns the name of a job.
+fn name(job: usize) -> String {
+    format!("job-{}", job + 1)
+}
+
+/// Returns true if the interval of a change excludes that nothing changed.
+fn is_significant(change: &MetricChange) -> bool {
+    let interval = change.compared.as_ref().ok().and_then(|compared| compared.interval);
+    interval.is_some_and(|interval| interval.excludes_zero())
 }
 
 fn verdict(run: &ModelRun) -> RunVerdict {

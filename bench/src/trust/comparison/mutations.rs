@@ -1,9 +1,14 @@
 //! Mistakes of experiments, each of which must turn a row red.
 
 use super::laboratory::Order;
-use super::method::{Analysis, HONEST, LookState, Method, SuspectRule, WarmupRule};
+use super::method::{
+    Analysis, BetError, ForecastBasis, HONEST, LookState, Method, SuspectRule, WarmupRule,
+};
 use super::rate::ComparisonRate;
-use super::rates::{Row, coverage, planned_looks, slowing_machine, suspect_runs, warm_up};
+use super::rates::{
+    Row, coverage, forecast_of_a_change, planned_looks, several_bets, slowing_machine,
+    suspect_runs, warm_up,
+};
 
 /// A mistake, and the rate of a row without and with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +30,7 @@ impl Mutation {
 
 /// Makes every mistake.
 pub fn mutations(comparisons: u32) -> Vec<Mutation> {
-    let mistakes: [(&'static str, Row, Method); 5] = [
+    let mistakes: [(&'static str, Row, Method); 7] = [
         (
             "paired runs analysed as two groups",
             coverage,
@@ -46,6 +51,16 @@ pub fn mutations(comparisons: u32) -> Vec<Mutation> {
             "suspect runs left out in one arm",
             suspect_runs,
             Method { suspect: SuspectRule::DroppedInOneArm, ..HONEST },
+        ),
+        (
+            "each of several bets with the whole error",
+            several_bets,
+            Method { error: BetError::Each, ..HONEST },
+        ),
+        (
+            "a forecast by the scatter of runs, not of pairs",
+            forecast_of_a_change,
+            Method { forecast: ForecastBasis::Runs, ..HONEST },
         ),
     ];
     let measure = |(mistake, row, method): (&'static str, Row, Method)| Mutation {

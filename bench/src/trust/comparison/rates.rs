@@ -6,7 +6,7 @@ use analyze::compare::{
     BetOutcome, ChangeInterval, Conclusion, LookPlan, RegressionOutcome, judge_regression,
 };
 
-use super::laboratory::{Course, Disturbed, Laboratory, ORDINARY, Order};
+use super::laboratory::{Chance, Course, Disturbed, Laboratory, ModelRun, ORDINARY, Order};
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
 
@@ -22,12 +22,15 @@ pub fn rates(comparisons: u32) -> Vec<ComparisonRate> {
         found_change,
         coverage,
         planned_looks,
+        several_bets,
         bet_in_the_range,
         bet_outside,
         bet_held_at_an_end,
         bet_failed_at_an_end,
         equivalence,
         equivalence_of_a_change,
+        forecast_of_a_change,
+        forecast_of_equivalence,
         false_alarms,
         slowing_machine,
         growing_table,
@@ -91,6 +94,19 @@ pub(super) fn planned_looks(method: &Method, comparisons: u32) -> ComparisonRate
     })
 }
 
+/// Number of bets that share the error.
+const BETS: u32 = 3;
+
+pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, bets on 3 jobs, 10 pairs: any significant";
+    // Five times as many, for narrow limits. Independent jobs err together in 4.9 %.
+    ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
+        let of_job = |job| ORDINARY.experiment_of_job(method.order, 10, Chance { seed, job });
+        let jobs: Vec<Vec<ModelRun>> = (0..BETS).map(of_job).collect();
+        method.finds_in_any_job(&jobs, LookPlan::Fixed(10))
+    })
+}
+
 /// Counts the outcomes of a bet on -5 … -25 % at a true change.
 fn bets(
     name: &'static str,
@@ -143,6 +159,49 @@ fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate 
     ComparisonRate::count(name, comparisons, 0.0..=5.0, |seed| {
         conclusion(&answer(laboratory, method, 20, seed)) == Some(Conclusion::Equivalent)
     })
+}
+
+/// Pairs after which an undecided experiment is continued.
+const FIRST_PAIRS: u32 = 8;
+
+/// Largest number of experiments among which one that is undecided after the first pairs is found.
+const EXPERIMENTS_PER_FORECAST: u64 = 10;
+
+/// Counts the decided ones of the experiments that are undecided after the first pairs and
+/// continued for as many pairs as that answer says.
+fn forecasts(
+    name: &'static str,
+    comparisons: u32,
+    accepted: RangeInclusive<f64>,
+    (method, laboratory): (&Method, Laboratory),
+) -> ComparisonRate {
+    let pairs = |rounds, seed| laboratory.experiment(method.order, rounds, seed);
+    let forecast = |seed| {
+        let more = method.forecast(&pairs(FIRST_PAIRS, seed), FIRST_PAIRS)?;
+        Some((seed, FIRST_PAIRS + more))
+    };
+    let seeds = 1..=EXPERIMENTS_PER_FORECAST * u64::from(comparisons);
+    let undecided: Vec<(u64, u32)> =
+        seeds.filter_map(forecast).take(comparisons as usize).collect();
+    let is_decided = |(seed, rounds): &&(u64, u32)| {
+        let runs = pairs(*rounds, *seed);
+        let answer = method.judge(&runs, LookPlan::Fixed(*rounds), &[]);
+        conclusion(&answer).is_some_and(Conclusion::is_decided)
+    };
+    let found = undecided.iter().filter(is_decided).count() as u32;
+    ComparisonRate { name, comparisons: undecided.len() as u32, found, accepted }
+}
+
+pub(super) fn forecast_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "+3 %, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
+    let laboratory = Laboratory { noise: 0.03, effect: 0.03, ..ORDINARY };
+    forecasts(name, comparisons, 50.0..=80.0, (method, laboratory))
+}
+
+fn forecast_of_equivalence(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
+    let laboratory = Laboratory { noise: 0.03, ..ORDINARY };
+    forecasts(name, comparisons, 50.0..=80.0, (method, laboratory))
 }
 
 fn false_alarms(method: &Method, comparisons: u32) -> ComparisonRate {
