@@ -57,8 +57,8 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let tested = begin.elapsed();
     let mut failures: Vec<String> =
         finished.iter().filter_map(|program| program.failure.clone()).collect();
-    failures.extend(side.finish().err());
     failures.extend(doc_tests(root).err());
+    failures.extend(side.finish().err());
     finished.sort_by_key(|program| std::cmp::Reverse(program.took));
     for Finished { name, took, .. } in finished.iter().take(12) {
         times += &format!("test: {:>7} {name}\n", seconds(*took));
