@@ -366,7 +366,8 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one.
+/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. 77: it
+/// could not be mounted.
 const SMALL_DISK: &str = "mkdir small && mount -t tmpfs -o size=$1 none small || exit 77
 cp e.ini w.ini small && cd small
 \"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err
@@ -374,6 +375,8 @@ echo $? > ../full.code
 mount -o remount,size=64m none . || exit 1
 \"$0\" run e.ini --virtual --full --resume r.assay > ../resumed.out 2> ../resumed.err";
 
+/// Only where the kernel lets this user mount a file system, as root or in a user namespace; if it
+/// refuses, the limit on the size of files above is the test.
 #[test]
 fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_answer() {
     let place = place(SIMULATED, SLOWER);
@@ -385,11 +388,11 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_an
     let mut command = std::process::Command::new("unshare");
     command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);
     let ran = CommandResult::of(place.holds(&mut command));
-    assert!(
-        place.at("full.code").exists(),
-        "this test mounts a file system: run it as root, or allow user namespaces: {}",
-        ran.stderr
-    );
+    if !place.at("full.code").exists() {
+        let is_refused = ["not permitted", "denied"].map(|words| ran.stderr.contains(words));
+        assert!(is_refused.contains(&true), "{} {}", ran.code, ran.stderr);
+        return;
+    }
     let text = |name: &str| std::fs::read_to_string(place.at(name)).unwrap();
     assert_eq!(ran.code, 0, "{} {}", ran.stderr, text("resumed.err"));
     assert_eq!(text("full.code"), "3\n", "{}", text("full.err"));
