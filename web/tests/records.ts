@@ -71,7 +71,7 @@ const MM1 = ["--url", "sim:mm1?service=2ms"];
 /** The records, those that take longest first. */
 const RECIPES: Recipe[] = [
   { name: "week", files: { "week.ini": THREE_JOBS("168h", 0.2, "10s") }, more: MM1, isObserved: true },
-  { name: "hour", files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") }, more: MM1 },
+  { name: "hour", files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") }, more: MM1, isObserved: true },
   {
     name: "run",
     files: { "run.ini": THREE_JOBS("5m", 100, "20ms") },
