@@ -103,12 +103,12 @@ impl Health {
 
 /// Deliveries of a lane in virtual time that are to be handed over together.
 #[derive(Default)]
-struct Together {
+struct HeldBack {
     deliveries: Vec<Delivery>,
     cells: usize,
 }
 
-impl Together {
+impl HeldBack {
     /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is not
     /// kept back: its place among the facts from outside the lanes depends on when it is sent.
     fn add(&mut self, delivery: Delivery) -> bool {
@@ -124,7 +124,7 @@ impl Together {
 pub struct RecorderOutlet {
     lane: Lane,
     pace: Pace,
-    together: Together,
+    held_back: HeldBack,
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
@@ -146,14 +146,14 @@ impl RecorderOutlet {
         if sender.send(Message::Opened(lane, to_lane)).is_err() {
             health.fail();
         }
-        let together = Together::default();
-        RecorderOutlet { lane, pace, together, sender, returns, backlog, room, lost: 0, health }
+        let held_back = HeldBack::default();
+        RecorderOutlet { lane, pace, held_back, sender, returns, backlog, room, lost: 0, health }
     }
 
     /// Sends the deliveries that are to be handed over together, and waits until the recorder has
     /// room for them.
     fn hand_over(&mut self) {
-        let Together { deliveries, cells: _ } = std::mem::take(&mut self.together);
+        let HeldBack { deliveries, cells: _ } = std::mem::take(&mut self.held_back);
         if deliveries.is_empty() {
             return;
         }
@@ -187,7 +187,7 @@ impl Outlet for RecorderOutlet {
     fn deliver(&mut self, delivery: Delivery) {
         match self.pace {
             Pace::Virtual => {
-                if self.together.add(delivery) {
+                if self.held_back.add(delivery) {
                     self.hand_over();
                 }
             }
