@@ -20,7 +20,6 @@ mod mailbox;
 mod mysql;
 mod null;
 mod postgres;
-mod processors;
 mod programs;
 mod server_facts;
 mod service;

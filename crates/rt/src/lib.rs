@@ -13,6 +13,7 @@
 mod deadlines;
 mod net;
 mod poller;
+mod processors;
 mod punctuality;
 mod ready_fd;
 mod real;
@@ -25,6 +26,7 @@ mod virtual_time;
 
 pub use net::{connect, connect_unix, poll_accept};
 pub use poller::Direction;
+pub use processors::Processors;
 pub use punctuality::Wait;
 pub use ready_fd::ReadyFd;
 pub use real::{Options, processors, run_real};

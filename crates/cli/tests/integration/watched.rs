@@ -1,6 +1,7 @@
 //! Tests that a load generator which is kept from its work says so, and does not blame the
 //! database.
 
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::Signal;
@@ -72,6 +73,40 @@ fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
     let programs = summary["limiter"]["seen"]["programs"].as_array().unwrap();
     let loops = programs.iter().find(|program| program["name"] == "sh");
     assert!(loops.is_some_and(|sh| sh["pid"].as_u64() > Some(0)), "{programs:?}");
+}
+
+/// Returns the names of a process's threads, and the processors that each may run on.
+fn threads(pid: u32) -> Vec<(String, String)> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let thread = |task: PathBuf| {
+        // A thread may end meanwhile.
+        let status = std::fs::read_to_string(task.join("status")).ok()?;
+        let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        Some((value("Name:")?.trim().to_owned(), value("Cpus_allowed_list:")?.trim().to_owned()))
+    };
+    tasks.filter_map(|task| thread(task.unwrap().path())).collect()
+}
+
+/// The lane announces time zero and thereby starts the observers.
+#[test]
+fn observers_leave_the_processor_of_a_bound_lane_alone() {
+    let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 100\n");
+    let mut run =
+        place.start(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay", "--cpus", "0"]);
+    run.says("00:01 read:");
+    let threads = threads(run.id());
+    assert!(run.ends().code != 2, "{threads:?}");
+    let processors = |name: &str| {
+        let mut named = threads.iter().filter(|(thread, _)| thread == name);
+        named.next().map(|(_, list)| list.as_str()).unwrap_or_else(|| panic!("no {name} thread"))
+    };
+    assert_eq!(processors("lane-0"), "0");
+    let others = match std::thread::available_parallelism().unwrap().get() {
+        1 => "0".to_owned(),
+        2 => "1".to_owned(),
+        many => format!("1-{}", many - 1),
+    };
+    assert_eq!([processors("watch"), processors("watch-database")], [others.as_str(); 2]);
 }
 
 /// Two workers that sleep for 10 ms can do 200 requests per second.

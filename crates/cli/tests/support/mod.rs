@@ -242,8 +242,13 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        let process = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
+        let process = Pid::from_raw(i32::try_from(self.id()).unwrap());
         kill(process, signal).unwrap();
     }
 

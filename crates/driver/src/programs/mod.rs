@@ -30,14 +30,13 @@ use std::thread::JoinHandle;
 
 use base::{Class, Code, Dialect};
 use record::environment::SERVER;
-use rt::Rt;
+use rt::{Processors, Rt};
 
 pub use self::child::Variable;
 use self::child::{Cancellation, Script};
 use self::thread_count::ThreadCount;
 use self::watch::ProgramGuardian;
 use self::worker::{Command, ConnectionMailbox, Response};
-use crate::processors::Processors;
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
 
 /// A command that the shell would reject.

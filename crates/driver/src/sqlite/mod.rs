@@ -58,7 +58,7 @@ use std::time::Duration;
 
 use base::{Class, Clock, Code, Dialect, Monotonic, Nanos, Target};
 use record::environment::{SERVER, UNKNOWN};
-use rt::Rt;
+use rt::{Processors, Rt};
 use rusqlite::InterruptHandle;
 
 use self::counters::{ConnectionCounts, Counters};
@@ -68,7 +68,6 @@ use self::options::Options;
 use self::thread::Creation;
 use crate::connection::insert_rows;
 use crate::load::InsertSyntax;
-use crate::processors::Processors;
 use crate::{
     Batches, Connection, Driver, Duplicates, Error, Insert, Method, PreparedId, Table, Work,
 };

@@ -754,9 +754,7 @@ fn processors(task: &Path) -> Option<String> {
 #[test]
 fn a_bound_lane_does_not_bind_the_threads_of_its_connections() {
     let driver = open("sqlite:").unwrap();
-    let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
-    let cpus: Vec<usize> =
-        (0..nix::sched::CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap()).collect();
+    let cpus = rt::processors().unwrap();
     let options = RtOptions { cpu: Some(cpus[0]), ..RtOptions::default() };
     // A separate thread is bound, not the one that runs other tests.
     let bound = std::thread::spawn(move || {

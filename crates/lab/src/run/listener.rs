@@ -10,6 +10,7 @@ use engine::{Listener, RunEvent};
 use observe::{DatabaseWatch, Scope};
 use record::environment::{database, generator};
 use record::{Load, Reading};
+use rt::Processors;
 use workload::Observe;
 
 use super::order::Order;
@@ -40,6 +41,8 @@ pub(super) struct RecordingListener {
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
+    /// The processors of the observers: those that no lane is bound to, if there are any.
+    aside: Processors,
     watched: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
     /// True once the target has answered.
@@ -66,6 +69,7 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
+            aside: Processors::of_this_thread().without(Processors::of(&order.options.cpus)),
             watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -82,10 +86,19 @@ impl RecordingListener {
         if self.is_virtual {
             return;
         }
-        let mut watched = self.watched.lock().expect("nothing panics here");
-        watched.machines =
-            Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
-        watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
+        let begin = || {
+            self.aside.adopt();
+            let mut watched = self.watched.lock().expect("nothing panics here");
+            watched.machines =
+                Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
+            watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
+        };
+        // The threads of the observers inherit the processors of the thread that starts them, and
+        // this one may be a lane that is bound to its own.
+        std::thread::scope(|threads| {
+            // If this thread cannot be started, those of the observers could not be either.
+            let _ = std::thread::Builder::new().spawn_scoped(threads, begin);
+        });
     }
 
     fn end_database(&self) {

@@ -1,24 +1,34 @@
-//! Processor affinity of the threads of connections.
+//! Processor affinity of threads.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// A set of processors; `None` if the system does not report it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Processors(Option<CpuSet>);
+pub struct Processors(Option<CpuSet>);
 
 impl Processors {
     /// Returns the processors that the calling thread may run on.
-    pub(crate) fn of_this_thread() -> Processors {
+    pub fn of_this_thread() -> Processors {
         Processors(sched_getaffinity(Pid::from_raw(0)).ok())
     }
 
-    /// Returns the processors left for the database when a lane is bound to `lane` (`--cpus`), or
-    /// all of them if none would be left.
+    /// Returns the processors with these numbers.
+    pub fn of(cpus: &[usize]) -> Processors {
+        let mut set = CpuSet::new();
+        for &cpu in cpus {
+            // A number beyond the bounds of a set is no processor of this machine.
+            let _ = set.set(cpu);
+        }
+        Processors(Some(set))
+    }
+
+    /// Returns the processors left for the database and the observers when lanes are bound to
+    /// `lane` (`--cpus`), or all of them if none would be left.
     ///
-    /// Binding the load generator to a processor is meant to keep the database off it, but a thread
+    /// Binding the load generator to a processor is meant to keep all others off it, but a thread
     /// would inherit the binding of the thread that starts it.
-    pub(crate) fn without(&self, lane: Processors) -> Processors {
+    pub fn without(&self, lane: Processors) -> Processors {
         let (Some(all), Some(lane)) = (self.0, lane.0) else { return *self };
         let mut rest = CpuSet::new();
         let is_in = |set: &CpuSet, cpu| set.is_set(cpu).unwrap_or(false);
@@ -31,7 +41,7 @@ impl Processors {
 
     /// Lets the calling thread run on these processors. If the system refuses, its affinity stays
     /// as it is.
-    pub(crate) fn adopt(&self) {
+    pub fn adopt(&self) {
         if let Some(set) = &self.0 {
             let _ = sched_setaffinity(Pid::from_raw(0), set);
         }
@@ -42,20 +52,21 @@ impl Processors {
 mod tests {
     use super::*;
 
-    fn set(cpus: &[usize]) -> Processors {
-        let mut set = CpuSet::new();
-        cpus.iter().for_each(|&cpu| set.set(cpu).unwrap());
-        Processors(Some(set))
-    }
-
     #[test]
-    fn the_database_gets_the_processors_that_a_bound_lane_leaves() {
-        assert_eq!(set(&[0, 1, 2]).without(set(&[1])).0, set(&[0, 2]).0);
+    fn others_get_the_processors_that_a_bound_lane_leaves() {
         assert_eq!(
-            set(&[0, 1]).without(set(&[0, 1])).0,
-            set(&[0, 1]).0,
+            Processors::of(&[0, 1, 2]).without(Processors::of(&[1])).0,
+            Processors::of(&[0, 2]).0
+        );
+        assert_eq!(
+            Processors::of(&[0, 1]).without(Processors::of(&[0, 1])).0,
+            Processors::of(&[0, 1]).0,
             "no thread is left without a processor"
         );
-        assert_eq!(set(&[3]).without(set(&[3])).0, set(&[3]).0, "there is only one");
+        assert_eq!(
+            Processors::of(&[3]).without(Processors::of(&[3])).0,
+            Processors::of(&[3]).0,
+            "there is only one"
+        );
     }
 }
