@@ -24,3 +24,10 @@ pub(crate) struct Instance {
     /// Certificates, if the server offers TLS.
     pub(crate) certificates: Option<Certificates>,
 }
+
+impl Instance {
+    /// Returns the folder of the server's data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+}

@@ -25,6 +25,7 @@ mod process;
 mod programs;
 mod relay;
 mod server;
+mod template;
 mod url;
 pub mod wire_server;
 

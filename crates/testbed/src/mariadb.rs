@@ -24,6 +24,18 @@ const SUITE: Suite = Suite {
 /// The plug-in for [`Auth::Ed25519`], which comes with the server.
 const ED25519: &str = "auth_ed25519";
 
+/// Returns the path of the server program.
+pub(crate) fn program() -> Result<PathBuf, Problem> {
+    SUITE.find_server()
+}
+
+/// Creates the folder in which statements may read and write files at the server.
+pub(crate) fn configure(instance: &Instance) -> Result<(), Problem> {
+    let files = files(instance);
+    std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
+    give_to(&files, &instance.account)
+}
+
 /// Initializes an empty server.
 ///
 /// The script splits paths at spaces, so it gets relative ones; the server that it runs resolves
@@ -31,9 +43,6 @@ const ED25519: &str = "auth_ed25519";
 /// process, over the socket. The redo log is small unless a setting gives another size: the server
 /// resizes it when it starts.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
-    let files = files(instance);
-    std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
-    give_to(&files, &instance.account)?;
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = instance.account.command(&install, "KILL");
     command.arg("--no-defaults").arg("--datadir=./data");
@@ -48,10 +57,6 @@ pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     run("mariadb-install-db", command, "").map(drop)
 }
 
-fn data(instance: &Instance) -> PathBuf {
-    instance.path.join("data")
-}
-
 /// Returns the folder in which statements may read and write files at the server
 /// (`secure_file_priv`). It stays empty; MariaDB has no value that forbids such access.
 fn files(instance: &Instance) -> PathBuf {
@@ -60,8 +65,8 @@ fn files(instance: &Instance) -> PathBuf {
 
 /// Returns the command that starts the server.
 pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
-    let mut command = instance.account.command(&SUITE.find_server()?, DISCARD.name);
-    command.arg("--no-defaults").arg(format!("--datadir={}", data(instance).display()));
+    let mut command = instance.account.command(&program()?, DISCARD.name);
+    command.arg("--no-defaults").arg(format!("--datadir={}", instance.data().display()));
     command.arg(format!("--tmpdir={}", instance.path.display()));
     command.arg(format!("--secure-file-priv={}", files(instance).display()));
     // Without links, tables cannot be outside of the data folder either (`data directory`, which

@@ -36,7 +36,7 @@ pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
 /// Returns the server command with the settings that each start needs.
 fn program(instance: &Instance) -> Result<Command, Problem> {
     let mut command = instance.account.command(&SUITE.find_server()?, DISCARD.name);
-    command.arg("--no-defaults").arg(format!("--datadir={}", instance.path.join("data").display()));
+    command.arg("--no-defaults").arg(format!("--datadir={}", instance.data().display()));
     command.arg(format!("--tmpdir={}", instance.path.display()));
     // No statement may read or write files at the server.
     command.arg("--secure-file-priv=NULL").current_dir(&instance.path);

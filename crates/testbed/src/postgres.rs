@@ -41,21 +41,26 @@ pub(crate) fn socket(instance: &Instance) -> PathBuf {
     instance.path.join(format!(".s.PGSQL.{}", instance.port))
 }
 
-/// Initializes an empty cluster. It sorts texts by their bytes, the same on every machine.
-pub(crate) fn initialise(instance: &Instance, options: &Options) -> Result<(), Problem> {
-    let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
-    let mut command = instance.account.command(&initdb, "KILL");
-    command.arg("-D").arg(data(instance)).current_dir(&instance.path);
-    command.args(["-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
-    command.args(["--no-sync", "--no-instructions"]);
-    run("initdb", command, "")?;
-    let path = data(instance).join("pg_hba.conf");
-    std::fs::write(&path, host_rules(options))
-        .map_err(Problem::of(format!("write {}", path.display())))
+/// Returns the path of the server program.
+pub(crate) fn program() -> Result<PathBuf, Problem> {
+    SUITE.find_server()
 }
 
-fn data(instance: &Instance) -> PathBuf {
-    instance.path.join("data")
+/// Initializes an empty cluster. It sorts texts by their bytes, the same on every machine.
+pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
+    let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
+    let mut command = instance.account.command(&initdb, "KILL");
+    command.arg("-D").arg(instance.data()).current_dir(&instance.path);
+    command.args(["-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
+    command.args(["--no-sync", "--no-instructions"]);
+    run("initdb", command, "").map(drop)
+}
+
+/// Writes the rules by which clients log in.
+pub(crate) fn configure(instance: &Instance, options: &Options) -> Result<(), Problem> {
+    let path = instance.data().join("pg_hba.conf");
+    std::fs::write(&path, host_rules(options))
+        .map_err(Problem::of(format!("write {}", path.display())))
 }
 
 /// Returns the rules of `pg_hba.conf` for the options.
@@ -80,9 +85,8 @@ fn host_rules(options: &Options) -> String {
 
 /// Returns the command that starts the server.
 pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, Problem> {
-    let postgres = SUITE.find_server()?;
-    let mut command = instance.account.command(&postgres, DISCARD.name);
-    command.arg("-D").arg(data(instance)).arg("-k").arg(&instance.path);
+    let mut command = instance.account.command(&program()?, DISCARD.name);
+    command.arg("-D").arg(instance.data()).arg("-k").arg(&instance.path);
     command.arg("-p").arg(instance.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
     if let Some(tls) = &instance.certificates {
         let mut set = |name: &str, path: &Path| {
@@ -105,7 +109,7 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
 /// Returns true if the server accepts sessions. The last line of its `postmaster.pid` shows that,
 /// which `pg_ctl` waits for as well.
 pub(crate) fn is_ready(instance: &Instance, pid: u32) -> bool {
-    let text = std::fs::read_to_string(data(instance).join("postmaster.pid")).unwrap_or_default();
+    let text = std::fs::read_to_string(instance.data().join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.first() == Some(&pid.to_string().as_str()) && lines.last() == Some(&"ready")
 }

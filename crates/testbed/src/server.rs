@@ -13,6 +13,7 @@ use crate::options::Tls;
 use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
+use crate::template::Template;
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, mysql_family, postgres};
 
 /// Name of the server's log file.
@@ -263,10 +264,18 @@ impl Server {
     }
 
     fn initialise(&self) -> Result<(), Problem> {
+        let instance = &self.instance;
         match self.options.kind {
-            Kind::Postgres => postgres::initialise(&self.instance, &self.options),
-            Kind::Mariadb => mariadb::initialise(&self.instance),
-            Kind::Mysql => mysql::initialise(&self.instance),
+            Kind::Postgres => {
+                from_template(instance, &postgres::program()?, postgres::initialise)?;
+                postgres::configure(instance, &self.options)
+            }
+            Kind::Mariadb => {
+                from_template(instance, &mariadb::program()?, mariadb::initialise)?;
+                mariadb::configure(instance)
+            }
+            // Its data folder has keys and an identity of its own.
+            Kind::Mysql => mysql::initialise(instance),
         }
     }
 
@@ -324,6 +333,21 @@ impl Drop for Server {
             Kind::Mariadb | Kind::Mysql => self.end(&mysql_family::DISCARD),
         }
     }
+}
+
+/// Makes the data folder of an instance: a copy of the template for the server program if there is
+/// one, or an initialised folder.
+fn from_template(
+    instance: &Instance,
+    program: &Path,
+    initialise: fn(&Instance) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let Some(template) = Template::of(program, instance)? else { return initialise(instance) };
+    if template.copy_to(&instance.data())? {
+        return Ok(());
+    }
+    initialise(instance)?;
+    template.keep(&instance.data())
 }
 
 /// Returns the text of a log.

@@ -18,12 +18,19 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Returns the folder in which the servers of all programs keep their initialised data folders:
+    /// next to the programs, so that it is gone with them.
+    fn templates(&self) -> PathBuf {
+        self.executable.with_file_name("servers")
+    }
+
     /// Runs the program to its end, with this many tests at a time.
     ///
     /// # Errors
     /// Its output, if a test failed.
     pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
+        command.env("ASSAY_TESTBED_TEMPLATES", self.templates());
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("RUST_TEST_THREADS", at_a_time.to_string());
         match command.stdin(Stdio::null()).output() {
@@ -52,6 +59,14 @@ pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
         return Err("test: cargo built no test program".to_owned());
     }
     Ok(programs)
+}
+
+/// Removes the data folders of servers that earlier tests left, perhaps with other settings.
+pub(super) fn forget_servers(programs: &[Program]) {
+    for program in programs {
+        // Fails if none was left.
+        let _ = std::fs::remove_dir_all(program.templates());
+    }
 }
 
 /// Reads a test program from one of cargo's messages; `None` if the message is about anything else.

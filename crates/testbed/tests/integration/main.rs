@@ -7,3 +7,4 @@ mod remains;
 mod servers;
 mod simulated;
 mod support;
+mod templates;

@@ -1,44 +1,20 @@
 //! Tests of the cleanup after the owner of a server has ended.
 
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use crate::support::{runs, text, until};
+use crate::support::{Host, runs, text, until};
 
-/// A separate process that owns a server.
-struct Host {
-    child: Child,
-    /// Id of the server's first process.
-    pid: u32,
-    folder: PathBuf,
-}
-
-impl Host {
-    fn start(url: &str) -> Host {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_testbed-host"));
-        command.arg(url).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("a host");
-        let mut line = String::new();
-        let out = child.stdout.take().expect("a pipe");
-        BufReader::new(out).read_line(&mut line).expect("a line");
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let &[_, pid, folder] = words.as_slice() else { panic!("`{line}`") };
-        Host { child, pid: pid.parse().expect("a number"), folder: PathBuf::from(folder) }
-    }
-
-    /// Returns the process id of the guardian of the folder.
-    fn guardian(&self) -> u32 {
-        let folder = text(&self.folder);
-        let is_guardian = |pid: &u32| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-            words.contains(&b"assay-guardian".as_slice()) && words.contains(&folder.as_bytes())
-        };
-        let numbers = std::fs::read_dir("/proc").expect("processes").flatten();
-        let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.find(is_guardian).expect("a guardian")
-    }
+/// Returns the process id of the guardian of a host's folder.
+fn guardian_of(host: &Host) -> u32 {
+    let folder = text(&host.folder);
+    let is_guardian = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.contains(&b"assay-guardian".as_slice()) && words.contains(&folder.as_bytes())
+    };
+    let numbers = std::fs::read_dir("/proc").expect("processes").flatten();
+    let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.find(is_guardian).expect("a guardian")
 }
 
 /// Kills one process.
@@ -64,7 +40,7 @@ fn nothing_is_left_of_a_server_whose_owner_is_killed() {
 fn server_without_guardian_ends_with_its_owner() {
     for url in ["testbed:postgres", "testbed:mariadb"] {
         let mut host = Host::start(url);
-        kill(host.guardian());
+        kill(guardian_of(&host));
         kill(host.child.id());
         host.child.wait().unwrap();
         until("the server is gone", || !runs(host.pid));

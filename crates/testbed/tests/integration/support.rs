@@ -1,7 +1,8 @@
 //! Helpers that start servers and query them with external clients.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
 use testbed::{Kind, Options, Server};
 
@@ -10,6 +11,41 @@ pub(crate) const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 /// Starts a server; on failure the test fails with the problem.
 pub(crate) fn start(options: &Options) -> Server {
     Server::start(options).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// A separate process that owns a server.
+pub(crate) struct Host {
+    pub(crate) child: Child,
+    /// Id of the server's first process.
+    pub(crate) pid: u32,
+    pub(crate) folder: PathBuf,
+}
+
+impl Host {
+    pub(crate) fn start(url: &str) -> Host {
+        Host::start_with(url, &[])
+    }
+
+    /// Starts a host with further environment variables.
+    pub(crate) fn start_with(url: &str, variables: &[(&str, &Path)]) -> Host {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_testbed-host"));
+        command.arg(url).envs(variables.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a host");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let &[_, pid, folder] = words.as_slice() else { panic!("`{line}`") };
+        Host { child, pid: pid.parse().expect("a number"), folder: PathBuf::from(folder) }
+    }
+
+    /// Ends the host and its server.
+    pub(crate) fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().expect("a child").success());
+        assert!(!self.folder.exists());
+    }
 }
 
 /// Login of a client.

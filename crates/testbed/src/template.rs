@@ -1,0 +1,71 @@
+//! Copies of initialised data folders: a server that starts from one needs no initialisation.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::Problem;
+use crate::folder::random_hex;
+use crate::instance::Instance;
+use crate::process::run;
+use crate::programs::plain;
+
+/// Environment variable with the folder of the templates. Without it, none are kept.
+const VARIABLE: &str = "ASSAY_TESTBED_TEMPLATES";
+
+/// A data folder as it was before the first start of a server: it has no user and no password yet.
+pub(crate) struct Template {
+    path: PathBuf,
+}
+
+impl Template {
+    /// Returns the place of the template for a server program and the accounts of an instance;
+    /// `None` if no templates are kept.
+    pub(crate) fn of(program: &Path, instance: &Instance) -> Result<Option<Template>, Problem> {
+        match std::env::var_os(VARIABLE) {
+            Some(folder) if !folder.is_empty() => {
+                Template::within(Path::new(&folder), program, instance).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn within(folder: &Path, program: &Path, instance: &Instance) -> Result<Template, Problem> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(Problem::of(format!("make {}", folder.display())))?;
+        let file = program.metadata();
+        let file = file.map_err(Problem::of(format!("read {}", program.display())))?;
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        // Another version of the program has another size or another time.
+        let (size, time) = (file.size(), file.mtime());
+        let Instance { account, owner, .. } = instance;
+        let name = format!("{name}-{size}-{time}-{}-{owner}", account.name);
+        Ok(Template { path: folder.join(name) })
+    }
+
+    /// Copies the template to the data folder of a server. Returns false if there is none yet.
+    pub(crate) fn copy_to(&self, data: &Path) -> Result<bool, Problem> {
+        if !self.path.is_dir() {
+            return Ok(false);
+        }
+        copy(&self.path, data).map(|()| true)
+    }
+
+    /// Keeps a copy of a data folder as the template, unless another process has kept one.
+    pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
+        let unfinished = self.path.with_extension(random_hex(6)?);
+        copy(data, &unfinished)?;
+        if std::fs::rename(&unfinished, &self.path).is_ok() {
+            return Ok(());
+        }
+        let removed = std::fs::remove_dir_all(&unfinished);
+        removed.map_err(Problem::of(format!("remove {}", unfinished.display())))
+    }
+}
+
+/// Copies a folder with its owners and permissions.
+fn copy(from: &Path, to: &Path) -> Result<(), Problem> {
+    let mut command = plain(Path::new("cp"));
+    command.args(["--archive", "--reflink=auto", "--no-target-directory", "--"]).arg(from).arg(to);
+    run("cp", command, "").map(drop)
+}
