@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{ComponentKind, Counts, EndCounts, EndKind, Event, Kind, Metric};
+use record::{ComponentKind, Counts, EndCounts, EndKind, Event, Kind, Metric, ObservedComponent};
 use workload::{JobId, Plan};
 
 use crate::account::Account;
@@ -162,7 +162,12 @@ impl Evidence {
 
     /// Returns the observations of a metric of this host or of the main target, if there are any.
     pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
-        observed(&self.observed, kind, metric)
+        self.observed_on(&ObservedComponent::here(kind.clone()), metric)
+    }
+
+    /// Returns the observations of a metric of a component on any host, if there are any.
+    pub fn observed_on(&self, component: &ObservedComponent, metric: Metric) -> Option<&Observed> {
+        observed(&self.observed, component, metric)
     }
 
     /// Returns the observations of this host or of the main target under a name that the server
@@ -186,13 +191,18 @@ impl Evidence {
 impl LoadEvidence {
     /// Returns the observations of a metric of this host or of the main target, if there are any.
     pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
-        observed(&self.observed, kind, metric)
+        observed(&self.observed, &ObservedComponent::here(kind.clone()), metric)
     }
 }
 
-fn observed<'o>(all: &'o [Observed], kind: &ComponentKind, metric: Metric) -> Option<&'o Observed> {
-    debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
-    let component = kind.to_string();
+fn observed<'o>(
+    all: &'o [Observed],
+    component: &ObservedComponent,
+    metric: Metric,
+) -> Option<&'o Observed> {
+    let is_known = metric.is_of(&component.kind);
+    debug_assert!(is_known, "`{}` is not a metric of `{component}`", metric.name);
+    let component = component.to_string();
     all.iter().find(|it| it.component == component && it.is(metric))
 }
 

@@ -163,7 +163,13 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
                 UnobservedCpu::BehindPooler => {
                     "write `until = cpu(proxy) >= 95%`, or `until = throughput gains < 2%`"
                 }
-                _ => "write `until = throughput gains < 2%`",
+                UnobservedCpu::Elsewhere => {
+                    "name the machine in the workload file, such as `host = ssh://postgres@db1` in \
+                     [observe], or write `until = throughput gains < 2%`"
+                }
+                UnobservedCpu::VirtualTime | UnobservedCpu::Simulated | UnobservedCpu::NoProxy => {
+                    "write `until = throughput gains < 2%`"
+                }
             };
             let span = line_of(&file.source.text, "saturate", &["until"]);
             Err(file.complaint(span, sentence, Some(help)))

@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use base::Nanos;
 use record::metric::{cgroup, processes, server};
-use record::{ComponentKind, Metric, Side};
+use record::{ComponentKind, Metric, ObservedComponent, Side};
 use workload::question::CpuOwner;
 
 use crate::evidence::Evidence;
+use crate::limiter::server_processes;
 
 /// The processor time of a component in the window of a run, as shares of the processors that it
 /// may use.
@@ -39,31 +40,52 @@ impl CpuShare {
     }
 }
 
-/// Returns the owner of the observed server processes: those that accept the connections may be a
-/// pooler or another proxy.
-pub fn owner_of_server(evidence: &Evidence) -> CpuOwner {
-    let proxies = evidence.observed(&ComponentKind::Processes(Side::Server), server::PROXIES);
-    match proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0)) {
-        true => CpuOwner::Proxy,
-        false => CpuOwner::Database,
+/// The observed processes that accept the connections of the main target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedServer {
+    /// The processes, on the load generator's machine or on another one.
+    pub processes: ObservedComponent,
+    /// Their owner: the database, or a pooler or another proxy in front of it.
+    pub owner: CpuOwner,
+}
+
+impl ObservedServer {
+    /// Returns the processes of a run, on the machine on which they use most; `None` if the target
+    /// has several servers and their processes were seen on several machines, none of which shows
+    /// the use of all.
+    pub fn of(evidence: &Evidence) -> Option<ObservedServer> {
+        let processes = server_processes(evidence)?;
+        let proxies = evidence.observed_on(&processes, server::PROXIES);
+        let is_proxy =
+            proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0));
+        let owner = if is_proxy { CpuOwner::Proxy } else { CpuOwner::Database };
+        Some(ObservedServer { processes, owner })
     }
 }
 
-/// Returns the shares of the components whose processes were observed on the load generator's
-/// machine.
-pub(super) fn cpu_shares(evidence: &Evidence) -> Vec<CpuShare> {
-    let sides = [(Side::Generator, CpuOwner::Generator), (Side::Server, owner_of_server(evidence))];
-    sides.into_iter().filter_map(|(side, owner)| cpu_share(evidence, side, owner)).collect()
+/// Returns the shares of the components whose processes were observed.
+pub(super) fn cpu_shares(evidence: &Evidence, server: Option<&ObservedServer>) -> Vec<CpuShare> {
+    let generator = ObservedComponent::here(ComponentKind::Processes(Side::Generator));
+    let generator = cpu_share(evidence, &generator, Side::Generator, CpuOwner::Generator);
+    let server = server
+        .and_then(|server| cpu_share(evidence, &server.processes, Side::Server, server.owner));
+    generator.into_iter().chain(server).collect()
 }
 
-fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShare> {
+fn cpu_share(
+    evidence: &Evidence,
+    component: &ObservedComponent,
+    side: Side,
+    owner: CpuOwner,
+) -> Option<CpuShare> {
     let window = evidence.window();
-    let kind = ComponentKind::Processes(side);
-    let may = mean(evidence, &window, &kind, processes::PROCESSORS)?;
-    let quota = mean(evidence, &window, &ComponentKind::Cgroup(side), cgroup::QUOTA);
+    let group =
+        ObservedComponent { place: component.place.clone(), kind: ComponentKind::Cgroup(side) };
+    let may = mean(evidence, &window, component, processes::PROCESSORS)?;
+    let quota = mean(evidence, &window, &group, cgroup::QUOTA);
     let processors = may.min(quota.unwrap_or(may));
     let used = |metric| {
-        let growth = evidence.observed(&kind, metric)?.growth(&window)?;
+        let growth = evidence.observed_on(component, metric)?.growth(&window)?;
         Some(growth.by / growth.span.as_secs_f64() / processors)
     };
     let (user, system) = (used(processes::USER)?, used(processes::SYSTEM)?);
@@ -75,10 +97,10 @@ fn cpu_share(evidence: &Evidence, side: Side, owner: CpuOwner) -> Option<CpuShar
 fn mean(
     evidence: &Evidence,
     window: &Range<Nanos>,
-    kind: &ComponentKind,
+    component: &ObservedComponent,
     metric: Metric,
 ) -> Option<f64> {
-    let observed = evidence.observed(kind, metric)?;
+    let observed = evidence.observed_on(component, metric)?;
     let last = || observed.points.last().map(|(_, value)| *value);
     observed.mean(window).or_else(last)
 }

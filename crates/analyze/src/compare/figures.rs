@@ -5,11 +5,11 @@ use std::ops::Range;
 use base::{AccountId, Nanos};
 use record::environment::generator::CANARY;
 use record::metric::processes;
-use record::{ComponentKind, Metric, Side};
+use record::{Metric, ObservedComponent};
 use workload::is_job_or_part;
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
-use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
+use super::cpu_share::{CpuShare, ObservedServer, cpu_shares};
 use super::objective::RunSlo;
 use crate::check::{Check, CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
@@ -167,6 +167,7 @@ impl RunVerdict {
 impl RunFigures {
     /// Returns the figures of a run, with facts that the caller has read from its record.
     pub fn of(evidence: &Evidence, summary: &Summary, facts: Vec<(String, String)>) -> RunFigures {
+        let server = ObservedServer::of(evidence);
         let mut figures = RunFigures {
             verdict: RunVerdict::of(&summary.verdict),
             jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
@@ -174,7 +175,7 @@ impl RunFigures {
             missing: Vec::new(),
             carried: Vec::new(),
             rates: Vec::new(),
-            cpu: cpu_shares(evidence),
+            cpu: cpu_shares(evidence, server.as_ref()),
             slos: slos(summary),
             empty_success: summary
                 .jobs
@@ -192,7 +193,7 @@ impl RunFigures {
             figures.rates.push(JobRates::of(evidence, account, job));
         }
         figures.add_generator(summary.client.as_ref());
-        figures.add_server(evidence);
+        figures.add_server(evidence, server.as_ref());
         for load in &summary.loads {
             let metric = RunMetric::of(Quantity::Load, &load.table);
             figures.add(metric, load.rows_per_s.ok_or(Missing::NotMeasured));
@@ -347,12 +348,13 @@ impl RunFigures {
 
     /// Adds the processor time of the database, or of the pooler in front of it: the observed
     /// processes are those that accept the connections.
-    fn add_server(&mut self, evidence: &Evidence) {
+    fn add_server(&mut self, evidence: &Evidence, server: Option<&ObservedServer>) {
         let window = evidence.window();
-        let per_request = |metric| processor_time(evidence, &window, metric);
+        let per_request = |metric| processor_time(evidence, &window, &server?.processes, metric);
         let user = per_request(processes::USER);
         let system = per_request(processes::SYSTEM);
-        self.add_cpu(owner_of_server(evidence), user, system);
+        let owner = server.map_or(CpuOwner::Database, |server| server.owner);
+        self.add_cpu(owner, user, system);
     }
 
     /// Adds the sizes of the database and of the tables of the workload, in bytes: on the disk, and
@@ -403,9 +405,13 @@ fn slos(summary: &Summary) -> Vec<RunSlo> {
 
 /// Returns the server's processor time in microseconds per completed request. The samples may
 /// begin and end up to a sampling interval outside of the window, so both are taken per second.
-fn processor_time(evidence: &Evidence, window: &Range<Nanos>, metric: Metric) -> Option<f64> {
-    let used =
-        evidence.observed(&ComponentKind::Processes(Side::Server), metric)?.growth(window)?;
+fn processor_time(
+    evidence: &Evidence,
+    window: &Range<Nanos>,
+    server: &ObservedComponent,
+    metric: Metric,
+) -> Option<f64> {
+    let used = evidence.observed_on(server, metric)?.growth(window)?;
     let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));
     let ends = jobs.map(|account| evidence.jobs[account.index()].ends(evidence.steps.window()));
     let completed: u64 = ends.map(|ends| ends.completed).sum();

@@ -41,7 +41,7 @@ pub use comparison::{
     compare_samples,
 };
 pub use conclusion::{Conclusion, conclude};
-pub use cpu_share::{CpuShare, owner_of_server};
+pub use cpu_share::{CpuShare, ObservedServer};
 pub use figures::{JobRates, Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
 pub use objection::{

@@ -47,7 +47,7 @@ pub use component::Component;
 pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
 pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
-pub(crate) use others::{other_programs, sees_database};
+pub(crate) use others::{other_programs, sees_database, server_processes};
 pub use seen::ObservedComponents;
 pub use suspect::Suspect;
 pub use utilised::UtilisedComponent;

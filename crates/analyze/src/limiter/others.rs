@@ -45,6 +45,16 @@ pub(crate) fn sees_database(evidence: &Evidence) -> bool {
     signals.sees_processes() && !signals.sees_proxy()
 }
 
+/// Returns the processes of the main target's database, or of the proxy in front of it, on their
+/// host; `None` if a target with several servers has them on several hosts.
+pub(crate) fn server_processes(evidence: &Evidence) -> Option<ObservedComponent> {
+    let signals = Signals::of(evidence);
+    let has_several_servers = !evidence.nodes.is_empty();
+    let is_known = !has_several_servers || signals.server_hosts() <= 1;
+    let place = signals.server_host().map(str::to_owned);
+    is_known.then_some(ObservedComponent { place, kind: ComponentKind::Processes(Side::Server) })
+}
+
 impl Signals<'_> {
     /// Returns the programs of neither side, for each observed host.
     pub(super) fn other_programs(&self) -> Vec<OtherPrograms> {

@@ -17,8 +17,8 @@ pub(super) struct Signals<'a> {
     series: Vec<(ObservedComponent, &'a Observed)>,
     /// Host of the database's processes; `None` for the load generator's host.
     server: Option<String>,
-    /// True if the processes of the database were seen.
-    sees_processes: bool,
+    /// Number of hosts on which processes of the database were seen.
+    server_hosts: usize,
 }
 
 impl<'a> Signals<'a> {
@@ -70,10 +70,16 @@ impl<'a> Signals<'a> {
             };
             series.iter().filter(is_it).filter_map(|(_, observed)| rate(observed, &window)).sum()
         };
-        let places = series.iter().filter(is_there).map(|(component, _)| &component.place);
-        let busiest = places.max_by(|a, b| used(a).total_cmp(&used(b)));
-        let (server, sees_processes) = (busiest.cloned().flatten(), busiest.is_some());
-        Signals { window, series, server, sees_processes }
+        let places: BTreeSet<&Option<String>> =
+            series.iter().filter(is_there).map(|(component, _)| &component.place).collect();
+        let busiest = places.iter().copied().max_by(|a, b| used(a).total_cmp(&used(b)));
+        let (server, server_hosts) = (busiest.cloned().flatten(), places.len());
+        Signals { window, series, server, server_hosts }
+    }
+
+    /// Returns the number of hosts on which processes of the database were seen.
+    pub(super) fn server_hosts(&self) -> usize {
+        self.server_hosts
     }
 
     /// Returns the host of the database's processes; `None` for the load generator's host.
@@ -90,7 +96,7 @@ impl<'a> Signals<'a> {
 
     /// Returns true if the processes of the database were seen.
     pub(super) fn sees_processes(&self) -> bool {
-        self.sees_processes
+        self.server_hosts > 0
     }
 
     /// Returns true if a program in front of a database, such as a pooler, accepts the target's

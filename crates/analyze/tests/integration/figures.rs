@@ -1,7 +1,7 @@
 //! The figures of a run, which comparisons use.
 
 use analyze::compare::{Missing, RunFigures};
-use analyze::{CheckKind, Domain, Evidence, Observed, Status, summarize};
+use analyze::{CheckKind, Domain, Evidence, NodeEvidence, Observed, Status, summarize};
 use base::Nanos;
 use record::{EndKind, EventKind};
 use workload::question::{CpuOwner, RunMetric};
@@ -145,6 +145,55 @@ fn processor_time_of_a_pooler_does_not_count_for_the_database() {
     let us = |metric| get(&figures, metric).map(f64::round);
     assert_eq!((us("cpu.proxy"), us("cpu.proxy.user")), (Ok(200.0), Ok(150.0)));
     assert_eq!(us("cpu.database"), Err(Missing::NotMeasured));
+}
+
+/// Adds the observations of a server on another machine, of which a control group gives it half.
+fn add_server_elsewhere(evidence: &mut Evidence, host: &str) {
+    let of = |name: &str| format!("{host}/{name}");
+    evidence.observed.extend([
+        observed(&of("server"), "processes", |_| 5.0),
+        observed(&of("server"), "user", |second| 0.3 * second as f64),
+        observed(&of("server"), "system", |second| 0.1 * second as f64),
+        observed(&of("server"), "processors", |_| 4.0),
+        observed(&of("cgroup server"), "quota", |_| 2.0),
+    ]);
+}
+
+/// On this machine only a tunnel accepts the connections.
+#[test]
+fn processor_time_of_a_database_on_another_observed_machine_counts() {
+    let mut evidence = steady(MIXED);
+    evidence.observed.push(observed("server", "processes", |_| 1.0));
+    evidence.observed.push(observed("server", "user", |second| 0.01 * second as f64));
+    evidence.observed.push(observed("server", "system", |second| 0.01 * second as f64));
+    evidence.observed.push(observed("server", "processors", |_| 8.0));
+    add_server_elsewhere(&mut evidence, "db1");
+    let found = figures(&evidence);
+    let share = found.cpu_share(CpuOwner::Database).unwrap();
+    let parts = [share.user, share.system, share.processors].map(|it| (it * 100.0).round());
+    assert_eq!(parts, [15.0, 5.0, 200.0]);
+    assert_eq!(get(&found, "cpu.database").map(f64::round), Ok(200.0));
+    evidence.observed.push(observed("db1/server", "proxies", |_| 1.0));
+    let found = figures(&evidence);
+    assert_eq!(found.cpu_share(CpuOwner::Database), None);
+    assert_eq!(found.cpu_share(CpuOwner::Proxy).map(|it| (it.used() * 100.0).round()), Some(20.0));
+}
+
+/// The time of one machine is not that of the database.
+#[test]
+fn processor_time_of_several_servers_on_several_machines_is_unknown() {
+    let mut evidence = steady(MIXED);
+    let (job, _) = evidence.plan.jobs_by_id().next().unwrap();
+    let requests = evidence.jobs[0].clone();
+    add_server_elsewhere(&mut evidence, "db1");
+    evidence.nodes.push(NodeEvidence { job, address: "10.0.0.1:5432".to_owned(), requests });
+    assert!(figures(&evidence).cpu_share(CpuOwner::Database).is_some());
+    add_server_elsewhere(&mut evidence, "db2");
+    let found = figures(&evidence);
+    assert_eq!(found.cpu_share(CpuOwner::Database), None);
+    assert_eq!(get(&found, "cpu.database"), Err(Missing::NotMeasured));
+    evidence.nodes.clear();
+    assert!(figures(&evidence).cpu_share(CpuOwner::Database).is_some());
 }
 
 /// In a short run all ticks of the system's clock may fall into one mode.

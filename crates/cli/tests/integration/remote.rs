@@ -3,9 +3,10 @@
 
 use std::process::Command;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, Place, Running};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest with a shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh
@@ -27,12 +28,16 @@ fn place(workload: &str, ssh: &str) -> Place {
     place
 }
 
-/// Runs the program with that `ssh` first in the path.
-fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
+/// Returns the command that runs the program with that `ssh` first in the path.
+fn command(place: &Place, args: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
     command.env("PATH", format!("{}:{path}", place.path().display()));
-    CommandResult::of(command.envs(environment.iter().copied()))
+    command
+}
+
+fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
+    CommandResult::of(command(place, args).envs(environment.iter().copied()))
 }
 
 /// Returns the number of series of a component that have readings.
@@ -82,6 +87,39 @@ fn samples_of_another_machine_are_recorded_under_its_name() {
     // No process is left there.
     let number = std::fs::read_to_string(place.at("ssh.pid")).unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{}", number.trim())).exists());
+}
+
+/// The processes of the server are found by their port on `db1`, and not here, where the URL leads
+/// to another name of their socket.
+#[test]
+fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation() {
+    let server = testbed::shared(testbed::Kind::Postgres);
+    let there = format!("exec $* --port {}", server.port());
+    let workload = "duration = 2s\n[observe]\nevery = 250ms\nhost = ssh://u@db1\n\
+                    [read]\nquery = select 1\nconcurrency = 1\n";
+    let place = place(workload, &RUNS_IT_HERE.replace("exec $*", &there));
+    std::os::unix::fs::symlink(server.socket(), place.at("db1.socket")).unwrap();
+    let mut url = server.url_over_socket();
+    url.options = vec![("socket".to_owned(), place.at("db1.socket").display().to_string())];
+    place.write(
+        "e.ini",
+        "[question]\nask = Which is faster?\nworkload = w.ini\nrounds = 6\n[arm a]\n[arm b]\n\
+         before = select 1\n[saturate]\nvary = concurrency(read)\nvalues = 1, 2\n\
+         until = cpu(database) >= 1%\n",
+    );
+    let url = url.to_string();
+    let args = ["run", "e.ini", "--allow-commands", "--out", "r.assay", "--url", &url];
+    let mut command = command(&place, &args);
+    let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    run.says("all arms run at concurrency(read) = ");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    assert_eq!(count(&place, "server"), 0);
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    let saturate = &document["saturate"];
+    assert_eq!(saturate["outcome"], "at-first", "{saturate:#}");
+    let percent = saturate["steps"][0]["cpu_percent"].as_f64().unwrap();
+    assert!((1.0..=110.0).contains(&percent), "{saturate:#}");
 }
 
 #[test]

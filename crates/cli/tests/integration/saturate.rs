@@ -418,8 +418,9 @@ fn component_that_cannot_be_observed_is_refused_before_a_run() {
     refused("database", SERVERS, &[], &[simulated, gains]);
     let virtual_time = "cpu(generator) of [saturate] cannot be observed: virtual time";
     refused("generator", SERVERS, &["--virtual"], &[virtual_time, gains]);
-    let elsewhere = "the server is not on this machine";
-    refused("database", "postgres://192.0.2.7/shop", &[], &[elsewhere, gains]);
+    let elsewhere = "the server is not on this machine, and no other machine is observed";
+    let remote = "postgres://192.0.2.7/shop";
+    refused("database", remote, &[], &[elsewhere, "= ssh://postgres@db1`", gains]);
     let pooler = "testbed:postgres?via=pgbouncer";
     refused("database", pooler, &[], &["the pooler", "write `until = cpu(proxy) >= 95%`"]);
     refused("proxy", "testbed:postgres", &[], &["nothing is between", gains]);

@@ -87,7 +87,7 @@ pub enum UnobservedCpu {
     VirtualTime,
     /// A simulated server has no processes.
     Simulated,
-    /// The server runs on another machine.
+    /// The server runs on another machine, which is not observed.
     Elsewhere,
     /// The pooler in front of the server is observed instead.
     BehindPooler,
@@ -100,7 +100,9 @@ impl fmt::Display for UnobservedCpu {
         f.write_str(match self {
             UnobservedCpu::VirtualTime => "virtual time uses no processor",
             UnobservedCpu::Simulated => "a simulated server has no processes",
-            UnobservedCpu::Elsewhere => "the server is not on this machine",
+            UnobservedCpu::Elsewhere => {
+                "the server is not on this machine, and no other machine is observed"
+            }
             UnobservedCpu::BehindPooler => "the pooler in front of the server is observed instead",
             UnobservedCpu::NoProxy => "nothing is between the load generator and the database",
         })
@@ -132,7 +134,7 @@ pub fn unobserved_cpu(
         (CpuOwner::Database | CpuOwner::Proxy, TargetKind::Postgres | TargetKind::Mysql) => {
             let is_elsewhere =
                 |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
-            let is_named = !observe.processes.is_empty();
+            let is_named = !(observe.processes.is_empty() && observe.hosts.is_empty());
             match !is_named && network::server_locations(target).iter().any(is_elsewhere) {
                 true => UnobservedCpu::Elsewhere,
                 false => return None,
@@ -143,6 +145,8 @@ pub fn unobserved_cpu(
 
 #[cfg(test)]
 mod tests {
+    use workload::RemoteHost;
+
     use super::*;
 
     fn check(owner: CpuOwner, url: &str, is_virtual: bool, expected: Option<UnobservedCpu>) {
@@ -173,9 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn named_process_is_observed_wherever_the_url_leads() {
-        let observe = Observe { processes: vec![12], ..Observe::default() };
+    fn named_process_or_machine_is_observed_wherever_the_url_leads() {
         let target = Target::parse("postgres://192.0.2.7/d").unwrap();
-        assert_eq!(unobserved_cpu(CpuOwner::Database, &target, &observe, false), None);
+        let host = RemoteHost::parse("ssh://postgres@db1").unwrap();
+        for observe in [
+            Observe { processes: vec![12], ..Observe::default() },
+            Observe { hosts: vec![host], ..Observe::default() },
+        ] {
+            for owner in [CpuOwner::Database, CpuOwner::Proxy] {
+                assert_eq!(unobserved_cpu(owner, &target, &observe, false), None, "{observe:?}");
+            }
+        }
     }
 }

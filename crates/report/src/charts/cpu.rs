@@ -1,6 +1,6 @@
 //! Processor time of the load generator, of the database and of other programs.
 
-use analyze::compare::owner_of_server;
+use analyze::compare::ObservedServer;
 use analyze::{Evidence, Observed};
 use base::Nanos;
 use record::metric::{Metric, host, processes, program};
@@ -18,6 +18,9 @@ const MOST_PROGRAMS: usize = 3;
 
 /// Fraction of one processor from which another program is shown.
 const NOTABLE: f64 = 0.05;
+
+/// Processor time of the processes of one side, in both modes.
+const PROCESSES: [Metric; 2] = [processes::USER, processes::SYSTEM];
 
 /// Processors in use over time.
 struct Usage {
@@ -59,22 +62,15 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
         true => "load generator and database, one process",
         false => "load generator",
     };
-    let server = match owner_of_server(evidence) {
-        CpuOwner::Proxy => "proxy, without the database behind it",
-        CpuOwner::Database | CpuOwner::Generator => "database",
+    let here = ComponentKind::Processes(Side::Generator);
+    let generator = Usage {
+        name: generator.to_owned(),
+        stroke: Stroke::Solid,
+        rates: used(evidence, &ObservedComponent::here(here), &PROCESSES)
+            .unwrap_or_else(|| client(evidence)),
     };
-    let sides = [(Side::Generator, generator), (Side::Server, server)];
-    let of_side = |(side, name): (Side, &str)| {
-        let used =
-            used(evidence, &ComponentKind::Processes(side), &[processes::USER, processes::SYSTEM]);
-        let of_client = || (side == Side::Generator).then(|| client(evidence));
-        Some(Usage {
-            name: name.to_owned(),
-            stroke: Stroke::Solid,
-            rates: used.or_else(of_client)?,
-        })
-    };
-    let machine = used(evidence, &ComponentKind::Host, &[host::BUSY]).map(|rates| Usage {
+    let host = ObservedComponent::here(ComponentKind::Host);
+    let machine = used(evidence, &host, &[host::BUSY]).map(|rates| Usage {
         name: "whole machine".to_owned(),
         stroke: Stroke::Dotted,
         rates,
@@ -82,9 +78,24 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     // A single database in the generator's process has no processes of its own.
     let has_server =
         !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
-    let sides = sides.into_iter().filter(|(side, _)| has_server || *side == Side::Generator);
-    let all = sides.filter_map(of_side).chain(programs(evidence)).chain(machine);
+    let server = has_server.then(|| server(evidence)).flatten();
+    let all = [generator].into_iter().chain(server).chain(programs(evidence)).chain(machine);
     all.filter(|series| !series.rates.points.is_empty()).collect()
+}
+
+/// Returns the processors that the database used, or the proxy in front of it.
+fn server(evidence: &Evidence) -> Option<Usage> {
+    let ObservedServer { processes, owner } = ObservedServer::of(evidence)?;
+    let name = match owner {
+        CpuOwner::Proxy => "proxy, without the database behind it",
+        CpuOwner::Database | CpuOwner::Generator => "database",
+    };
+    let name = match &processes.place {
+        Some(host) => format!("{name}, on {host}"),
+        None => name.to_owned(),
+    };
+    let rates = used(evidence, &processes, &PROCESSES)?;
+    Some(Usage { name, stroke: Stroke::Solid, rates })
 }
 
 /// Returns the programs of neither side that used most.
@@ -106,9 +117,9 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(evidence: &Evidence, kind: &ComponentKind, metrics: &[Metric]) -> Option<Rates> {
-    let counters: Vec<&Observed> =
-        metrics.iter().map(|metric| evidence.observed(kind, *metric)).collect::<Option<_>>()?;
+fn used(evidence: &Evidence, component: &ObservedComponent, metrics: &[Metric]) -> Option<Rates> {
+    let of_metric = |metric: &Metric| evidence.observed_on(component, *metric);
+    let counters: Vec<&Observed> = metrics.iter().map(of_metric).collect::<Option<_>>()?;
     let rates = match counters.as_slice() {
         [] => return None,
         // The extremes of a sum are not known from the extremes of its parts.
