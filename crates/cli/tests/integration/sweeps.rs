@@ -268,6 +268,47 @@ fn second_node_doubles_what_one_at_a_time_can_do() {
     assert_eq!(number(&place.at("r.assay"), nodes), 0);
 }
 
+/// Returns the components of a point with the percentages of their processors: user, system and
+/// idle, which add up.
+#[track_caller]
+fn processors(point: &Value) -> Vec<(&str, [f64; 3])> {
+    let parts = ["user_percent", "system_percent", "idle_percent"];
+    let of = |cpu: &Value| parts.map(|part| cpu[part].as_f64().unwrap());
+    let all: Vec<(&str, [f64; 3])> = { point["cpu"].as_array().unwrap().iter() }
+        .map(|cpu| (cpu["component"].as_str().unwrap(), of(cpu)))
+        .collect();
+    for (_, parts) in &all {
+        assert!((parts.iter().sum::<f64>() - 100.0).abs() < 0.5, "{point:#}");
+    }
+    all
+}
+
+#[test]
+fn each_point_has_the_processor_time_of_a_pooler() {
+    let text = "url = testbed:postgres?via=pgbouncer\nduration = 2s\n[read]\n\
+                query = select 1\nconcurrency = 1\n";
+    let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n");
+    let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json", "--allow-commands"]);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let document = document(ran);
+    let full = place.assay(&["report", "r.assay", "--full"]).stdout;
+    let head = full.lines().find(|line| line.contains("verdict") && line.contains("limiter"));
+    let titles: Vec<&str> = head.unwrap_or_else(|| panic!("{full}")).split_whitespace().collect();
+    assert_eq!(titles, ["verdict", "generator", "proxy", "limiter"], "{full}");
+    for clients in ["1", "2"] {
+        let point = point(&document, "workload", clients);
+        let all = processors(point);
+        let [("generator", _), ("proxy", [user, system, idle])] = all[..] else {
+            panic!("{point:#}");
+        };
+        assert!(user + system > 1.0, "{point:#}");
+        let cell = format!("{user:.0}/{system:.0}/{idle:.0}");
+        let is_row = |line: &&str| line.split_whitespace().next() == Some(clients);
+        let mut rows = full.lines().filter(is_row);
+        assert!(rows.any(|row| row.split_whitespace().nth(3) == Some(&cell)), "{cell}: {full}");
+    }
+}
+
 #[test]
 fn setting_of_the_server_is_in_effect_at_each_point() {
     let text = "url = testbed:postgres\nduration = 2s\n[read]\nquery = select 1\n\
@@ -279,14 +320,8 @@ fn setting_of_the_server_is_in_effect_at_each_point() {
     assert_eq!(document["state"], "complete");
     for value in ["8MB", "64MB"] {
         let found = point(&document, "workload", value);
-        let owners = found["cpu"].as_array().unwrap();
-        let of = |owner: &str| owners.iter().any(|cpu| cpu["component"] == owner);
-        assert!(of("generator") && of("database"), "{found:#}");
-        for cpu in owners {
-            let percent = |mode: &str| cpu[mode].as_f64().unwrap();
-            let sum = percent("user_percent") + percent("system_percent") + percent("idle_percent");
-            assert!((sum - 100.0).abs() < 0.5, "{cpu}");
-        }
+        let owners: Vec<&str> = processors(found).into_iter().map(|(owner, _)| owner).collect();
+        assert_eq!(owners, ["generator", "database"], "{found:#}");
         let differs = format!(
             "select count(*) from run left join setting on setting.run = run.run and \
              name = 'work_mem' where point = '{value}' and value is not '{value}'"
