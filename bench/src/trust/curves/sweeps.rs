@@ -154,11 +154,12 @@ fn held(runs: &[Vec<RunFigures>]) -> Result<[bool; 4], String> {
 /// Rates of sweeps whose best point is known.
 #[derive(Clone, Debug)]
 pub(super) struct BestRates {
-    /// The truly best point is named, or among those that are not worse.
+    /// The truly best point is named, or among those that are not shown to be worse.
     pub(super) named: ComparisonRate,
     /// It has the best mean: the rate if nothing else were named.
     pub(super) best_mean: ComparisonRate,
-    /// A point with less than half of the best throughput is among those that are not worse.
+    /// A point with less than half of the best throughput is among those that are not shown to be
+    /// worse.
     pub(super) far: ComparisonRate,
 }
 
@@ -181,10 +182,10 @@ pub(super) fn best_points(number: u32) -> Result<BestRates, Box<dyn Error>> {
         found: found.iter().filter(|it| it[place]).count() as u32,
         accepted,
     };
-    let name = "best of 8 numbers of clients, the next 1 % worse: named or not worse";
+    let name = "best of 8 numbers of clients, the next 1 % worse: named or not shown worse";
     Ok(BestRates {
         named: rate(name, 0, 95.0..=100.0),
         best_mean: rate(name, 1, 95.0..=100.0),
-        far: rate("a point with half of its throughput: not worse", 2, 0.0..=5.0),
+        far: rate("a point with half of its throughput: not shown worse", 2, 0.0..=5.0),
     })
 }

@@ -53,7 +53,7 @@ pub enum Ranking {
     Worse,
     /// Not significantly worse, and the difference of the means does not matter; or equal in every
     /// common repeat.
-    NotWorse,
+    Tie,
     /// Not significantly worse, although the difference of the means matters: the runs scatter too
     /// much.
     Undecided {
@@ -66,7 +66,8 @@ pub enum Ranking {
 }
 
 impl BestPoint {
-    /// Returns the points that are not shown to be worse than the best.
+    /// Returns the points that are not shown to be worse than the best: ties, undecided and
+    /// unproven ones.
     pub fn not_worse(&self) -> impl Iterator<Item = usize> {
         let all = self.others.iter().filter(|other| other.standing != Ranking::Worse);
         all.map(|other| other.point)
@@ -82,16 +83,15 @@ impl BestPoint {
 /// values.
 ///
 /// The answer holds if the best point of each sweep is, in the other sweep, the best or
-/// [not worse](Ranking::NotWorse). It is contradicted if each is shown to be worse in the other
+/// [tied](Ranking::Tie) with it. It is contradicted if each is shown to be worse in the other
 /// sweep. Otherwise it is undecided, as it is if a sweep has no best point or makes no claim about
 /// others.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
         return RepetitionOutcome::Undecided;
     };
-    let is_among = |of: &BestPoint, point| {
-        of.best == Some(point) || has_standing(of, point, Ranking::NotWorse)
-    };
+    let is_among =
+        |of: &BestPoint, point| of.best == Some(point) || has_standing(of, point, Ranking::Tie);
     let is_worse = |of: &BestPoint, point| has_standing(of, point, Ranking::Worse);
     let is_tested = first.is_tested() && second.is_tested();
     if is_tested && is_among(second, before) && is_among(first, now) {
@@ -175,7 +175,7 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
     let is_equal = !differences.is_empty() && differences.iter().all(|it| *it == 0.0);
     let more = |paired: &Paired| paired.more_pairs_to_clear(&[0.0], claim.alpha);
     let standing = match change.zip(interval) {
-        None if is_equal => Ranking::NotWorse,
+        None if is_equal => Ranking::Tie,
         None => Ranking::Unproven,
         Some((change, interval)) => {
             let [loss, least_loss] = match rule.better {
@@ -187,7 +187,7 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
                 (false, true) => {
                     Ranking::Undecided { more_repeats: paired.as_ref().and_then(more) }
                 }
-                (false, false) => Ranking::NotWorse,
+                (false, false) => Ranking::Tie,
             }
         }
     };
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn points_within_the_noise_are_not_worse_than_the_best() {
+    fn points_within_the_noise_are_tied_with_the_best() {
         let runs = sweep([500.0, 900.0, 1_000.0, 1_005.0], 3);
         for (better, text) in
             [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
@@ -248,7 +248,7 @@ mod tests {
             let found = judged(&runs, better, text);
             let standings: Vec<Ranking> = found.others.iter().map(|other| other.standing).collect();
             assert!(matches!(found.best, Some(2 | 3)), "{found:?}");
-            assert_eq!(standings, [Ranking::Worse, Ranking::Worse, Ranking::NotWorse]);
+            assert_eq!(standings, [Ranking::Worse, Ranking::Worse, Ranking::Tie]);
             assert_eq!(found.not_worse().count(), 1, "{found:?}");
             assert!(found.is_tested());
         }
@@ -304,10 +304,10 @@ mod tests {
         let undecided = Ranking::Undecided { more_repeats: Some(7) };
         for (first, second, expected) in [
             (undecided, undecided, RepetitionOutcome::Undecided),
-            (Ranking::NotWorse, undecided, RepetitionOutcome::Undecided),
-            (undecided, Ranking::NotWorse, RepetitionOutcome::Undecided),
+            (Ranking::Tie, undecided, RepetitionOutcome::Undecided),
+            (undecided, Ranking::Tie, RepetitionOutcome::Undecided),
             (undecided, Ranking::Worse, RepetitionOutcome::Undecided),
-            (Ranking::NotWorse, Ranking::NotWorse, RepetitionOutcome::Holds),
+            (Ranking::Tie, Ranking::Tie, RepetitionOutcome::Holds),
         ] {
             assert_eq!(repeat_best(&of(0, first), &of(1, second)), expected, "{first:?}");
         }
@@ -366,7 +366,7 @@ mod tests {
         for repeats in [1, 3] {
             let runs = ["1", "2"].map(|value| (value, vec![figures(900.0, 1.0); repeats]));
             let found = judged(&runs, Direction::Lower, "response.p99");
-            assert_eq!((found.best, found.others[0].standing), (Some(0), Ranking::NotWorse));
+            assert_eq!((found.best, found.others[0].standing), (Some(0), Ranking::Tie));
             assert!(found.is_tested());
         }
     }

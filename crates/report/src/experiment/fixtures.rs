@@ -188,7 +188,7 @@ fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
         points: points.iter().copied().map(point).collect(),
         best: Some(BestPoint {
             best: Some(1),
-            others: vec![other(0, Ranking::Worse), other(2, Ranking::NotWorse)],
+            others: vec![other(0, Ranking::Worse), other(2, Ranking::Tie)],
             unusable: Vec::new(),
         }),
         judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),

@@ -150,8 +150,8 @@ mod tests {
         };
         let undecided = Ranking::Undecided { more_repeats: Some(3) };
         check([Ranking::Worse, Ranking::Worse], "2");
-        check([Ranking::Worse, Ranking::NotWorse], "2 (or 4)");
-        check([undecided, Ranking::NotWorse], "2 (or 4; undecided 1)");
+        check([Ranking::Worse, Ranking::Tie], "2 (or 4)");
+        check([undecided, Ranking::Tie], "2 (or 4; undecided 1)");
         check([undecided, undecided], "2 (undecided 1, 4)");
     }
 

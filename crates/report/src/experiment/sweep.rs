@@ -49,7 +49,7 @@ impl SweepView {
         points.into_iter().find_map(|point| self.job_at(point)).map(|job| job.job.as_str())
     }
 
-    /// Returns the points that are not shown to be worse than the best.
+    /// Returns the values of [`BestPoint::not_worse`].
     pub(super) fn not_worse(&self, curve: &ArmCurve) -> Vec<&str> {
         let all = curve.best.iter().flat_map(|best| best.not_worse());
         all.map(|point| self.values[point].as_str()).collect()
@@ -115,14 +115,13 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
             { others.iter() }.map(|it| sweep.values[it.point].as_str()).collect();
         (!values.is_empty()).then(|| values.join(", "))
     };
-    let not_worse = values(of(|it| it == Ranking::NotWorse))
-        .map(|values| format!("not significantly worse: {values}"));
+    let ties = values(of(|it| it == Ranking::Tie)).map(|values| format!("ties: {values}"));
     let untested = values(of(|it| it == Ranking::Unproven)).map(|values| {
         format!("not tested against {values}: too few runs at each, or runs that do not scatter")
     });
     let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
     let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
-    [not_worse, untested, undecided].into_iter().flatten().collect()
+    [ties, untested, undecided].into_iter().flatten().collect()
 }
 
 /// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
@@ -134,7 +133,7 @@ fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> S
     };
     let more = |other: &&OtherPoint| match other.standing {
         Ranking::Undecided { more_repeats } => more_repeats,
-        Ranking::Worse | Ranking::NotWorse | Ranking::Unproven => None,
+        Ranking::Worse | Ranking::Tie | Ranking::Unproven => None,
     };
     let aim = match points.iter().map(more).collect::<Option<Vec<u32>>>() {
         Some(all) => {
@@ -348,7 +347,7 @@ pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
         return "best";
     }
     match found.others.iter().find(|other| other.point == place).map(|other| other.standing) {
-        Some(Ranking::NotWorse) => "not worse",
+        Some(Ranking::Tie) => "tie",
         Some(Ranking::Undecided { .. }) => "undecided",
         Some(Ranking::Worse | Ranking::Unproven) | None => "",
     }
@@ -417,17 +416,17 @@ mod tests {
             let sentences = answers(&sweep, &["workload"]);
             assert_eq!(sentences[1..].join("\n"), expected);
         };
-        use Ranking::{NotWorse, Unproven, Worse};
+        use Ranking::{Tie, Unproven, Worse};
         check(&[(0, Worse), (2, Worse)], &[], "every other point is significantly worse");
         check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
         check(&[], &[0, 2], "no other point is usable");
-        check(&[(0, NotWorse)], &[2], "not significantly worse: 1");
+        check(&[(0, Tie)], &[2], "ties: 1");
         let untested = |value: u32| {
             format!("not tested against {value}: too few runs at each, or runs that do not scatter")
         };
         check(&[(0, Unproven), (2, Worse)], &[], &untested(1));
-        let both = format!("not significantly worse: 1\n{}", untested(4));
-        check(&[(0, NotWorse), (2, Unproven)], &[], &both);
+        let both = format!("ties: 1\n{}", untested(4));
+        check(&[(0, Tie), (2, Unproven)], &[], &both);
     }
 
     /// Half of the throughput is no tie, however much the runs scatter.
@@ -451,8 +450,8 @@ mod tests {
         let undecided = |more_repeats| Ranking::Undecided { more_repeats };
         let because = "because the runs scatter too much";
         let few = format!("undecided: 1 (−48.0 %), {because}; about 3 more repeats would decide");
-        let tied = [(-0.48, undecided(Some(3))), (-0.005, Ranking::NotWorse)];
-        check(tied, &["not significantly worse: 4", &few]);
+        let tied = [(-0.48, undecided(Some(3))), (-0.005, Ranking::Tie)];
+        check(tied, &["ties: 4", &few]);
         check([(-0.48, undecided(Some(3))), (-0.02, Ranking::Worse)], &[&few]);
         let both = format!(
             "undecided: 1 (−48.0 %), 4 (−2.00 %), {because}; about 40 more repeats would decide"

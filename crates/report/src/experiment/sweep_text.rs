@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn sweep() -> SweepView {
-        let others = [(0, Ranking::Worse), (2, Ranking::NotWorse)];
+        let others = [(0, Ranking::Worse), (2, Ranking::Tie)];
         let other =
             |(point, standing)| OtherPoint { point, change: None, interval: None, standing };
         let values = ["1", "a value that is longer than its column", "3", "4"];
@@ -271,7 +271,7 @@ mod tests {
         let lines: Vec<&str> = out.lines().skip(2).collect();
         let length = |line: &str| line.chars().filter(|c| *c == '█').count();
         assert!(lines[1].ends_with("20,000  best"), "{out}");
-        assert!(lines[2].ends_with("19,000  not worse"), "{out}");
+        assert!(lines[2].ends_with("19,000  tie"), "{out}");
         assert!(lines[0].ends_with(" 1,000") && lines[3].ends_with(NONE), "{out}");
         assert_eq!((length(lines[0]) * 20).abs_diff(length(lines[1])) / 20, 0, "{out}");
         assert!(length(lines[2]) < length(lines[1]), "{out}");

@@ -247,8 +247,8 @@ fn mark_invalid(
     }
 }
 
-/// Marks the best point of each arm, and the points that are not shown to be worse. `series`
-/// returns the curve of an arm on which they lie.
+/// Marks the best point of each arm, and its ties. `series` returns the curve of an arm on which
+/// they lie.
 fn mark_best<'s>(
     subject: &Subject<'_>,
     drawn: &mut Curves,
@@ -265,12 +265,12 @@ fn mark_best<'s>(
             Some(Point { x: positions.of_series(point, number, count), y })
         };
         best.extend(found.best.and_then(place));
-        let tied = found.others.iter().filter(|other| other.standing == Ranking::NotWorse);
+        let tied = found.others.iter().filter(|other| other.standing == Ranking::Tie);
         ties.extend(tied.filter_map(|other| place(other.point)));
     }
     let all = [
         (best, Symbol::Ring, format!("best: {rule}")),
-        (ties, Symbol::Square, "tie: not significantly worse".to_owned()),
+        (ties, Symbol::Square, "tie with the best".to_owned()),
     ];
     for (points, symbol, text) in all {
         if !points.is_empty() {
