@@ -162,9 +162,11 @@ impl CapacityDraft<'_> {
             let (name, start) = (job.name(), job.start);
             if start >= trial {
                 sink.error(|| {
-                    let message = format!("[{name}] starts after {start}, when a trial is over");
+                    let message = format!(
+                        "`start` of [{name}], {start}, is after the end of a trial, {trial}"
+                    );
                     Diagnostic::error(self.span, message)
-                        .help(format!("a trial takes {trial}: write a longer `trial`"))
+                        .help("write a shorter `start` or a longer `trial`")
                 });
             }
             if name != load.job() {
@@ -173,19 +175,20 @@ impl CapacityDraft<'_> {
             let ends = [("count", job.count.is_some()), ("stop", job.stop.is_some())];
             for (key, _) in ends.into_iter().filter(|(_, is_set)| *is_set) {
                 sink.error(|| {
-                    let message = format!("[{name}] has a `{key}`, which may end before a trial");
+                    let message = format!("`{key}` can end [{name}] before the end of a trial");
                     let help =
                         format!("leave out `{key}`: the search sets the length of each trial");
                     Diagnostic::error(self.span, message).help(help)
                 });
             }
-            if job.sections().any(|requests| requests.feed.is_some()) {
+            if let Some(feed) = job.sections().find_map(|requests| requests.feed.as_ref()) {
                 sink.error(|| {
                     let message = format!(
-                        "[{name}] takes values from a file, which may end before a trial: each \
-                         trial reads it from the beginning"
+                        "the values in {} can run out before the end of a trial of [{name}]",
+                        quoted(&feed.file)
                     );
-                    let help = "draw the values in the statement, such as `${uniform(1, 1000)}`";
+                    let help = "draw the values in the statement, such as `${uniform(1, 1000)}`: \
+                                each trial reads the file from the beginning";
                     Diagnostic::error(self.span, message).help(help)
                 });
             }

@@ -174,24 +174,24 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
     );
     check(
         &format!("{SEARCH}[late]\nquery = select 2\nrate = 1\nstart = 20m\n"),
-        "[late] starts after 20m, when a trial is over",
-        "a trial takes 10s: write a longer `trial`",
+        "`start` of [late], 20m, is after the end of a trial, 10s",
+        "write a shorter `start` or a longer `trial`",
     );
     check(
         &SEARCH.replace("query = select 1", "query = select 1\ncount = 100"),
-        "[read] has a `count`, which may end before a trial",
+        "`count` can end [read] before the end of a trial",
         "leave out `count`: the search sets the length of each trial",
     );
     check(
         &SEARCH.replace("query = select 1", "query = select 1\nstop = 5s"),
-        "[read] has a `stop`, which may end before a trial",
+        "`stop` can end [read] before the end of a trial",
         "leave out `stop`: the search sets the length of each trial",
     );
     check(
         &SEARCH.replace("query = select 1", "query = select ?\nquery-args-file = keys.csv"),
-        "[read] takes values from a file, which may end before a trial: each trial reads it from \
-         the beginning",
-        "draw the values in the statement, such as `${uniform(1, 1000)}`",
+        "the values in `keys.csv` can run out before the end of a trial of [read]",
+        "draw the values in the statement, such as `${uniform(1, 1000)}`: each trial reads the \
+         file from the beginning",
     );
     check_lines(
         "hold = 9s",
