@@ -44,6 +44,9 @@ const ISOTONIC: &str = "isotonic";
 /// Largest error of an estimate that counts as close.
 const CLOSE: f64 = 0.02;
 
+/// Largest accepted cost of Assay's searches, as the median over the systems.
+const MOST_COST: f64 = 1.5;
+
 /// Makes `searches` searches of every method on each system whose name contains a text, on all
 /// processors. Assay's searches have this budget.
 ///
@@ -121,11 +124,12 @@ pub struct Special {
     pub least: f64,
 }
 
-/// Makes `searches` searches on each of the systems without a smooth boundary.
+/// Makes `searches` searches on each of the systems without a smooth boundary whose name contains a
+/// text.
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn specials(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
+pub fn specials(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error>> {
     let expectations = [
         Expectation { system: STEP, name: "cliff", is_met: is_cliff, least: 0.95 },
         Expectation { system: NEVER, name: "never fails", is_met: never_fails, least: 0.95 },
@@ -137,35 +141,57 @@ pub fn specials(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
             least: 0.95,
         },
     ];
-    expectations.into_iter().map(|expected| expected.special(searches)).collect()
+    of_systems(expectations, searches, only)
 }
 
 /// Makes `searches` searches on a system that becomes slower from trial to trial, and on two that
-/// do not change.
+/// do not change, if their names contain a text.
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn drifts(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
+pub fn drifts(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error>> {
     let name = "degrades from trial to trial";
     let expectations = [
         Expectation { system: DEGRADING, name, is_met: degrades, least: 0.9 },
         Expectation { system: STATIONARY, name: "no change", is_met: is_stationary, least: 0.95 },
         Expectation { system: RANDOM_STEP, name: "no change", is_met: is_stationary, least: 0.95 },
     ];
-    expectations.into_iter().map(|expected| expected.special(searches)).collect()
+    of_systems(expectations, searches, only)
 }
 
-/// Returns, for each system, how many times as many requests as the isotonic search Assay needs for
-/// the same median size of its errors. Errors fall with the square root of the requests.
-pub fn costs(all: &[SearchErrors]) -> Vec<f64> {
-    let ours = all.iter().filter(|it| it.method == OURS);
-    let cost = |ours: &SearchErrors| {
-        let of = |it: &&SearchErrors| it.system == ours.system && it.method == ISOTONIC;
-        let theirs = all.iter().find(of)?;
-        let ratio = ours.median_size() / theirs.median_size();
-        Some(ratio * ratio * ours.mean_requests() / theirs.mean_requests())
-    };
-    ours.filter_map(cost).collect()
+fn of_systems(
+    expectations: impl IntoIterator<Item = Expectation>,
+    searches: u32,
+    only: &str,
+) -> Result<Vec<Special>, Box<dyn Error>> {
+    let wanted = expectations.into_iter().filter(|expected| expected.system.name.contains(only));
+    wanted.map(|expected| expected.special(searches)).collect()
+}
+
+/// The costs of Assay's searches, for each system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs(pub Vec<f64>);
+
+impl Costs {
+    /// Returns the costs in the errors of all methods.
+    pub fn of(all: &[SearchErrors]) -> Costs {
+        Costs(all.iter().filter_map(|errors| errors.cost(all)).collect())
+    }
+
+    /// Returns the median.
+    pub fn median(&self) -> f64 {
+        median(self.0.clone())
+    }
+
+    /// Returns the largest one; NaN without any.
+    pub fn most(&self) -> f64 {
+        self.0.iter().copied().fold(f64::NAN, f64::max)
+    }
+
+    /// Returns true if the median is as small as the guide says.
+    pub fn is_good(&self) -> bool {
+        self.median() <= MOST_COST
+    }
 }
 
 /// A system and the result that its searches should have.
@@ -300,6 +326,16 @@ impl SearchErrors {
         self.requests as f64 / self.searches() as f64
     }
 
+    /// Returns the cost of Assay's searches: how many times as many requests as the isotonic search
+    /// they need for the same median size of the errors, which fall with the square root of the
+    /// requests. `None` for other methods, or if `all` lacks the isotonic search on the system.
+    pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
+        let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
+        let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == OURS)?;
+        let ratio = self.median_size() / isotonic.median_size();
+        Some(ratio * ratio * self.mean_requests() / isotonic.mean_requests())
+    }
+
     /// Returns true if the errors are as small as the guide says; the errors of systems that are
     /// only reported, and of other methods, are not judged.
     pub fn is_good(&self) -> bool {
@@ -318,7 +354,7 @@ impl Special {
 }
 
 /// Returns the median; NaN without values.
-pub fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match (values.len() / 2, values.len() % 2) {
         (middle, 1) => values[middle],
@@ -341,8 +377,14 @@ mod tests {
             errors
         };
         let all = [of(OURS, -0.01, 2_000), of("bisection", 0.01, 9), of(ISOTONIC, 0.02, 1_000)];
-        let costs = costs(&all);
-        assert!(costs.len() == 1 && (costs[0] - 0.5).abs() < 1e-9, "{costs:?}");
-        assert!(super::costs(&all[..2]).is_empty());
+        let costs = Costs::of(&all);
+        assert!(costs.0.len() == 1 && (costs.0[0] - 0.5).abs() < 1e-9, "{costs:?}");
+        assert!(Costs::of(&all[..2]).0.is_empty());
+    }
+
+    #[test]
+    fn median_cost_is_judged() {
+        assert!(Costs(vec![0.4, 2.2, 1.5]).is_good());
+        assert!(!Costs(vec![1.6, 0.4, 2.2]).is_good());
     }
 }

@@ -9,7 +9,7 @@ mod other_methods;
 mod runs;
 mod system;
 
-pub use errors::{OURS, SearchErrors, Special, costs, drifts, errors, errors_of, median, specials};
+pub use errors::{Costs, OURS, SearchErrors, Special, drifts, errors, errors_of, specials};
 pub use other_methods::{OtherResult, bisection, isotonic};
 pub use runs::{BUDGET, Searched, search};
 pub use system::{
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn step_is_called_a_cliff_and_other_servers_irregular() {
-        for special in specials(2).unwrap() {
+        for special in specials(2, "").unwrap() {
             assert!(special.is_good(), "{special:?}");
         }
     }
