@@ -2,7 +2,7 @@
 
 use analyze::compare::RunVerdict;
 use analyze::history::{HistoryRun, history};
-use base::{Seed, Stream};
+use base::{Draw, Seed, Stream};
 
 use crate::trust::comparison::ComparisonRate;
 use crate::trust::drawn_figures;
@@ -22,6 +22,9 @@ const MARGIN: u64 = 8;
 /// Largest distance of a change point from the true one, in records.
 const NEAR: u32 = 3;
 
+/// Records before a step that is near the end of a series.
+const BEFORE: u32 = 20;
+
 /// Throughput of another plan, as a multiple.
 const OTHER_PLAN: f64 = 1.5;
 
@@ -31,8 +34,10 @@ const COPIES: u32 = 4;
 /// Rates of change points.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryRates {
-    /// A step is found.
+    /// A step is found, with at least [`MARGIN`] records after it.
     pub(super) found: ComparisonRate,
+    /// A step is found in its fourth, sixth and eighth record: no earlier one can show it.
+    pub(super) found_soon: [ComparisonRate; 3],
     /// A step is found, if every second record has another plan.
     pub(super) found_in_mixed: ComparisonRate,
     /// A series without a step has a change point.
@@ -44,11 +49,19 @@ pub(super) struct HistoryRates {
 /// Counts the series with change points.
 pub(super) fn rates(number: u32) -> HistoryRates {
     let finds = |plans| move |seed| finds_step(seed, plans);
+    let soon = |name, least, after| {
+        ComparisonRate::count(name, number, least..=100.0, |seed| finds_new_step(seed, after))
+    };
     let alarms = |copies| move |seed| !changes(&unchanged(seed, copies)).is_empty();
     let found = "history of 40 records, noise 2 %, step of 5 %: placed within 3 records";
     let alarm = "history of 40 records without a step: a change point";
     HistoryRates {
         found: ComparisonRate::count(found, number, 90.0..=100.0, finds(Plans::One)),
+        found_soon: [
+            soon("the same, 20 records before the step and 4 after it", 50.0, 4),
+            soon("the same, 20 records before the step and 6 after it", 80.0, 6),
+            soon("the same, 20 records before the step and 8 after it", 90.0, 8),
+        ],
         found_in_mixed: ComparisonRate::count(found, number, 90.0..=100.0, finds(Plans::Two)),
         alarms: ComparisonRate::count(alarm, number, 0.0..=5.0, alarms(1)),
         alarms_of_copies: ComparisonRate::count(alarm, number, 0.0..=5.0, alarms(COPIES)),
@@ -66,17 +79,31 @@ enum Plans {
 fn finds_step(seed: u64, plans: Plans) -> bool {
     let mut draw = Stream::new(Seed(seed), "histories", "step").draw(0);
     let at = (MARGIN + draw.below(u64::from(RECORDS) - 2 * MARGIN + 1)) as u32;
-    let values: Vec<f64> = (0..RECORDS)
-        .map(|record| {
-            let step = if record >= at { 1.0 + STEP } else { 1.0 };
-            let plan = match plans {
-                Plans::Two if record % 2 == 1 => OTHER_PLAN,
-                Plans::One | Plans::Two => 1.0,
-            };
-            1_000.0 * step * plan * (1.0 + NOISE * draw.normal())
-        })
-        .collect();
-    changes(&values).into_iter().any(|found| found.abs_diff(at) <= NEAR)
+    is_placed(at, &stepped(&mut draw, RECORDS, at, plans))
+}
+
+/// Returns true if a step is found when this number of records were made after it.
+fn finds_new_step(seed: u64, after: u32) -> bool {
+    let mut draw = Stream::new(Seed(seed), "histories", "new step").draw(0);
+    is_placed(BEFORE, &stepped(&mut draw, BEFORE + after, BEFORE, Plans::One))
+}
+
+/// Returns true if a change point is near the true one.
+fn is_placed(at: u32, values: &[f64]) -> bool {
+    changes(values).into_iter().any(|found| found.abs_diff(at) <= NEAR)
+}
+
+/// Returns a series with a step at a record.
+fn stepped(draw: &mut Draw, records: u32, at: u32, plans: Plans) -> Vec<f64> {
+    let value = |record: u32| {
+        let step = if record >= at { 1.0 + STEP } else { 1.0 };
+        let plan = match plans {
+            Plans::Two if record % 2 == 1 => OTHER_PLAN,
+            Plans::One | Plans::Two => 1.0,
+        };
+        1_000.0 * step * plan * (1.0 + NOISE * draw.normal())
+    };
+    (0..records).map(value).collect()
 }
 
 /// Returns a series without a step. With several copies, each value is there so many times.

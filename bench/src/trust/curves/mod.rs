@@ -71,7 +71,9 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
         },
     ];
     let mut rates = fits.holds.to_vec();
-    rates.extend([best.named, best.far, histories.found, histories.alarms]);
+    rates.extend([best.named, best.far, histories.found]);
+    rates.extend(histories.found_soon);
+    rates.push(histories.alarms);
     Ok(CurveRates { rates, mutations })
 }
 
