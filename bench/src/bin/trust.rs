@@ -7,7 +7,7 @@
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
 //! it takes an hour and a half on an otherwise idle machine. Single tables:
 //!
-//! * `trust comparisons`
+//! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
 //! * `trust curves`: sweeps and histories.
 //! * `trust capacity [N [NAME [MINUTES]]]`: N searches, 40 by default, on each system whose name
 //!   contains NAME; with NAME `drift` on the systems that become slower or might seem to. A budget
@@ -52,8 +52,8 @@ const FAULTY: u64 = 10;
 /// Number of requests in each run of the coverage table; enough for a p99.
 const REQUESTS: u64 = 400_000;
 
-const USAGE: &str = "usage: trust [RUNS | comparisons | capacity [N [NAME [MINUTES]]] | curves | \
-                     loopback [PROTOCOL] | real [RUNS]]";
+const USAGE: &str = "usage: trust [RUNS | comparisons [NAME] | capacity [N [NAME [MINUTES]]] | \
+                     curves | loopback [PROTOCOL] | real [RUNS]]";
 
 fn main() -> ExitCode {
     match tables() {
@@ -71,7 +71,8 @@ fn tables() -> Result<bool, Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => virtual_tables(&mut out, VIRTUAL_RUNS),
-        ["comparisons"] => write_comparisons(&mut out, COMPARISONS),
+        ["comparisons"] => write_comparisons(&mut out, COMPARISONS, ""),
+        ["comparisons", only] => write_comparisons(&mut out, COMPARISONS, only),
         ["curves"] => write_curves(&mut out, CURVES),
         ["capacity"] => write_searches(&mut out, SEARCHES, "", BUDGET),
         ["capacity", searches] => write_searches(&mut out, searches.parse()?, "", BUDGET),
@@ -94,7 +95,7 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     let sharp = write_sensitivity(out, &sensitivity(runs.div_ceil(FAULTY))?)?;
     // 300 of these per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
-    let compared = write_comparisons(out, COMPARISONS)?;
+    let compared = write_comparisons(out, COMPARISONS, "")?;
     let searched = write_searches(out, SEARCHES, "", BUDGET)?;
     let curved = write_curves(out, CURVES)?;
     Ok(silent && sharp && covered && compared && searched && curved)
@@ -176,15 +177,21 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     Ok(found.iter().all(|it| it.is_good()))
 }
 
-/// Writes the error rates of `comparisons` comparisons of each kind, and of a fifth as many of real
-/// runs in virtual time.
-fn write_comparisons(out: &mut impl Write, comparisons: u32) -> Result<bool, Box<dyn Error>> {
-    let mut found = rates(comparisons);
-    found.extend(rates_of_runs(comparisons.div_ceil(5))?);
+/// Writes the error rates of `comparisons` comparisons of each kind whose name contains a text, and
+/// of a fifth as many of real runs in virtual time.
+fn write_comparisons(
+    out: &mut impl Write,
+    comparisons: u32,
+    only: &str,
+) -> Result<bool, Box<dyn Error>> {
+    let mut found = rates(comparisons, only);
+    found.extend(rates_of_runs(comparisons.div_ceil(5), only)?);
     write_rates(out, "comparisons", &found)?;
-    let mistakes = mutations(comparisons);
+    let mistakes = mutations(comparisons, only);
     write_mutations(out, &mistakes)?;
-    Ok(found.iter().all(ComparisonRate::is_good) && mistakes.iter().all(Mutation::is_noticed))
+    let is_any = !found.is_empty() || !mistakes.is_empty();
+    let are_good = found.iter().all(ComparisonRate::is_good);
+    Ok(is_any && are_good && mistakes.iter().all(Mutation::is_noticed))
 }
 
 /// Writes the error rates of sweeps and histories, and of mistakes in them.

@@ -112,6 +112,18 @@ impl Laboratory {
         runs
     }
 
+    /// Makes this many runs of the baseline, then as many of the arm; chance depends on `seed`.
+    pub(super) fn groups(&self, runs: u32, seed: u64) -> [Vec<ModelRun>; 2] {
+        [ArmId::BASELINE, ArmId(1)].map(|arm| {
+            let run = |round| {
+                let at = arm.index() as u32 * runs + round;
+                let progress = f64::from(at) / f64::from(2 * runs - 1);
+                self.run(ModelPlace { round, arm, position: 0, at, progress }, seed)
+            };
+            (0..runs).map(run).collect()
+        })
+    }
+
     fn run(&self, place: ModelPlace, seed: u64) -> ModelRun {
         let ModelPlace { round, arm, position, at, progress } = place;
         let variation = Variation {

@@ -1,15 +1,16 @@
 //! The method of an experiment, with the mistakes that can be made in it.
 
 use analyze::compare::{
-    ArmId, Compared, Comparison, Conclusion, CountedRun, Design, Look, LookPlan, MetricChange,
-    NextStep, OrderModel, Repeats, RoundState, RunFigures, RunVerdict, Unpaired, compare,
-    judge_round,
+    ArmId, ArmSample, ChangeInterval, Compared, Comparison, Conclusion, CountedRun, Design,
+    JudgedLimit, Look, LookPlan, MetricChange, NextStep, OrderModel, RegressionOutcome, Repeats,
+    RoundState, RunFigures, RunVerdict, Sample, Terms, Unpaired, compare, compare_samples,
+    judge_limits, judge_regression, judge_round,
 };
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
 use archive::{RunRow, RunState};
 use base::Nanos;
 use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
-use workload::question::{Bet, Deltas, Quantity, RunMetric, Scale};
+use workload::question::{Bet, Deltas, Quantity, RegressionLimit, RunMetric, Scale};
 
 use super::laboratory::{Course, LENGTH_S, ModelRun, Order};
 use crate::trust::drawn_figures;
@@ -24,6 +25,7 @@ pub(super) struct Method {
     pub(super) suspect: SuspectRule,
     pub(super) error: BetError,
     pub(super) forecast: ForecastBasis,
+    pub(super) alarm: AlarmBasis,
 }
 
 /// The analysis of the runs.
@@ -81,6 +83,15 @@ pub(super) enum ForecastBasis {
     Runs,
 }
 
+/// The value that exceeds a limit for regressions.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AlarmBasis {
+    /// The whole interval of the change.
+    Interval,
+    /// The estimated change alone: the planted mistake.
+    Estimate,
+}
+
 /// The method without a mistake.
 pub(super) const HONEST: Method = Method {
     order: Order::Random,
@@ -90,6 +101,7 @@ pub(super) const HONEST: Method = Method {
     suspect: SuspectRule::Counts,
     error: BetError::Shared,
     forecast: ForecastBasis::Pairs,
+    alarm: AlarmBasis::Interval,
 };
 
 /// The result of an experiment.
@@ -178,6 +190,35 @@ impl Method {
             let comparison = self.compare(runs, &figures, looks, bets);
             comparison.arms[0].changes.iter().any(|it| !it.is_exploratory && is_significant(it))
         })
+    }
+
+    /// Judges a limit for regressions by two groups of runs that were not interleaved, as
+    /// `assay compare --fail-on` does, and returns true if it is exceeded.
+    pub(super) fn exceeds(&self, limit: &str, groups: &[Vec<ModelRun>; 2]) -> bool {
+        let of_group = |runs: &Vec<ModelRun>| runs.iter().map(figures).collect::<Vec<_>>();
+        let figures: [Vec<RunFigures>; 2] = groups.each_ref().map(of_group);
+        let limits = RegressionLimit::parse_list(limit).expect("a limit");
+        let metrics: Vec<RunMetric> = limits.iter().map(|limit| limit.metric.clone()).collect();
+        let deltas = Deltas::default();
+        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas, saturated: None };
+        let runs = Sample::Groups(figures.each_ref().map(|runs| runs.iter().collect()));
+        let looks = LookPlan::Fixed(LookPlan::FEWEST);
+        let sample = ArmSample { baseline: ArmId::BASELINE, arm: ArmId(1), looks, runs };
+        let comparison = compare_samples(terms, &[sample]);
+        let judged = judge_limits(&limits, &comparison, |_, metric| figures[0][0].resolve(metric));
+        judged.iter().any(|limit| self.is_exceeded(limit))
+    }
+
+    fn is_exceeded(&self, judged: &JudgedLimit) -> bool {
+        let outcome = match self.alarm {
+            AlarmBasis::Interval => judged.outcome,
+            AlarmBasis::Estimate => {
+                let compared = judged.change.as_ref().and_then(|it| it.compared.as_ref().ok());
+                let point = compared.map(|it| ChangeInterval { low: it.change, high: it.change });
+                Ok(judge_regression(judged.limit.change, point))
+            }
+        };
+        outcome == Ok(RegressionOutcome::Exceeded)
     }
 
     /// Returns the number of further pairs that would probably decide an experiment after these

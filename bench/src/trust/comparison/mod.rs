@@ -6,6 +6,7 @@
 //! the same noise and drift. Everything after the figures of a run is the code that compares real
 //! runs. [`mod@mutations`] are mistakes in experiments; each must turn a row red.
 
+mod groups;
 mod laboratory;
 mod method;
 mod mutations;
@@ -27,7 +28,7 @@ mod tests {
 
     #[test]
     fn comparisons_err_at_their_rates() {
-        for rate in rates(COMPARISONS) {
+        for rate in rates(COMPARISONS, "") {
             assert!(rate.is_good(), "{rate:?} {} %", rate.percent());
         }
     }
@@ -35,30 +36,30 @@ mod tests {
     #[test]
     fn guide_lists_every_row_and_every_mistake() {
         let guide = include_str!("../../../../docs/comparing.md");
-        let rates = rates(1);
+        let rates = rates(1, "");
         for ComparisonRate { name, accepted, .. } in &rates {
             let row = guide.lines().find(|line| line.starts_with(&format!("| {name} | ")));
             let accepted = format!(" | {} … {} % |", accepted.start(), accepted.end());
             assert!(row.is_some_and(|row| row.ends_with(&accepted)), "{name}{accepted}: {row:?}");
         }
-        for ComparisonRate { name, .. } in rates_of_runs(1).unwrap() {
+        for ComparisonRate { name, .. } in rates_of_runs(1, "").unwrap() {
             assert!(guide.contains(&format!("\n| {name} | ")), "{name}");
         }
-        for Mutation { mistake, honest, .. } in mutations(1) {
+        for Mutation { mistake, honest, .. } in mutations(1, "") {
             assert!(guide.contains(&format!("\n| {mistake} | {} | ", honest.name)), "{mistake}");
         }
     }
 
     #[test]
     fn every_mistake_of_an_experiment_turns_its_row_red() {
-        for mutation in mutations(COMPARISONS) {
+        for mutation in mutations(COMPARISONS, "") {
             assert!(mutation.is_noticed(), "{mutation:?}");
         }
     }
 
     #[test]
     fn runs_in_virtual_time_err_at_their_rates() {
-        for rate in rates_of_runs(20).unwrap() {
+        for rate in rates_of_runs(20, "").unwrap() {
             assert!(rate.is_good(), "{rate:?} {} %", rate.percent());
         }
     }

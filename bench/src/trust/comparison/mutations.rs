@@ -1,12 +1,14 @@
 //! Mistakes of experiments, each of which must turn a row red.
 
+use super::groups::groups_at_the_limit;
 use super::laboratory::Order;
 use super::method::{
-    Analysis, BetError, ForecastBasis, HONEST, LookState, Method, SuspectRule, WarmupRule,
+    AlarmBasis, Analysis, BetError, ForecastBasis, HONEST, LookState, Method, SuspectRule,
+    WarmupRule,
 };
 use super::rate::ComparisonRate;
 use super::rates::{
-    Row, coverage, forecast_of_a_change, planned_looks, several_bets, slowing_machine,
+    Row, coverage, forecast_of_a_change, name_of, planned_looks, several_bets, slowing_machine,
     suspect_runs, warm_up,
 };
 
@@ -28,9 +30,9 @@ impl Mutation {
     }
 }
 
-/// Makes every mistake.
-pub fn mutations(comparisons: u32) -> Vec<Mutation> {
-    let mistakes: [(&'static str, Row, Method); 7] = [
+/// Makes every mistake whose name, or that of its row, contains a text.
+pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
+    let mistakes: [(&'static str, Row, Method); 8] = [
         (
             "paired runs analysed as two groups",
             coverage,
@@ -62,11 +64,19 @@ pub fn mutations(comparisons: u32) -> Vec<Mutation> {
             forecast_of_a_change,
             Method { forecast: ForecastBasis::Runs, ..HONEST },
         ),
+        (
+            "an alarm by the estimate, without its interval",
+            groups_at_the_limit,
+            Method { alarm: AlarmBasis::Estimate, ..HONEST },
+        ),
     ];
     let measure = |(mistake, row, method): (&'static str, Row, Method)| Mutation {
         mistake,
         honest: row(&HONEST, comparisons),
         mistaken: row(&method, comparisons),
     };
-    mistakes.into_iter().map(measure).collect()
+    let is_asked = |(mistake, row, _): &(&'static str, Row, Method)| {
+        mistake.contains(only) || name_of(*row).contains(only)
+    };
+    mistakes.into_iter().filter(is_asked).map(measure).collect()
 }

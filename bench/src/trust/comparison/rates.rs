@@ -6,6 +6,9 @@ use analyze::compare::{
     BetOutcome, ChangeInterval, Conclusion, LookPlan, RegressionOutcome, judge_regression,
 };
 
+use super::groups::{
+    equal_groups, groups_at_the_limit, groups_on_a_slowing_machine, groups_with_drift,
+};
 use super::laboratory::{Chance, Course, Disturbed, Laboratory, ModelRun, ORDINARY, Order};
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
@@ -14,9 +17,9 @@ use super::rate::ComparisonRate;
 /// comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
-/// Returns the rates of all rows.
-pub fn rates(comparisons: u32) -> Vec<ComparisonRate> {
-    let all = [
+/// Returns the rates of the rows whose name contains a text.
+pub fn rates(comparisons: u32, only: &str) -> Vec<ComparisonRate> {
+    let all: [Row; 23] = [
         equal_arms,
         claims_of_nothing,
         found_change,
@@ -32,16 +35,26 @@ pub fn rates(comparisons: u32) -> Vec<ComparisonRate> {
         forecast_of_a_change,
         forecast_of_equivalence,
         false_alarms,
+        equal_groups,
+        groups_at_the_limit,
+        groups_with_drift,
+        groups_on_a_slowing_machine,
         slowing_machine,
         growing_table,
         warm_up,
         suspect_runs,
     ];
-    all.iter().map(|row| row(&HONEST, comparisons)).collect()
+    let is_asked = |row: &&Row| name_of(**row).contains(only);
+    all.iter().filter(is_asked).map(|row| row(&HONEST, comparisons)).collect()
 }
 
 /// A row of the table: the rate of experiments by a method.
 pub(super) type Row = fn(&Method, u32) -> ComparisonRate;
+
+/// Returns the name of a row.
+pub(super) fn name_of(row: Row) -> &'static str {
+    row(&HONEST, 1).name
+}
 
 /// Judges an experiment with one look.
 fn answer(laboratory: Laboratory, method: &Method, rounds: u32, seed: u64) -> Answer {

@@ -18,11 +18,12 @@ const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nco
 /// Number of rounds.
 const ROUNDS: u32 = 8;
 
-/// Makes `comparisons` experiments with equal servers, and as many with one that is 5 % slower.
+/// Makes `comparisons` experiments with equal servers, and as many with one that is 5 % slower, of
+/// those sets whose name contains a text.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn rates_of_runs(comparisons: u32) -> Result<Vec<ComparisonRate>, Box<dyn Error>> {
+pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>, Box<dyn Error>> {
     let equal = Experiments {
         name: "virtual runs, no change, 8 pairs: significant",
         services_us: [10_000, 10_000],
@@ -34,7 +35,8 @@ pub fn rates_of_runs(comparisons: u32) -> Result<Vec<ComparisonRate>, Box<dyn Er
         services_us: [10_000, 10_500],
         accepted_percent: [95.0, 100.0],
     };
-    Ok(vec![equal.rate(comparisons)?, slower.rate(comparisons)?])
+    let asked = [equal, slower].into_iter().filter(|set| set.name.contains(only));
+    asked.map(|set| set.rate(comparisons)).collect()
 }
 
 /// Experiments with two simulated servers.

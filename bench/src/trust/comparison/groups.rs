@@ -1,0 +1,57 @@
+//! The rates of alarms of `assay compare --fail-on` on groups of runs that were not interleaved.
+
+use std::ops::RangeInclusive;
+
+use super::laboratory::{Laboratory, ORDINARY};
+use super::method::Method;
+use super::rate::ComparisonRate;
+
+/// The limit for regressions.
+const LIMIT: &str = "throughput < -3%";
+
+/// Number of runs of each group, as the guide recommends.
+const RUNS: u32 = 6;
+
+/// Alarms where the true change is the limit: a two-sided interval of 95 % lies beyond it in 2.5 %.
+/// Of a thousand sets of 2,000 comparisons, two lie outside of this range.
+const AT_THE_LIMIT: RangeInclusive<f64> = 1.35..=3.65;
+
+/// A machine whose speed is the same for all runs, but for the noise of each.
+const STEADY: Laboratory = Laboratory { drift: 0.0, ..ORDINARY };
+
+/// Counts the alarms of comparisons of one group with another that runs after it.
+fn alarms(
+    name: &'static str,
+    comparisons: u32,
+    accepted: RangeInclusive<f64>,
+    (method, laboratory): (&Method, Laboratory),
+) -> ComparisonRate {
+    ComparisonRate::count(name, comparisons, accepted, |seed| {
+        method.exceeds(LIMIT, &laboratory.groups(RUNS, seed))
+    })
+}
+
+pub(super) fn equal_groups(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, no drift, 6 runs after 6 others: `throughput < -3%` exceeded";
+    alarms(name, comparisons, 0.0..=0.5, (method, STEADY))
+}
+
+pub(super) fn groups_at_the_limit(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "-3 %, no drift, 6 runs after 6 others: `throughput < -3%` exceeded";
+    let laboratory = Laboratory { effect: -0.03, ..STEADY };
+    // Five times as many, for narrow limits.
+    alarms(name, 5 * comparisons, AT_THE_LIMIT, (method, laboratory))
+}
+
+pub(super) fn groups_with_drift(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, 6 runs after 6 others: `throughput < -3%` exceeded";
+    alarms(name, comparisons, 0.0..=1.0, (method, ORDINARY))
+}
+
+/// Measures the alarms that drift between the groups causes: no interval covers it.
+pub(super) fn groups_on_a_slowing_machine(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, machine 20 % slower at the end, 6 runs after 6 others: \
+                `throughput < -3%` exceeded";
+    let laboratory = Laboratory { trend: 0.2, ..ORDINARY };
+    alarms(name, comparisons, 90.0..=100.0, (method, laboratory))
+}
