@@ -37,7 +37,7 @@ pub use load::{Batches, Duplicates, Insert, Method};
 pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;
 pub use postgres::{Postgres, PostgresConnection};
-pub use programs::{ProgramConnection, Programs, RejectedCommand, Variable};
+pub use programs::{ProgramConnection, ProgramEnvironment, Programs, RejectedCommand, Variable};
 pub use server_facts::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 pub use service::Login;
 pub use session_ids::{KnownSession, ServerId, SessionId, SessionIds};

@@ -1,6 +1,7 @@
 //! The error of a run that left no record.
 
 use std::fmt;
+use std::io;
 
 use archive::{OpLogError, RecordError};
 use base::Class;
@@ -23,6 +24,8 @@ pub enum Error {
     Files(TooManyFiles),
     /// The run needs more address space than this process may have.
     Memory(TooFewAddresses),
+    /// The password file for the programs of jobs cannot be written.
+    Access(io::Error),
     /// The run failed before anything was measured.
     Failed(Failed),
 }
@@ -37,7 +40,8 @@ impl Error {
             | Error::Record(_)
             | Error::OpLog(_)
             | Error::Files(_)
-            | Error::Memory(_) => false,
+            | Error::Memory(_)
+            | Error::Access(_) => false,
         }
     }
 }
@@ -50,6 +54,9 @@ impl fmt::Display for Error {
             Error::OpLog(error) => error.fmt(f),
             Error::Files(error) => error.fmt(f),
             Error::Memory(error) => error.fmt(f),
+            Error::Access(_) => {
+                f.write_str("cannot write the password file for the programs of jobs")
+            }
             Error::Failed(failed) => failed.fmt(f),
         }
     }
@@ -63,6 +70,7 @@ impl std::error::Error for Error {
             Error::OpLog(error) => error.source(),
             Error::Files(error) => error.source(),
             Error::Memory(error) => error.source(),
+            Error::Access(error) => Some(error),
             Error::Failed(failed) => failed.source(),
         }
     }

@@ -7,6 +7,7 @@
 //! [`selftest`] checks that the program measures correctly, and [`calibrate`] measures its own cost
 //! on this machine. The only `match` on the kind of target is here.
 
+mod access;
 mod account;
 mod at_once;
 mod attach;

@@ -2,6 +2,9 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use base::{Class, Seed, Stream, Target, TargetKind};
 use confine::Reach;
@@ -14,6 +17,7 @@ use rt::run_real;
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
+use crate::access::Access;
 use crate::error::Error;
 use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, simulation};
 
@@ -24,6 +28,8 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, sim
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
     reached: Vec<ResolvedTarget>,
+    /// The password file for the programs of jobs, if there are any.
+    _access: Option<Access>,
     /// The private servers; dropped after the drivers that use them.
     _servers: Vec<testbed::Server>,
 }
@@ -83,7 +89,8 @@ impl Stage {
         is_used: impl Fn(JobTarget) -> bool,
     ) -> Result<Stage, OpenError> {
         admit_used(plan, main, options.is_virtual, &is_used)?;
-        let programs = Programs::new(options.files.inputs.clone());
+        let folder = &options.files.inputs;
+        let programs = Programs::new(folder.clone(), Arc::default());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
         let (mut servers, mut reached) = (Vec::new(), Vec::new());
         let targets = PerTarget::of_used(plan, is_used, |used| -> Result<OpenTarget, OpenError> {
@@ -101,7 +108,29 @@ impl Stage {
             reached.push(ResolvedTarget { name, target });
             Ok(opened)
         })?;
-        Ok(Stage { targets, reached, _servers: servers })
+        let mut stage = Stage { targets, reached, _access: None, _servers: servers };
+        if stage.targets.programs.is_some() {
+            stage.give_access(folder).map_err(|error| OpenError::Refused(Error::Access(error)))?;
+        }
+        Ok(stage)
+    }
+
+    /// Gives the programs of jobs, which run in `folder`, the access to the main target.
+    fn give_access(&mut self, folder: &Path) -> io::Result<()> {
+        let access = self.access()?;
+        let programs = Programs::new(folder.to_owned(), Arc::clone(&access.environment));
+        self.targets.programs = Some(OpenTarget::Driver(AnyDriver::Programs(programs)));
+        self._access = Some(access);
+        Ok(())
+    }
+
+    /// Returns the access to the main target, for other programs.
+    ///
+    /// # Errors
+    /// The password file cannot be written.
+    pub(crate) fn access(&self) -> io::Result<Access> {
+        let main = self.reached.iter().find(|reached| reached.name.is_none());
+        Access::to(main.map(|main| &main.target), self.login())
     }
 
     /// Returns the databases behind the drivers.
@@ -109,8 +138,8 @@ impl Stage {
         &self.reached
     }
 
-    /// Returns the login at the main target, for other programs; `None` if it needs none.
-    pub(crate) fn login(&self) -> Option<Login> {
+    /// Returns the login at the main target; `None` if it needs none.
+    fn login(&self) -> Option<Login> {
         match self.targets.main.as_ref()? {
             OpenTarget::Driver(AnyDriver::Postgres(driver)) => driver.login(),
             OpenTarget::Driver(AnyDriver::Mysql(driver)) => driver.login(),

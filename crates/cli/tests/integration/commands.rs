@@ -152,6 +152,28 @@ fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
 }
 
 #[test]
+fn programs_reach_the_database_of_the_run_by_variables_and_a_password_file() {
+    let setup = "[setup]\nquery = create table t (id integer)\n\
+                 query = insert into t values (7)\n[teardown]\nquery = drop table t\n";
+    let place = Place::with(&format!(
+        "{setup}[dump]\ncount = 1\ncommand = echo $ASSAY_PASSWORD_FILE > login; pg_dump --inserts \
+         -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER $ASSAY_DATABASE > dump\n"
+    ));
+    let ran = place.assay(&[&RUN[..], &["--url", "testbed:postgres"]].concat());
+    assert_eq!(job(&ran.json(), "dump")["completed"], 1, "{}", events(&place));
+    let text = |name: &str| fs::read_to_string(place.at(name)).unwrap();
+    assert!(text("dump").contains("INSERT INTO public.t VALUES (7);"), "{}", text("dump"));
+    let login = text("login");
+    assert!(login.starts_with('/') && !Path::new(login.trim()).exists(), "{login}");
+
+    let command = "command = echo $ASSAY_DATABASE $ASSAY_PASSWORD_FILE > seen\n";
+    let place = Place::with(&format!("{setup}[log]\ncount = 1\n{command}"));
+    place.assay(&[&RUN[..], &["--url", "sqlite:m.db"]].concat());
+    let seen = fs::read_to_string(place.at("seen")).unwrap();
+    assert!(seen.starts_with('/') && seen.ends_with("/m.db\n"), "{seen}");
+}
+
+#[test]
 fn programs_take_real_time() {
     let place = Place::with("[job]\ncommand = true\ncount = 1\n");
     let args = ["run", "w.ini", "--allow-commands", "--virtual"];

@@ -6,9 +6,10 @@
 //! that thread.
 //!
 //! A program runs in the folder of the workload file with the environment of this process, without
-//! its [secrets](confine::without_secrets). Its stdin and stdout are `/dev/null`; the end of its
-//! stderr becomes the message of its error. Exit code 0 is completed; anything else is an error of
-//! the class `server` with the code `exit-N` or `signal-N`.
+//! its [secrets](confine::without_secrets) and with the variables of a [`ProgramEnvironment`]. Its
+//! stdin and stdout are `/dev/null`; the end of its stderr becomes the message of its error. Exit
+//! code 0 is completed; anything else is an error of the class `server` with the code `exit-N` or
+//! `signal-N`.
 //!
 //! A program is the leader of a process group. When its request is given up, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
@@ -16,6 +17,7 @@
 //! killed. Background processes of a program that ends by itself are left alone.
 
 mod child;
+mod environment;
 #[cfg(test)]
 mod tests;
 mod thread_count;
@@ -34,6 +36,7 @@ use rt::{Processors, Rt};
 
 pub use self::child::Variable;
 use self::child::{Cancellation, Script};
+pub use self::environment::ProgramEnvironment;
 use self::thread_count::ThreadCount;
 use self::watch::ProgramGuardian;
 use self::worker::{Command, ConnectionMailbox, Response};
@@ -57,6 +60,7 @@ pub struct Programs {
 #[derive(Debug)]
 struct Shared {
     folder: PathBuf,
+    environment: Arc<ProgramEnvironment>,
     processors: Processors,
     threads: Arc<ThreadCount>,
     watch: Arc<ProgramGuardian>,
@@ -82,11 +86,12 @@ pub struct ProgramConnection {
 }
 
 impl Programs {
-    /// Creates a driver whose programs run in `folder`.
-    pub fn new(folder: PathBuf) -> Programs {
+    /// Creates a driver whose programs run in `folder`. The environment is that of requests.
+    pub fn new(folder: PathBuf, environment: Arc<ProgramEnvironment>) -> Programs {
         let (processors, threads) = (Processors::of_this_thread(), Arc::default());
         let watch = Arc::default();
-        Programs { shared: Arc::new(Shared { folder, processors, threads, watch }) }
+        let shared = Shared { folder, environment, processors, threads, watch };
+        Programs { shared: Arc::new(shared) }
     }
 
     /// Checks a command without running it; `first_word` is the first word of the text, if it is
@@ -116,8 +121,8 @@ impl Programs {
         }
     }
 
-    /// Runs a command that is not measured, and waits for its end. When `is_given_up` returns true,
-    /// its whole process group is terminated.
+    /// Runs a command that is not measured, with these variables, and waits for its end. When
+    /// `is_given_up` returns true, its whole process group is terminated.
     ///
     /// # Errors
     /// The command cannot be started, was given up (class `Timeout`), or ended with an error; the
@@ -140,14 +145,16 @@ impl Programs {
         // Start the guardian now, not within the first request.
         self.shared.watch.begin();
         let body = {
-            let (mailbox, folder) = (Arc::clone(&mailbox), self.shared.folder.clone());
-            let watch = Arc::clone(&self.shared.watch);
+            let mailbox = Arc::clone(&mailbox);
+            let (folder, watch) = (self.shared.folder.clone(), Arc::clone(&self.shared.watch));
+            let environment = Arc::clone(&self.shared.environment);
             let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
                 let _guard = guard;
                 // The program inherits the processors.
                 processors.adopt();
-                worker::live(&folder, &line, &watch, &mailbox);
+                let programs = worker::Surroundings { folder, environment, watch };
+                worker::live(&programs, &line, &mailbox);
             }
         };
         let thread = std::thread::Builder::new().name("program".to_owned()).spawn(body)?;

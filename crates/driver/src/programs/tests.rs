@@ -13,7 +13,11 @@ use crate::sqlite::tests::{real, scratch, texts};
 
 /// Runs one command in a folder.
 fn run_in(folder: &Path, text: &str) -> (Work, Result<(), Error>) {
-    let driver = Programs::new(folder.to_owned());
+    run_by(&Programs::new(folder.to_owned(), Arc::default()), text)
+}
+
+/// Runs one command.
+fn run_by(driver: &Programs, text: &str) -> (Work, Result<(), Error>) {
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
         let mut work = texts(&[text]);
@@ -42,7 +46,7 @@ async fn written(rt: &Rt, file: &Path) -> Pid {
 /// Gives a program up as soon as it has written the number of its group into the file `group`.
 /// Returns that group once the driver has been dropped.
 fn given_up(folder: &Path, text: &str) -> Pid {
-    let driver = Programs::new(folder.to_owned());
+    let driver = Programs::new(folder.to_owned(), Arc::default());
     let file = folder.join("group");
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -136,7 +140,7 @@ fn program_that_ignores_signals_is_killed_with_its_group() {
 
 #[test]
 fn programs_are_not_run_in_virtual_time() {
-    let driver = Programs::new("/".into());
+    let driver = Programs::new("/".into(), Arc::default());
     let refused = run_virtual(|rt| async move { driver.connect(&rt).await.err() }).unwrap();
     assert!(refused.unwrap().message().contains("--virtual"));
 }
@@ -144,7 +148,7 @@ fn programs_are_not_run_in_virtual_time() {
 #[test]
 fn a_command_is_judged_without_being_run() {
     let (_database, folder) = scratch();
-    let driver = Programs::new(folder.clone());
+    let driver = Programs::new(folder.clone(), Arc::default());
     let judged = |text: &str| driver.check(Some(text), text.split(' ').next());
     for fine in
         ["true", "if true; then false; fi", "A=b no-such", "'no such' x", "$HOME/x", "! true"]
@@ -164,9 +168,20 @@ fn a_command_is_judged_without_being_run() {
 }
 
 #[test]
-fn command_during_the_requests_gets_its_variables() {
+fn requests_get_the_variables_of_the_driver_and_their_errors_hide_its_secrets() {
     let (_database, folder) = scratch();
-    let driver = Programs::new(folder.clone());
+    let variables = vec![("ASSAY_HOST", Some("h".into()))];
+    let secrets = base::Secrets::new([base::Secret::new("geheim")]);
+    let driver = Programs::new(folder, Arc::new(ProgramEnvironment { variables, secrets }));
+    let (_, outcome) = run_by(&driver, "echo \"$ASSAY_HOST\" geheim >&2; exit 3");
+    let error = outcome.unwrap_err();
+    assert_eq!((error.code().as_str(), error.message()), ("exit-3", "h (secret)"));
+}
+
+#[test]
+fn command_that_is_not_measured_gets_its_variables() {
+    let (_database, folder) = scratch();
+    let driver = Programs::new(folder.clone(), Arc::default());
     let variables = [("ASSAY_HOST", Some("h".into())), ("HOME", None)];
     let text = "test -z \"$HOME\" || exit 2; echo \"$ASSAY_HOST\" > host";
     assert_eq!(driver.run_once(text, &variables, &|| false), Ok(()));
@@ -178,7 +193,7 @@ fn command_during_the_requests_gets_its_variables() {
 #[test]
 fn command_that_is_given_up_ends_with_its_group() {
     let (_database, folder) = scratch();
-    let driver = Programs::new(folder.clone());
+    let driver = Programs::new(folder.clone(), Arc::default());
     let file = folder.join("group");
     let text = "trap '' TERM; sleep 1000 & echo $$ > group; while :; do sleep 1; done";
     let is_ready = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));

@@ -1,12 +1,14 @@
 //! The thread of one connection: runs one program after another until its caller has gone.
 
 use std::io::PipeReader;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::Clock;
 use base::{Monotonic, Stamp, Values};
 
 use super::child::{self, Cancellation, ProgramEnd, Script};
+use super::environment::ProgramEnvironment;
 use super::watch::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
@@ -31,16 +33,19 @@ pub(super) enum Response {
     Ready,
 }
 
+/// The surroundings of the programs of one driver.
+pub(super) struct Surroundings {
+    /// The folder in which they run.
+    pub(super) folder: PathBuf,
+    pub(super) environment: Arc<ProgramEnvironment>,
+    pub(super) watch: Arc<ProgramGuardian>,
+}
+
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
-pub(super) fn live(
-    folder: &Path,
-    line: &PipeReader,
-    watch: &ProgramGuardian,
-    mailbox: &ConnectionMailbox,
-) {
+pub(super) fn live(programs: &Surroundings, line: &PipeReader, mailbox: &ConnectionMailbox) {
     let _end = End(mailbox);
     mailbox.answer(Response::Ready);
-    let mut worker = Worker { folder, line, watch, texts: Vec::new() };
+    let mut worker = Worker { programs, line, texts: Vec::new() };
     while let Some(command) = mailbox.next_command() {
         mailbox.answer(worker.execute(command));
     }
@@ -56,9 +61,8 @@ impl Drop for End<'_> {
 }
 
 struct Worker<'a> {
-    folder: &'a Path,
+    programs: &'a Surroundings,
     line: &'a PipeReader,
-    watch: &'a ProgramGuardian,
     texts: Vec<Box<str>>,
 }
 
@@ -97,14 +101,18 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let script = Script { text, folder: self.folder, variables: &[] };
-        let ended = child::run(&script, &Cancellation::Pipe(self.line), self.watch);
+        let Surroundings { folder, environment, watch } = self.programs;
+        let script = Script { text, folder, variables: &environment.variables };
+        let ended = child::run(&script, &Cancellation::Pipe(self.line), watch);
         let ProgramEnd { at, outcome } = ended.unwrap_or_else(|cause| ProgramEnd {
             at: Monotonic.now(),
             outcome: Err(child::not_started(&cause)),
         });
         reply.done = at;
-        outcome?;
+        outcome.map_err(|error| {
+            let words = environment.secrets.hide(error.message());
+            Error::new(error.class(), error.code(), words)
+        })?;
         reply.statements.push(at.since(sent));
         Ok(())
     }

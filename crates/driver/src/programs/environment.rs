@@ -1,0 +1,14 @@
+//! The environment of programs.
+
+use base::Secrets;
+
+use super::child::Variable;
+
+/// The part of a program's environment that differs from the environment of this process.
+#[derive(Debug, Default)]
+pub struct ProgramEnvironment {
+    /// The variables that are set or removed.
+    pub variables: Vec<Variable>,
+    /// Secrets that a program learns by its variables, to be removed from the texts of its errors.
+    pub secrets: Secrets,
+}

@@ -1,0 +1,160 @@
+//! The access to a database for the programs that run beside Assay: environment variables say where
+//! it is. The password is in a file of a temporary folder, in the form that the client programs of
+//! the database read, and in no variable.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::{Dialect, Endpoint, Secret, Secrets, Target};
+use driver::{Login, ProgramEnvironment};
+use guardian::TemporaryFolder;
+
+/// The access to a database that programs are given. Its password file is removed when this is
+/// dropped.
+pub(crate) struct Access {
+    /// The variables, and the passwords in the file, which a program may repeat.
+    pub(crate) environment: Arc<ProgramEnvironment>,
+    /// The folder of the password file.
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Access {
+    /// Returns the access to a database, by its target and the login of its driver, if it needs
+    /// one; without a target, every variable is removed.
+    ///
+    /// # Errors
+    /// The password file cannot be written.
+    pub(crate) fn to(target: Option<&Target>, login: Option<Login>) -> io::Result<Access> {
+        let (mut host, mut port, mut user, mut database) = (None, None, None, None);
+        let (mut password_file, mut pgpass, mut folder) = (None, None, None);
+        let mut secrets = Secrets::default();
+        if let Some(login) = login {
+            let dialect = target.map_or(Dialect::Sqlite, Target::dialect);
+            let place = TemporaryFolder::new(&std::env::temp_dir(), "assay-login")?;
+            let path = place.path().join("password");
+            write(&path, &password_text(&login, dialect))?;
+            let place_of_socket = ServerEndpoint::of(&login, dialect);
+            host = Some(place_of_socket.host.into());
+            port = place_of_socket.port.map(|port| port.to_string().into());
+            user = Some(login.user.into());
+            database = login.database.map(OsString::from);
+            pgpass = (dialect == Dialect::Postgres).then(|| path.clone().into_os_string());
+            password_file = Some(path.into_os_string());
+            folder = Some(place);
+            secrets = login.secrets;
+        } else if let Some(Endpoint::File(path)) = target.map(|target| &target.endpoint) {
+            database = Some(std::path::absolute(path)?.into_os_string());
+        }
+        let mut variables = vec![
+            ("ASSAY_HOST", host),
+            ("ASSAY_PORT", port),
+            ("ASSAY_USER", user),
+            ("ASSAY_DATABASE", database),
+            ("ASSAY_PASSWORD_FILE", password_file),
+        ];
+        if pgpass.is_some() {
+            variables.push(("PGPASSFILE", pgpass));
+        }
+        let environment = Arc::new(ProgramEnvironment { variables, secrets });
+        Ok(Access { environment, _folder: folder })
+    }
+}
+
+/// Host and port by which the client programs of a database find a server.
+struct ServerEndpoint {
+    host: String,
+    port: Option<u16>,
+}
+
+impl ServerEndpoint {
+    /// Returns the place of a server. Programs of PostgreSQL find a socket by its folder and the
+    /// port at the end of its name.
+    fn of(login: &Login, dialect: Dialect) -> ServerEndpoint {
+        let (host, port) = (login.host.clone(), login.port);
+        match &login.socket {
+            Some(socket) if dialect == Dialect::Postgres => {
+                let name = socket.file_name().unwrap_or_default().to_string_lossy();
+                let port = name.strip_prefix(".s.PGSQL.").and_then(|port| port.parse().ok());
+                let folder = socket.parent().unwrap_or(Path::new("/"));
+                ServerEndpoint { host: folder.display().to_string(), port }
+            }
+            _ => ServerEndpoint { host, port },
+        }
+    }
+}
+
+/// Returns the text of the password file: a `.pgpass`, or an option file of MySQL.
+fn password_text(login: &Login, dialect: Dialect) -> String {
+    let password = login.password.as_ref().map_or("", Secret::expose);
+    match dialect {
+        Dialect::Postgres if password.is_empty() => String::new(),
+        Dialect::Postgres => {
+            let field = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
+            // Any host: clients look up a socket in the default folder as `localhost`.
+            format!("*:*:*:{}:{}\n", field(&login.user), field(password))
+        }
+        Dialect::Mysql | Dialect::Sqlite => {
+            let escaped = |text: &str| text.replace('\\', "\\\\").replace('\n', "\\n");
+            let quoted = |text: &str| format!("\"{}\"", escaped(text));
+            let mut text = format!("[client]\nuser={}\n", quoted(&login.user));
+            match (&login.socket, login.port) {
+                (Some(socket), _) => {
+                    text += &format!("socket={}\n", quoted(&socket.display().to_string()));
+                }
+                (None, Some(port)) => {
+                    text += &format!("host={}\nport={port}\n", quoted(&login.host));
+                }
+                (None, None) => {}
+            }
+            if !password.is_empty() {
+                text += &format!("password={}\n", quoted(password));
+            }
+            text
+        }
+    }
+}
+
+/// Writes a new file that only its user can read.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn login(socket: Option<&str>, password: &str) -> Login {
+        Login {
+            host: "127.0.0.1".to_owned(),
+            port: socket.is_none().then_some(5433),
+            socket: socket.map(PathBuf::from),
+            user: "ann".to_owned(),
+            database: None,
+            password: Some(Secret::new(password.to_owned())),
+            secrets: Secrets::default(),
+        }
+    }
+
+    #[test]
+    fn password_file_has_the_form_of_the_clients() {
+        let text = |socket, password, dialect| password_text(&login(socket, password), dialect);
+        assert_eq!(text(None, "a:b\\c", Dialect::Postgres), "*:*:*:ann:a\\:b\\\\c\n");
+        let socket = Some("/run/.s.PGSQL.6000");
+        assert_eq!(text(socket, "pw", Dialect::Postgres), "*:*:*:ann:pw\n");
+        assert_eq!(text(None, "", Dialect::Postgres), "");
+        assert_eq!(
+            text(None, "a#\\", Dialect::Mysql),
+            "[client]\nuser=\"ann\"\nhost=\"127.0.0.1\"\nport=5433\npassword=\"a#\\\\\"\n"
+        );
+        let hostile = text(None, "a\nhost=evil", Dialect::Mysql);
+        assert!(hostile.ends_with("password=\"a\\nhost=evil\"\n"), "{hostile}");
+        assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
+    }
+}
