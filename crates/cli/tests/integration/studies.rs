@@ -34,7 +34,14 @@ const STUDIES: [Study; 8] = [
     },
     Study { name: "mixed", files: &[("experiment.ini", ALL)] },
     Study { name: "nodes", files: &[("experiment.ini", TWO_HOSTS)] },
-    Study { name: "side-effects", files: &[("experiment.ini", ALL)] },
+    Study {
+        name: "side-effects",
+        files: &[
+            ("experiment.ini", ALL),
+            ("dump-postgres.ini", POSTGRES),
+            ("dump-mariadb.ini", MYSQL),
+        ],
+    },
     Study {
         name: "tls",
         files: &[("experiment.ini", ALL), ("load.ini", ALL), ("saturated.ini", ALL)],
@@ -172,6 +179,17 @@ fn side_effects_study_drops_and_dumps() {
     for database in ["postgres", "mariadb"] {
         let options = [&options[..], &rest].concat();
         check(&run("side-effects", "experiment.ini", database, &options), &["response.p99"]);
+    }
+}
+
+/// A dump that fails is an error of its job.
+#[test]
+fn side_effects_study_dumps_with_the_programs_of_the_databases() {
+    let options = ["--set", "accounts=1k", "--set", "thousands=2", "--set", "at=100ms"];
+    let rest = ["--duration", "500ms", "--warmup", "0s", "--allow-commands"];
+    let options = [&options[..], &rest].concat();
+    for (file, database) in [("dump-postgres.ini", "postgres"), ("dump-mariadb.ini", "mariadb")] {
+        check(&run("side-effects", file, database, &options), &["response.p99"]);
     }
 }
 
