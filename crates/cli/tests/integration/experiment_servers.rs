@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
+use crate::experiment_faults::content;
 use crate::killed::goes;
 use crate::support::{CommandResult, Place, Running, number};
 
@@ -38,6 +39,18 @@ fn place() -> Place {
     fs::create_dir(place.at("tmp")).unwrap();
     // Private servers run as another user.
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    place
+}
+
+/// Returns a place with an experiment of so many rounds of short runs. The server takes the pauses,
+/// so a request is due when the one before is answered, and a busy machine makes few of them late.
+fn place_of_short_runs(rounds: u32) -> Place {
+    let place = place();
+    let workload = WORKLOAD.replace("duration = 1s", "duration = 200ms");
+    let workload = workload.replace("think = 10ms\n", "");
+    let slow = "select ${1000 + sequence()}, 1 from pg_sleep(0.01)";
+    place.write("w.ini", workload.replace("values (${1000 + sequence()}, 1)", slow));
+    place.write("e.ini", ARMS.replace("rounds = 6", &format!("rounds = {rounds}")));
     place
 }
 
@@ -97,18 +110,38 @@ fn assert_no_round_spans(place: &Place, end: i64) {
 }
 
 /// Checks the record of an experiment that ended: no pair spans two processes; `ends` are the last
-/// runs of the processes. On a machine with other work the instrument may have failed.
+/// runs of the processes. Returns false if the instrument failed, as on a machine with other work.
 #[track_caller]
-fn assert_whole(place: &Place, ends: &[i64]) {
+fn assert_whole(place: &Place, ends: &[i64], rounds: u32) -> bool {
     let count = |sql: &str| number(&place.at("r.assay"), sql);
     ends.iter().for_each(|end| assert_no_round_spans(place, *end));
     let report = place.assay(&["report", "r.assay"]);
-    if !report.stdout.contains("No answer: the load generator or the machine failed") {
-        assert!(report.said().contains("6 interleaved pairs"), "{}", report.stdout);
-        assert_eq!(count("select count(*) from run where state = 'counts'"), 12);
+    let is_answered =
+        !report.stdout.contains("No answer: the load generator or the machine failed");
+    if is_answered {
+        let pairs = format!("{rounds} interleaved pairs");
+        assert!(report.said().contains(&pairs), "{}", report.stdout);
+        let counting = "select count(*) from run where state = 'counts'";
+        assert_eq!(count(counting), 2 * i64::from(rounds));
         assert_eq!(count("select count(*) from look"), 1);
+        assert_eq!(count("select max(pairs) from look"), i64::from(rounds));
     }
     assert!(!place.at("r.assay-run").exists() && !place.at("r.assay-aside").exists());
+    is_answered
+}
+
+/// Kills an experiment within its next run, and checks that nothing of its private server is left.
+#[track_caller]
+fn kill_within_a_run(place: &Place, mut run: Running) {
+    // The speed of the machine is measured first.
+    while !place.at("r.assay-run").exists() {
+        assert!(run.is_running());
+    }
+    assert!(is_used(&place.at("tmp")));
+    run.signal(Signal::SIGKILL);
+    run.ends();
+    goes("a process", || is_used(&place.at("tmp")));
+    goes("a folder", || !is_empty(&place.at("tmp")));
 }
 
 /// Checks the processor time of the database per request in the runs and in the answer. Times the
@@ -138,20 +171,53 @@ fn assert_has_processor_time(place: &Place) {
     assert!(is_compared || document["state"] == "instrument-failed", "{document}");
 }
 
+/// The rounds before are kept as they are, and the runs of the round are made again on the new
+/// server.
 #[test]
-fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
-    let place = place();
+fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
+    let place = place_of_short_runs(8);
+    let mut run = start(&place, "testbed:postgres", None, OUT);
+    // The first run of the round is recorded, and the second one begins.
+    run.says(": round 5, ");
+    run.says(": round 5, ");
+    kill_within_a_run(&place, run);
+    let count = |sql: &str| number(&place.at("r.assay"), sql);
+    let complete = "select count(*) from (select round from run where state = 'counts' \
+                    group by round having count(*) = 2)";
+    let complete = count(complete);
+    // A busy machine may have completed the round meanwhile.
+    assert!([4, 5].contains(&complete), "{complete}");
+    let (end, before) = (last_run(&place), content(&place.at("r.assay")));
+    let half = format!("select count(*) from run where round = {complete} and state = 'counts'");
+    let half = count(&half);
+    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    let begins = |line: &&str| line.contains(&format!("run {} of ", end + 1));
+    let first = ran.stderr.lines().find(begins).unwrap_or_default();
+    assert!(first.contains(&format!(": round {}, ", complete + 1)), "{}", ran.stderr);
+    let after = content(&place.at("r.assay"));
+    let changed = before.iter().filter(|row| after.binary_search(row).is_err());
+    let state_of_run = format!("run [Integer({end}), ");
+    let may_change = |row: &&String| {
+        row.starts_with("experiment [Text(\"state\"") || row.starts_with(&state_of_run)
+    };
+    let changed: Vec<&String> = changed.filter(|row| !may_change(row)).collect();
+    assert_eq!(changed, Vec::<&String>::new());
+    if assert_whole(&place, &[end], 8) {
+        let of_round = format!("from run where round = {complete} and state = 'counts'");
+        assert_eq!(count(&format!("select count(*) {of_round}")), 2);
+        assert!(count(&format!("select min(run) {of_round}")) > end);
+    }
+    assert_eq!(count("select count(*) from run where state = 'abandoned'"), half);
+    assert!(is_empty(&place.at("tmp")));
+}
+
+#[test]
+fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
+    let place = place_of_short_runs(6);
     let mut run = start(&place, "testbed:postgres", None, OUT);
     run.says("run 2 of");
-    // The speed of the machine is measured first.
-    while !place.at("r.assay-run").exists() {
-        assert!(run.is_running());
-    }
-    assert!(is_used(&place.at("tmp")));
-    run.signal(Signal::SIGKILL);
-    run.ends();
-    goes("a process", || is_used(&place.at("tmp")));
-    goes("a folder", || !is_empty(&place.at("tmp")));
+    kill_within_a_run(&place, run);
     // The first run was half of a pair, the other half of which would be on another server.
     let mut ends = vec![last_run(&place)];
     let mut run = start(&place, "testbed:postgres", None, RESUME);
@@ -165,7 +231,7 @@ fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
     ends.push(last_run(&place));
     let ran = start(&place, "testbed:postgres", None, RESUME).ends();
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
-    assert_whole(&place, &ends);
+    assert_whole(&place, &ends, 6);
     assert!(is_empty(&place.at("tmp")));
 }
 
@@ -221,7 +287,7 @@ fn experiment_continues_when_its_server_is_back() {
     let ran = start(&place, &url, Some(&password), RESUME).ends();
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     assert!(ran.stderr.contains(&format!("run {} of", end + 1)), "{}", ran.stderr);
-    assert_whole(&place, &[end]);
+    assert_whole(&place, &[end], 6);
     assert_has_processor_time(&place);
     let tables = "select count(*) from information_schema.tables where table_name = 't'";
     assert_eq!(server.sql(tables).unwrap(), "0\n");
@@ -502,7 +568,7 @@ fn server_that_dies_between_two_runs_leaves_those_before() {
     assert!([2, 3].contains(&count("two")), "{}", ran.stderr);
     let ran = start(&place, "testbed:postgres", None, RESUME).ends();
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
-    assert_whole(&place, &[end]);
+    assert_whole(&place, &[end], 6);
     assert!(is_empty(&tmp));
 }
 
