@@ -628,6 +628,66 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
+/// Leaves `r.assay` as a machine that fails while a run of `whole.assay` moves into it: a part of
+/// the run's rows is in the file, and the journal that removes them is next to it.
+fn fail_within_a_merge(place: &Place, run: u32) {
+    let [whole, cut] = ["whole.assay", "cut.assay"].map(|name| place.at(name));
+    std::fs::copy(&whole, &cut).unwrap();
+    let record = rusqlite::Connection::open(&cut).unwrap();
+    let names = "select schema.name from sqlite_schema as schema \
+                 join pragma_table_info(schema.name) as info \
+                 where schema.type = 'table' and info.name = 'run' order by schema.name";
+    let mut select = record.prepare(names).unwrap();
+    let tables = select.query_map([], |row| row.get(0)).unwrap();
+    let tables: Vec<String> = tables.collect::<Result<_, _>>().unwrap();
+    let execute = |sql: String| record.execute_batch(&sql).unwrap();
+    tables.iter().for_each(|table| execute(format!("delete from {table} where run >= {run}")));
+    let running = "update experiment set value = 'running' where key = 'state'";
+    execute(format!("delete from look; {running}"));
+    execute(format!("attach database '{}' as whole; begin", whole.display()));
+    for table in tables.iter().filter(|table| table.as_str() < "run") {
+        let rows = format!("select * from whole.{table} where run = {run}");
+        execute(format!("insert into main.{table} {rows}"));
+    }
+    record.cache_flush().unwrap();
+    for end in ["", "-journal"] {
+        let from = place.at(&format!("cut.assay{end}"));
+        std::fs::copy(from, place.at(&format!("r.assay{end}"))).unwrap();
+    }
+    execute("rollback".to_owned());
+    drop(select);
+    drop(record);
+    // Without its journal the file has rows of the run.
+    std::fs::copy(place.at("r.assay"), &cut).unwrap();
+    assert!(number(&cut, &format!("select count(*) from histogram where run = {run}")) > 0);
+    std::fs::remove_file(cut).unwrap();
+}
+
+/// The run is made again, even if its own record is whole.
+#[test]
+fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() {
+    let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
+    let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
+    let expected = without_notes(&place.assay(&whole).expect(0).stdout);
+    let run = ["export", "whole.assay", "--run", "8", "--format", "assay", "--out", "own.assay"];
+    place.assay(&run).expect(0);
+    let own = std::fs::read(place.at("own.assay")).unwrap();
+    std::fs::remove_file(place.at("own.assay")).unwrap();
+    for length in [own.len(), own.len() / 2, 100, 0] {
+        fail_within_a_merge(&place, 8);
+        place.write("r.assay-run", &own[..length]);
+        // Neither of them is read again.
+        place.write("r.assay-run-journal", &own[..length.min(512)]);
+        let ran = place.assay(&[&RESUME[..], &["--full"]].concat()).expect(0);
+        assert_says(&ran, &["run 8 of at most 12: round 4, "]);
+        assert!(!ran.stderr.contains("run 7 of"), "{}", ran.stderr);
+        assert_eq!(without_notes(&ran.stdout).replace("r.assay", "whole.assay"), expected);
+        assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")), "{length}");
+        assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
+        std::fs::remove_file(place.at("r.assay")).unwrap();
+    }
+}
+
 /// The true change is an end of the bet's range, so the bet stays open to the last look.
 #[test]
 fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
