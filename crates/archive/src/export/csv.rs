@@ -14,7 +14,7 @@ use crate::reader::{Archive, IntervalCounts};
 /// the requests that ended in it, and the state at its end. Times belong to a histogram row, which
 /// is longer than a second in runs of more than two hours; they are given in the first second of
 /// that row. New columns are appended, for programs that refer to columns by number.
-const COLUMNS: [&str; 37] = [
+const COLUMNS: [&str; 39] = [
     "job",
     "start_s",
     "length_s",
@@ -52,6 +52,8 @@ const COLUMNS: [&str; 37] = [
     "response_p99_9_ms",
     "service_p90_ms",
     "service_p99_9_ms",
+    "response_p95_ms",
+    "service_p95_ms",
 ];
 
 /// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. Missing values are
@@ -84,6 +86,7 @@ struct Quantiles {
     count: u64,
     p50: String,
     p90: String,
+    p95: String,
     p99: String,
     p99_9: String,
     max: String,
@@ -113,6 +116,7 @@ impl Quantiles {
             count: histogram.len(),
             p50: ms(histogram.value_at_quantile(0.50)),
             p90: ms(histogram.value_at_quantile(0.90)),
+            p95: ms(histogram.value_at_quantile(0.95)),
             p99: ms(histogram.value_at_quantile(0.99)),
             p99_9: ms(histogram.value_at_quantile(0.999)),
             max: ms(histogram.max()),
@@ -175,6 +179,8 @@ fn cells(
         of(&times.response, |row| row.p99_9.clone()),
         of(&times.service, |row| row.p90.clone()),
         of(&times.service, |row| row.p99_9.clone()),
+        of(&times.response, |row| row.p95.clone()),
+        of(&times.service, |row| row.p95.clone()),
     ]);
     cells
 }

@@ -28,6 +28,48 @@ fn hyphen_is_no_stream_and_no_surprising_file() {
     assert!(read.expect(0).stdout.contains("[read]"));
 }
 
+/// Reads the times of a kind from the first table of a full answer: titles, and milliseconds.
+fn times_of<'t>(full: &'t str, kind: &str) -> Vec<(&'t str, f64)> {
+    let mut lines = full.lines().skip_while(|line| !line.trim_start().starts_with("count "));
+    let titles = lines.next().unwrap().split_whitespace().skip(1);
+    let line = lines.find(|line| line.trim_start().starts_with(kind)).unwrap();
+    let words: Vec<&str> = line.trim_start()[kind.len()..].split_whitespace().skip(1).collect();
+    let ms = |unit: &str| match unit {
+        "s" => 1e3,
+        "ms" => 1.0,
+        "µs" => 1e-3,
+        other => panic!("{other}: {line}"),
+    };
+    let value = |it: &[&str]| it[0].replace(',', "").parse::<f64>().unwrap() * ms(it[1]);
+    titles.zip(words.chunks(2).map(value)).collect()
+}
+
+#[test]
+fn csv_of_a_second_has_the_quantiles_of_the_text() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 20k\n");
+    place.virtually("sim:mmc?service=1ms&servers=64", &[]);
+    let table = place.export("r.assay", "csv");
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    let (titles, second) = (rows.next().unwrap(), rows.next().unwrap());
+    let mut report = place.command(&["report", "r.assay", "--full"]);
+    let full = CommandResult::of(report.env("COLUMNS", "100")).stdout;
+    for kind in ["response", "service"] {
+        let mut compared = 0;
+        for (title, ms) in times_of(&full, kind) {
+            if title == "mean" || title == "stddev" {
+                continue;
+            }
+            let column = format!("{kind}_{}_ms", title.replace('.', "_"));
+            let place = titles.iter().position(|it| *it == column);
+            let place = place.unwrap_or_else(|| panic!("there is no column {column}"));
+            let exact: f64 = second[place].parse().unwrap();
+            assert!((ms / exact - 1.0).abs() < 0.006, "{column}: {exact}, text {ms}");
+            compared += 1;
+        }
+        assert_eq!(compared, 6, "{full}");
+    }
+}
+
 #[test]
 fn figure_or_page_that_exists_is_not_replaced() {
     let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
