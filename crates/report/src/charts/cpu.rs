@@ -7,7 +7,7 @@ use record::metric::{Metric, host, processes, program};
 use record::{ComponentKind, ObservedComponent, Side};
 use workload::question::CpuOwner;
 
-use super::readings::{MERGED, Rates, Series, draw, rates, rates_of};
+use super::readings::{Rates, Series, caption_of_readings, draw, rates, rates_of};
 use super::subject::{Run, Words};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
@@ -152,7 +152,6 @@ fn caption(series: &[Usage]) -> String {
     let mean =
         |series: &Usage| format!("{} {}", series.name, trimmed(&significant(series.rates.mean)));
     let means: Vec<String> = series.iter().map(mean).collect();
-    let has_extents = series.iter().any(|series| !series.rates.extents.is_empty());
-    let merged = if has_extents { MERGED } else { "" };
-    format!("Mean number of processors in use: {}.{merged}", means.join("; "))
+    let caption = format!("Mean number of processors in use: {}.", means.join("; "));
+    caption_of_readings(caption, series.iter().map(|series| &series.rates))
 }

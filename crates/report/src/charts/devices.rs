@@ -6,7 +6,9 @@ use analyze::Observed;
 use record::metric::{disk, interface, sockets};
 use record::{ComponentKind, Metric, Side};
 
-use super::readings::{MERGED, Places, Rates, Series, by_place, draw, of_metric, rates_of, words};
+use super::readings::{
+    Places, Rates, Series, by_place, caption_of_readings, draw, of_metric, rates_of, words,
+};
 use super::subject::{Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, Point, Stroke, Unit};
@@ -207,7 +209,7 @@ fn caption(quantity: &Quantity, devices: &[Device<'_>]) -> String {
         format!("{} {}", it.name, amounts.join(", "))
     };
     let names: Vec<String> = devices.iter().map(device).collect();
-    let mut all = devices.iter().flat_map(|it| &it.rates);
-    let merged = if all.any(|(.., rates)| !rates.extents.is_empty()) { MERGED } else { "" };
-    format!("On average: {}.{merged}", names.join("; "))
+    let all = devices.iter().flat_map(|it| &it.rates);
+    let caption = format!("On average: {}.", names.join("; "));
+    caption_of_readings(caption, all.map(|(.., rates)| rates))
 }

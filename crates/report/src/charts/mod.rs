@@ -53,9 +53,10 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
     if !view.evidence.loads.is_empty() {
         figures.push(loads::figure(&run));
     }
-    let note = timeline::note(&run);
-    let over_time = |it: &&mut Figure| it.x.scale == Scale::Time && it.missing.is_none();
-    figures.iter_mut().filter(over_time).for_each(|figure| figure.caption += &note);
+    if let Some(note) = timeline::note(&run) {
+        let over_time = |it: &&mut Figure| it.x.scale == Scale::Time && it.missing.is_none();
+        figures.iter_mut().filter(over_time).for_each(|figure| figure.add_clause(&note));
+    }
     figures
 }
 

@@ -6,7 +6,7 @@ use record::Kind;
 
 use super::subject::{Job, Run, Words, highest, middle};
 use super::timeline;
-use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
+use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit, with_clause};
 use crate::number::{count, percent, time};
 
 /// The parts from the bottom: the database's, and then the generator's.
@@ -106,11 +106,14 @@ fn caption(job: &Job<'_>) -> String {
     let part = |(name, ns): (&str, f64)| format!("{name} {}", percent(ns / whole));
     let named = ["service", "wait", "send lag"].into_iter().zip(parts);
     let parts = named.map(part).collect::<Vec<String>>().join(", ");
-    let failed = match summary.error.count {
-        0 => String::new(),
-        failed => format!(" Left out: {} that failed.", count(failed, "request")),
-    };
-    format!("Of a mean response of about {}: {parts}.{failed}", time(whole))
+    let caption = format!("Of a mean response of about {}: {parts}.", time(whole));
+    match summary.error.count {
+        0 => caption,
+        failed => {
+            let failed = count(failed, "request");
+            with_clause(&caption, &format!("left out: {failed} that failed"))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use base::Nanos;
 use record::{ComponentKind, Metric, ObservedComponent};
 
 use super::subject::{Words, highest};
-use crate::figure::{Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to};
+use crate::figure::{
+    Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to, with_clause,
+};
 
 /// Maximum number of points of a series of readings: the figures of a whole machine have many
 /// series.
@@ -54,9 +56,20 @@ pub(super) struct Rates {
     pub(super) mean: f64,
 }
 
-/// Sentence of a figure in which readings stand for several samples.
-pub(super) const MERGED: &str =
-    " Beyond two hours a point stands for several samples, and bands show their extremes.";
+/// Clause of a figure in which readings stand for several samples.
+const MERGED: &str =
+    "beyond two hours a point stands for several samples, and bands show their extremes";
+
+/// Returns the caption of a figure, with a clause if its readings stand for several samples.
+pub(super) fn caption_of_readings<'r>(
+    caption: String,
+    mut rates: impl Iterator<Item = &'r Rates>,
+) -> String {
+    match rates.any(|rates| !rates.extents.is_empty()) {
+        true => with_clause(&caption, MERGED),
+        false => caption,
+    }
+}
 
 /// Returns the growth of a counter per second, with the extremes between its samples.
 pub(super) fn rates_of(observed: &Observed) -> Rates {

@@ -39,8 +39,8 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the sentence about events that are not drawn, after a blank; empty if all are drawn.
-pub(super) fn note(run: &Run<'_>) -> String {
+/// Returns the clause about events that are not drawn; `None` if all are drawn.
+pub(super) fn note(run: &Run<'_>) -> Option<String> {
     let checkpoints = checkpoints(run).len();
     let left_out = [
         (happened(run).len().saturating_sub(MOST), "event"),
@@ -48,10 +48,7 @@ pub(super) fn note(run: &Run<'_>) -> String {
     ];
     let texts = left_out.into_iter().filter(|(number, _)| *number > 0);
     let texts: Vec<String> = texts.map(|(number, what)| count(number as u64, what)).collect();
-    match texts.is_empty() {
-        true => String::new(),
-        false => format!(" Not drawn: {}.", texts.join(" and ")),
-    }
+    (!texts.is_empty()).then(|| format!("not drawn: {}", texts.join(" and ")))
 }
 
 /// Returns the marks of all events except checkpoints. Jobs and outages precede events that may be

@@ -43,4 +43,14 @@ impl Figure {
     pub fn sentence(&self) -> &str {
         self.missing.as_deref().unwrap_or(&self.caption)
     }
+
+    /// Adds a clause to the caption, which stays one sentence.
+    pub(crate) fn add_clause(&mut self, clause: &str) {
+        self.caption = with_clause(&self.caption, clause);
+    }
+}
+
+/// Returns a sentence with one more clause: `A.` and `b` are `A; b.`.
+pub(crate) fn with_clause(sentence: &str, clause: &str) -> String {
+    format!("{}; {clause}.", sentence.trim_end_matches('.'))
 }

@@ -1,16 +1,16 @@
-//! The captions of response times over time.
+//! The captions of figures.
 
 use analyze::{Distribution, TimeColumn, TimeCourse};
 use base::Nanos;
-use record::Kind;
+use record::{Event, EventKind, Kind, SampleRange};
+use report::View;
 
 use crate::cases;
+use crate::observed::observed;
 use crate::support::histogram;
 
-/// Returns the caption of a run with ten seconds of warm-up, with these response times in the parts
-/// that begin at these seconds.
-fn caption(parts: &[(u64, &[Nanos])]) -> String {
-    let view = cases::open().view();
+/// Returns a course with these response times in the parts that begin at these seconds.
+fn course(parts: &[(u64, &[Nanos])]) -> TimeCourse {
     let column = |(from, times): &(u64, &[Nanos])| {
         let response = Distribution::of(&histogram(Kind::Response, times.iter().copied()));
         TimeColumn {
@@ -25,8 +25,14 @@ fn caption(parts: &[(u64, &[Nanos])]) -> String {
             errors: Vec::new(),
         }
     };
-    let courses = [TimeCourse { columns: parts.iter().map(column).collect() }];
-    let figures = report::figures(&view, &courses);
+    TimeCourse { columns: parts.iter().map(column).collect() }
+}
+
+/// Returns the caption of a run with ten seconds of warm-up, with these response times in the parts
+/// that begin at these seconds.
+fn caption(parts: &[(u64, &[Nanos])]) -> String {
+    let view = cases::open().view();
+    let figures = report::figures(&view, &[course(parts)]);
     let figure = figures.iter().find(|figure| figure.name == "response.read");
     figure.unwrap().sentence().to_owned()
 }
@@ -39,6 +45,42 @@ fn slowest_request_of_the_warm_up_is_named_as_such() {
     let during = caption(&[(3, &[long]), (20, &[short])]);
     let words = "; the slowest, 9.00 ms, was due at about 3 s, in the warm-up; ";
     assert!(during.contains(words), "{during}");
+}
+
+/// Returns a run with more events than are drawn, whose observations stand for several samples.
+fn crowded() -> View {
+    let mut case = observed();
+    for observed in &mut case.evidence.observed {
+        let range = |&(at, most): &(Nanos, f64)| SampleRange { at, samples: 2, least: 0.0, most };
+        observed.ranges = observed.points.iter().map(range).collect();
+    }
+    let event = |second: u64| Event {
+        at: Nanos::from_secs(second),
+        account: None,
+        kind: EventKind::FirstError,
+        error: None,
+        text: String::new(),
+    };
+    case.evidence.events = (1..50).map(event).collect();
+    case.view()
+}
+
+#[test]
+fn every_caption_is_one_sentence() {
+    let others = [("observed", observed().view()), ("crowded", crowded())];
+    let mut clauses = 0;
+    for (name, view) in cases::all().into_iter().chain(others) {
+        let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
+        let figures = report::figures(&view, &courses);
+        // Without times over time, the response times have no caption.
+        for figure in figures.iter().filter(|figure| !figure.sentence().is_empty()) {
+            let text = figure.sentence();
+            assert!(text.ends_with('.') && !text.contains(". "), "{name}, {}: {text}", figure.name);
+            let words = ["; not drawn: ", "; beyond two hours ", "; left out: "];
+            clauses += words.iter().filter(|words| figure.caption.contains(**words)).count();
+        }
+    }
+    assert!(clauses > 5, "{clauses}");
 }
 
 #[test]

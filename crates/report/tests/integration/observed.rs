@@ -54,7 +54,7 @@ pub(crate) const COMPONENTS: &[(&str, &str, f64)] = &[
 ];
 
 /// Returns a run alongside which a machine, its disks, its network and a database were observed.
-fn observed() -> Case {
+pub(crate) fn observed() -> Case {
     let mut case = cases::open();
     for (component, metric, per_s) in COMPONENTS {
         case.grow(component, metric, *per_s);
@@ -289,7 +289,7 @@ fn caption_counts_what_is_not_drawn() {
         let rules = |mark: &&Mark| matches!(mark, Mark::Rule { .. });
         let cpu = find(&figures, "cpu");
         let drawn = cpu.marks.iter().filter(rules).count();
-        let note = cpu.caption.split_once(" Not drawn: ").map(|(_, note)| note.to_owned());
+        let note = cpu.caption.split_once("; not drawn: ").map(|(_, note)| note.to_owned());
         (drawn, note.unwrap_or_default())
     };
     assert_eq!(caption(40, 2), (42, String::new()));

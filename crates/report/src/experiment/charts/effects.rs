@@ -285,13 +285,13 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     }
     let verb = if beyond == 1 || known == 1 { "lies" } else { "lie" };
     let bets = match shown.iter().any(|effect| effect.bets().next().is_some()) {
-        true => ". A bet is held if the interval lies within its range",
+        true => "; a bet is held if the interval lies within its range",
         false => "",
     };
     let more = match all - shown.len() {
         0 => String::new(),
-        1 => ". 1 more is in the tables".to_owned(),
-        more => format!(". {more} more are in the tables"),
+        1 => "; 1 more is in the tables".to_owned(),
+        more => format!("; {more} more are in the tables"),
     };
     format!(
         "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
@@ -301,8 +301,8 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     )
 }
 
-/// Returns the sentence about ranges that continue beyond the axis, after a full stop; empty if
-/// there are none.
+/// Returns the clause about ranges that continue beyond the axis, after a semicolon; empty if there
+/// are none.
 fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
     let goes_on = |[low, high]: [f64; 2]| !x.has(low) || !x.has(high);
     let bets = shown.iter().flat_map(|effect| {
@@ -319,7 +319,7 @@ fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!(". An arrow leads beyond the axis: {named}{more}")
+    format!("; an arrow leads beyond the axis: {named}{more}")
 }
 
 fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(
             figure.caption,
             "1 of 1 declared change lies outside the grey range of changes that are too small to \
-             matter. An arrow leads beyond the axis: response.p99(read)."
+             matter; an arrow leads beyond the axis: response.p99(read)."
         );
         // There are no pairs of them.
         let arms = experiment().arms;
@@ -490,8 +490,8 @@ mod tests {
             caption.rsplit_once("to matter").unwrap().1.to_owned()
         };
         assert_eq!(end(MOST_EFFECTS), ".");
-        assert_eq!(end(MOST_EFFECTS + 1), ". 1 more is in the tables.");
-        assert_eq!(end(MOST_EFFECTS + 2), ". 2 more are in the tables.");
+        assert_eq!(end(MOST_EFFECTS + 1), "; 1 more is in the tables.");
+        assert_eq!(end(MOST_EFFECTS + 2), "; 2 more are in the tables.");
     }
 
     #[test]
@@ -510,7 +510,7 @@ mod tests {
         comparison.arms[0].changes[0].bets.push((bet, None));
         let figure = effects_of(&comparison);
         assert!(figure.x.to < 0.5, "{:?}", figure.x);
-        let words = ". An arrow leads beyond the axis: the bet on throughput(read).";
+        let words = "; an arrow leads beyond the axis: the bet on throughput(read).";
         assert!(figure.caption.ends_with(words), "{}", figure.caption);
         let ranges = figure.marks.iter().find_map(|mark| match mark {
             Mark::Ranges { ink: Ink::Series(2), extents } => Some(extents[0].high),

@@ -4,10 +4,13 @@ use analyze::compare::Missing;
 use analyze::curve::{Fitted, Peak, PointSummary, Ranking, Unusable, Usl};
 use analyze::{Component, Status};
 
-use workload::question::CpuOwner;
+use workload::question::{Bet, CpuOwner};
 
-use super::super::fixtures::sweep;
+use super::super::capacity::tests::search;
+use super::super::fixtures::{comparison, experiment, sweep};
 use super::super::sweep::SweepView;
+use super::super::view::ExperimentView;
+use super::experiment_figures;
 use super::subject::Subject;
 use super::sweep::figures_of;
 use crate::figure::{Figure, Mark, Point, Symbol};
@@ -34,6 +37,33 @@ fn dots(figure: &Figure) -> usize {
         _ => 0,
     };
     figure.marks.iter().map(of).sum()
+}
+
+#[test]
+fn every_caption_is_one_sentence() {
+    let mut compared = comparison(-0.1);
+    let changes = &mut compared.arms[0].changes;
+    changes[0].bets.push((Bet::parse("throughput(read) +50% .. +250%").unwrap(), None));
+    let first = changes[0].clone();
+    changes.extend(vec![first; 30]);
+    let mut at_points = sweep(&POINTS, 2);
+    at_points.comparisons = vec![compared.clone(); POINTS.len()];
+    let views = [
+        experiment(),
+        ExperimentView { comparison: Some(compared), ..experiment() },
+        ExperimentView { sweep: Some(sweep(&POINTS, 1)), ..experiment() },
+        ExperimentView { sweep: Some(sweep(&POINTS[..1], 1)), ..experiment() },
+        ExperimentView { sweep: Some(at_points), ..experiment() },
+        ExperimentView { capacity: Some(search()), ..experiment() },
+    ];
+    let figures: Vec<Figure> = views.iter().flat_map(experiment_figures).collect();
+    for figure in &figures {
+        let text = figure.sentence();
+        assert!(text.ends_with('.') && !text.contains(". "), "{}: {text}", figure.name);
+    }
+    let effects = figures.iter().find(|it| it.name == "effects" && it.missing.is_none()).unwrap();
+    let clauses = ["; a bet is held", "; an arrow leads beyond the axis: ", "are in the tables."];
+    assert!(clauses.iter().all(|words| effects.caption.contains(words)), "{}", effects.caption);
 }
 
 #[test]
