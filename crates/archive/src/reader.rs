@@ -447,6 +447,14 @@ impl Archive {
         }
     }
 
+    /// Returns true if the record keeps the text of every file that was read before the run, the
+    /// workload file included.
+    fn keeps_files(&self) -> Result<bool, RecordError> {
+        let files = self.files()?;
+        let has_workload = files.iter().any(|file| file.path == self.header.workload);
+        Ok(has_workload && files.iter().all(|file| file.text.is_some() && file.is_inside()))
+    }
+
     /// Returns the database that is read: the record, or a private copy of it.
     pub(crate) fn database(&self) -> &Path {
         self.connection.path().map_or(&self.path, Path::new)
@@ -465,6 +473,7 @@ impl Archive {
             settings: self.settings()?,
             notes: self.notes()?,
             excerpts: self.excerpts()?,
+            keeps_files: self.keeps_files()?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use base::units::grouped;
 use guardian::TemporaryFolder;
@@ -64,7 +64,7 @@ impl KeptFiles {
 fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
     let path = Path::new(&file.path);
     // The record may come from a stranger: no name leads out of the folder.
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+    if !file.is_inside() {
         let sentence = format!("`{}` lies outside of the folder of the workload", file.path);
         let help = "run the file itself: files elsewhere are not unpacked from a record";
         return Err(Complaint::new(sentence).help(help));

@@ -21,6 +21,9 @@ pub(crate) const EXPERIMENT: &str = "experiment";
 /// The fact that holds the printed plans of the arms.
 pub(crate) const PLANS: &str = "plans";
 
+/// The fact that holds the path of the experiment file, as it was given.
+pub(crate) const PATH: &str = "path";
+
 /// The fact that holds the label.
 pub(crate) const LABEL: &str = "label";
 

@@ -167,6 +167,8 @@ pub struct RunFacts {
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables, sorted by subject and kind.
     pub excerpts: Vec<Excerpt>,
+    /// True if the record keeps the text of every file that was read before the run.
+    pub keeps_files: bool,
 }
 
 /// The end of a run. The record of a killed run has none.

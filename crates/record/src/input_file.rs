@@ -1,5 +1,7 @@
 //! The files that a run or an experiment was made from.
 
+use std::path::{Component, Path};
+
 /// Size in bytes up to which the record keeps the text of a file.
 pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 
@@ -16,4 +18,34 @@ pub struct InputFile {
     /// The content; `None` if it is larger than [`LONGEST_KEPT_TEXT`], is not UTF-8, or contains a
     /// password.
     pub text: Option<String>,
+}
+
+impl InputFile {
+    /// Returns true if the file is in the folder of the first file, or below it. The path may come
+    /// from a stranger's record.
+    pub fn is_inside(&self) -> bool {
+        let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
+        !self.path.is_empty() && Path::new(&self.path).components().all(is_normal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_leads_out_of_the_folder() {
+        for (path, is_inside) in [
+            ("a.ini", true),
+            ("in/b.csv", true),
+            ("in/../a.ini", false),
+            ("../a.ini", false),
+            ("/etc/passwd", false),
+            ("", false),
+        ] {
+            let (path, sha256) = (path.to_owned(), String::new());
+            let file = InputFile { path, bytes: 0, sha256, text: None };
+            assert_eq!(file.is_inside(), is_inside, "{file:?}");
+        }
+    }
 }

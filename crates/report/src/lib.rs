@@ -32,6 +32,7 @@ mod note;
 mod number;
 pub mod page;
 mod png;
+mod repeat;
 mod sparkline;
 mod svg;
 mod text;

@@ -9,6 +9,7 @@ use record::environment::{UNKNOWN, assay, known};
 use record::{End, Excerpt, Note, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
+use crate::repeat::repeat_command;
 use crate::words;
 
 /// A run, ready to be reported.
@@ -112,12 +113,15 @@ pub struct RunDetails {
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables.
     pub excerpts: Vec<Excerpt>,
+    /// True if the record keeps the text of every file that was read before the run.
+    pub keeps_files: bool,
 }
 
 impl RunDetails {
     /// Returns the facts of a record, as they are reported.
     pub fn of(facts: RunFacts) -> RunDetails {
-        let RunFacts { record, header, end, op_log, settings, notes, excerpts } = facts;
+        let RunFacts { record, header, end, op_log, settings, notes, excerpts, keeps_files } =
+            facts;
         RunDetails {
             record,
             run: None,
@@ -136,6 +140,7 @@ impl RunDetails {
             settings,
             notes,
             excerpts,
+            keeps_files,
         }
     }
 
@@ -158,6 +163,16 @@ impl RunDetails {
     /// Returns the label that the user gave the run.
     pub(crate) fn label(&self) -> Option<&str> {
         known(&self.settings, assay::LABEL)
+    }
+
+    /// Returns the command that repeats the run from the files of its record. If the record does
+    /// not keep them, or is no record of `assay run`, it is the command that was run.
+    pub(crate) fn repeat(&self) -> String {
+        let is_run = self.run.is_none() && self.command.starts_with("assay run ");
+        match is_run && self.keeps_files {
+            true => repeat_command(&self.record.to_string_lossy(), &self.command),
+            false => self.command.clone(),
+        }
     }
 
     /// Returns the name of the record's file, without its folder.

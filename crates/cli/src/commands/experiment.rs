@@ -34,7 +34,7 @@ use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
-use crate::recorded_experiment::{EXPERIMENT, LABEL, PLANS, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment};
 use crate::workload_folder::WorkloadFolder;
 use crate::{read_files, signals, stderr, trust};
 
@@ -102,7 +102,7 @@ pub(crate) fn execute(
     let files = read_files::of_experiment(file)?;
     let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
     let label = args.label.clone().map(|label| (LABEL, label));
-    let mut origin = Vec::from_iter(rate.into_iter().chain(label));
+    let mut origin = Vec::from_iter(rate.into_iter().chain(label).chain(path(args)));
     origin.extend(search.iter().flat_map(search_facts));
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
@@ -238,6 +238,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         ask: outline.ask.clone(),
         workload: outline.workload.clone(),
         command: recorded.fact(COMMAND).unwrap_or_default().to_owned(),
+        command_with_path: command_with_path(recorded),
         record: path.display().to_string(),
         label: recorded.label().map(str::to_owned),
         state: state_of(recorded.fact(STATE)),
@@ -267,6 +268,13 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         sweep: sweep(recorded),
         repetition: None,
     }
+}
+
+/// Returns the command line with the path of the file; older records and repetitions lack it.
+fn command_with_path(recorded: &RecordedExperiment) -> String {
+    let command = recorded.fact(COMMAND).unwrap_or_default();
+    let with_path = recorded.fact(PATH).and_then(|path| order::with_path(command, path));
+    with_path.unwrap_or_else(|| command.to_owned())
 }
 
 /// Returns the numbers of rounds after which looks are taken; none for a search.
@@ -419,6 +427,12 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
         (PLANS, plans(file)),
         (COMMAND, command),
     ]
+}
+
+/// Returns the fact about the path of the file. The file of a repetition is in a temporary folder.
+fn path(args: &RunArgs) -> Option<(&'static str, String)> {
+    let file = &args.file;
+    file.unpacked.is_none().then(|| (PATH, file.file.display().to_string()))
 }
 
 /// Returns the command line for the record.

@@ -143,6 +143,14 @@ pub(crate) fn command(
     words.join(" ")
 }
 
+/// Returns the command line of a record with the path of its file as it was given: it works in the
+/// folder in which it was started. `None` if the command does not run a file of this name.
+pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
+    let name = shell_word(&file_name(Path::new(path)));
+    let options = command.strip_prefix("assay run ")?.strip_prefix(&name)?;
+    Some(format!("assay run {}{options}", shell_word(path)))
+}
+
 /// Returns the complaint about a run that failed to start, without secrets that the database
 /// repeats. `skips_loads` says whether the command has `--loaded`, for users whose tables exist
 /// already.
@@ -186,6 +194,18 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn command_of_a_record_has_the_path_that_was_given() {
+        for (command, path, expected) in [
+            ("assay run a.ini --spin", "in/a.ini", Some("assay run in/a.ini --spin")),
+            ("assay run 'a b'", "../it's/a b", Some(r"assay run '../it'\''s/a b'")),
+            ("assay run a.ini", "in/b.ini", None),
+            ("assay observe", "in/a.ini", None),
+        ] {
+            assert_eq!(with_path(command, path).as_deref(), expected);
+        }
+    }
 
     #[test]
     fn processors_keep_the_requested_order() {

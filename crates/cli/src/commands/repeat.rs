@@ -86,7 +86,7 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
         return Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"));
     }
     let sentence = format!("the answer of `{record}` is INVALID: there is nothing to confirm");
-    Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))
+    Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command_with_path)))
 }
 
 /// Reads the experiment file, which must have the same question as the record.

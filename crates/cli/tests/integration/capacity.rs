@@ -100,7 +100,7 @@ fn full_answer_begins_with_the_sentence_and_report_gives_the_same() {
         "\nbinding    p99(read) < 40ms\n",
         "\ntrials\n",
         "% at or beyond 40ms (1 % allowed)",
-        "repeat     assay run search.ini --virtual\n",
+        "command    assay run search.ini --virtual\n",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }

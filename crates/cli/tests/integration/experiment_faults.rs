@@ -55,7 +55,7 @@ const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
 pub(crate) fn without_notes(full: &str) -> String {
     let (answer, _) = full.split_once("\nchecks\n").unwrap();
     let Some(start) = answer.find("\nnote ") else { return answer.to_owned() };
-    let end = answer.find("\nrepeat ").unwrap();
+    let end = answer.find("\ncommand ").unwrap();
     let notes = answer[start..end].trim().lines();
     let is_note = |line: &str| line.contains("Z: resumed ") || line.ends_with("in the record");
     assert!(notes.into_iter().all(is_note), "{answer}");

@@ -147,7 +147,7 @@ fn experiment_is_answered_in_a_sentence_with_an_interval() {
         "arm        slow: option.service = 1.2ms",
         "pairs of throughput(read)",
         "* exploratory",
-        "repeat     assay run slower.ini --virtual",
+        "command    assay run slower.ini --virtual",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }

@@ -39,7 +39,7 @@ fn repetition_with_another_seed_confirms_the_answer() {
     assert!(ran.said().contains("95 % CI: holds "), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("repeat  assay repeat again.assay\n"), "{}", ran.stdout);
     let full = place.assay(&["report", "again.assay", "--full"]).expect(0).stdout;
-    assert!(full.contains("repeat     assay run slower.ini --seed 8 --virtual\n"), "{full}");
+    assert!(full.contains("command    assay run slower.ini --seed 8 --virtual\n"), "{full}");
     let xml = fs::read_to_string(place.at("r.xml")).unwrap();
     assert!(xml.contains("classname=\"assay.repetition\" name=\"slow: throughput(read)\"><system"));
     assert_eq!(place.names(), ["again.assay", "r.assay", "r.xml"]);
@@ -79,7 +79,7 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
     for (record, again, seed) in [("1.assay", "2.assay", "3"), ("2.assay", "3.assay", "4")] {
         let line = ["repeat", record, "--out", again, "--quiet", "--seed", seed];
         let ran = place.assay(&[&line[..], &["--full"]].concat()).expect(0);
-        let words = format!("\nrepeat     assay run 'slow disk' --seed {seed} --virtual\n");
+        let words = format!("\ncommand    assay run 'slow disk' --seed {seed} --virtual\n");
         assert!(ran.stdout.contains(&words), "{}", ran.stdout);
         assert!(place.assay(&["report", again, "--full"]).expect(0).stdout.contains(&words));
     }
@@ -212,13 +212,18 @@ fn experiment_without_an_answer_is_not_repeated() {
         .assay(&["repeat", "r.assay"])
         .refuses(&["`r.assay` is INVALID: there is nothing to confirm"]);
     let place = Place::new();
-    place.write("read.ini", "url = sim:mm1\nduration = 60s\n[a]\nquery = select 1\nrate = 500\n");
+    fs::create_dir(place.at("in")).unwrap();
+    let workload = "url = sim:mm1\nduration = 60s\n[a]\nquery = select 1\nrate = 500\n";
+    place.write("in/read.ini", workload);
     let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";
-    place.write("q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
-    let mut running = place.start(&["run", "q.ini", "--virtual", "--out", "r.assay"]);
+    place.write("in/q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
+    let mut running = place.start(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
     running.says("run 3 of");
     running.signal(Signal::SIGKILL);
     running.ends();
+    let answer = place.assay(&["report", "r.assay"]).stdout;
+    let words = "\nresume  assay run in/q.ini --virtual --resume r.assay\n";
+    assert!(answer.contains(words), "{answer}");
     let words = ["`r.assay` has no answer yet", "--resume"];
     place.assay(&["repeat", "r.assay"]).refuses(&words);
     assert!(!place.names().iter().any(|name| name.starts_with("experiment-")));

@@ -99,6 +99,28 @@ fn commands_to_continue_name_the_record_as_it_was_given() {
     }
 }
 
+/// Runs the command that an answer prints to repeat it.
+fn pasted(place: &Place, answer: &str) -> CommandResult {
+    let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
+    let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();
+    place.assay(&words)
+}
+
+#[test]
+fn printed_command_repeats_a_file_of_another_folder() {
+    let place = Place::new();
+    std::fs::create_dir(place.at("in")).unwrap();
+    place.write("in/w.ini", READ);
+    let question = "[question]\nask = Which?\nworkload = w.ini\n[arm fast]\n[arm slow]\n";
+    place.write("in/e.ini", format!("{question}option.service = 1.2ms\n"));
+    place.write("in/wrong.ini", format!("{question}option.errors = 0.5\n"));
+    for (file, code) in [("in/w.ini", 0), ("in/e.ini", 0), ("in/wrong.ini", 3)] {
+        let record = format!("{file}.assay");
+        let ran = place.assay(&["run", file, "--virtual", "--quiet", "--out", &record]);
+        pasted(&place, &ran.expect(code).stdout).expect(code);
+    }
+}
+
 #[test]
 fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
     let arms = "[arm fast]\n[arm wrong]\noption.errors = 0.5\n";

@@ -5,6 +5,7 @@ use base::{printable, shell_word};
 
 use super::settings::{BundledRun, versions};
 use crate::markdown::{code, escaped};
+use crate::repeat::repeat_command;
 
 /// A bundle of a record and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +77,8 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
         None => view.version.clone(),
     });
     let (title, record) = (escaped(title), cell(record));
-    let (report, repeat) = (block("report", view), block("repeat", view));
+    let report = block(&format!("assay report {}", shell_word(&view.record)));
+    let repeat = block(&repeat_command(&view.record, &view.command));
     let command = printable(command);
     let (inputs, versions) = (inputs(view), versions_table(runs));
     format!(
@@ -117,9 +119,9 @@ pub(super) fn cell(text: &str) -> String {
     if text.contains('|') { escaped(text) } else { code(text) }
 }
 
-/// Returns a command about the record as a block of code.
-fn block(command: &str, view: &BundleView) -> String {
-    format!("    assay {command} {}\n", printable(&shell_word(&view.record)))
+/// Returns a command as a block of code.
+fn block(command: &str) -> String {
+    format!("    {}\n", printable(command))
 }
 
 /// Returns the rows of the files that were read.
@@ -178,5 +180,12 @@ pub(super) mod tests {
         assert!(text.contains("five rows of each table that the run filled are"), "{text}");
         assert!(text.contains("| b\\|`c`.csv | **not included**"), "{text}");
         assert!(text.contains("| `server` | \\<b>\\|x |"), "{text}");
+    }
+
+    #[test]
+    fn bundle_is_repeated_with_the_permissions_that_it_needs() {
+        let command = "assay run a.ini --allow-commands".to_owned();
+        let text = bundle_readme(&BundleView { command, ..view() }, &[]);
+        assert!(text.contains("\n    assay repeat 'it'\\''s.assay' --allow-commands\n"), "{text}");
     }
 }

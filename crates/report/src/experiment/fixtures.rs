@@ -42,6 +42,7 @@ pub(super) fn experiment() -> ExperimentView {
         ask: "?".to_owned(),
         workload: Some("read.ini".to_owned()),
         command: "assay run e.ini".to_owned(),
+        command_with_path: "assay run e.ini".to_owned(),
         record: "r.assay".to_owned(),
         label: None,
         state: ExperimentState::Complete,

@@ -47,11 +47,11 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         appendix_html::plan(out, view);
         out.heading("Commands");
         out.preformatted(&view.command);
-        if let Some(command) = view.repeat(view.file()) {
+        if let Some(command) = view.repeat_in_its_folder() {
             out.preformatted(&command);
         }
         lines::explanation(view).iter().for_each(|command| out.preformatted(command));
-        view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
+        view.resume_in_its_folder().iter().for_each(|command| out.preformatted(command));
         out.lines(&[Line::new("record", view.file())]);
     });
     out.into_text("Made by assay from the record of an experiment.")
@@ -113,7 +113,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         out.list(&repetition.lines());
     }
     out.badge(badge(view.verdict()), &view.reason());
-    view.resume(view.file()).iter().for_each(|command| out.preformatted(command));
+    view.resume_in_its_folder().iter().for_each(|command| out.preformatted(command));
     let measured = measured_on(|name| view.facts.distinct(name));
     out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
     out.lines(&labelled("values", lines::measured_values(view)).collect::<Vec<Line>>());

@@ -39,7 +39,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     if !is_invalid {
         out.line(verdict);
     }
-    if let Some(command) = view.resume(view.file()) {
+    if let Some(command) = view.resume_in_its_folder() {
         out.list(&[format!("resume: {}", code(&command))], 1);
     }
     validity(&mut out, view);

@@ -336,7 +336,7 @@ mod tests {
     #[track_caller]
     fn check_fits(view: &ExperimentView, width: usize) -> String {
         let shown = text(view, width);
-        let commands = ["repeat  ", "record  ", "why  "];
+        let commands = ["command  ", "repeat  ", "record  ", "why  "];
         let lines = shown.lines().filter(|line| !commands.iter().any(|it| line.starts_with(it)));
         let widest = lines.map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= width, "{widest}: {shown}");

@@ -259,9 +259,7 @@ fn next(view: &ExperimentView) -> Vec<Line> {
     let page = format!("{}.html", file.strip_suffix(".assay").unwrap_or(file));
     let report = format!("assay report {}", shell_word(&view.record));
     let mut next = commands_to_continue(&report, &page, lines::explanation(view));
-    next.extend(view.resume(&view.record).map(|command| Line::new("resume", command)));
-    // The command that made the record has names of files without their folders.
-    let repeat = view.repeat(&view.record).unwrap_or_else(|| view.command.clone());
-    next.push(Line::new("repeat", repeat));
+    next.extend(view.resume().map(|command| Line::new("resume", command)));
+    next.push(Line::new("repeat", view.repeat()));
     next
 }

@@ -74,6 +74,7 @@ mod tests {
 
     use super::super::alarms::FalseAlarms;
     use super::super::fixtures::{comparison, experiment, run_of, with_limiters};
+    use super::super::html::experiment_html;
     use super::super::view::{ArmView, DifferenceView, ExperimentState};
     use super::*;
 
@@ -137,6 +138,25 @@ mod tests {
             let words = format!("\nrepeat  assay repeat r.assay{expected}\n");
             assert!(shown.ends_with(&words), "{shown}");
         }
+    }
+
+    #[test]
+    fn experiment_without_an_answer_is_repeated_and_continued_by_the_path_of_its_file() {
+        let command_with_path = "assay run in/e.ini".to_owned();
+        let shown = |state| {
+            let command_with_path = command_with_path.clone();
+            text(&ExperimentView { state, command_with_path, ..experiment() })
+        };
+        let invalid = shown(ExperimentState::InstrumentFailed);
+        assert!(invalid.ends_with("\nrepeat  assay run in/e.ini\n"), "{invalid}");
+        let interrupted = shown(ExperimentState::Interrupted);
+        let words = "\nresume  assay run in/e.ini --resume r.assay\nrepeat  assay run in/e.ini\n";
+        assert!(interrupted.ends_with(words), "{interrupted}");
+        // A page that is sent does not name the folders of its maker.
+        let state = ExperimentState::Interrupted;
+        let page = experiment_html(&ExperimentView { state, command_with_path, ..experiment() });
+        assert!(page.contains("assay run e.ini --resume r.assay"), "{page}");
+        assert!(!page.contains("in/e.ini"), "{page}");
     }
 
     #[test]

@@ -51,10 +51,11 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     sweep_text::results(&mut out, view);
     out.labelled("note", lines::notes(view));
     let _ = writeln!(out);
-    if let Some(command) = view.resume(&view.record) {
+    let _ = writeln!(out, "command    {}", printable(&view.command));
+    if let Some(command) = view.resume() {
         let _ = writeln!(out, "resume     {}", printable(&command));
     }
-    let _ = writeln!(out, "repeat     {}", printable(&view.command));
+    let _ = writeln!(out, "repeat     {}", printable(&view.repeat()));
     if let Some(label) = &view.label {
         out.entry("label", label);
     }

@@ -20,6 +20,7 @@ use super::saturation::SaturationView;
 use super::sweep::SweepView;
 use crate::number::count;
 use crate::page::ExcerptSection;
+use crate::repeat::repeat_command;
 use crate::words;
 
 /// An experiment with its results.
@@ -29,8 +30,11 @@ pub struct ExperimentView {
     pub ask: String,
     /// The name of the workload file; `None` if the experiment file has the workload itself.
     pub workload: Option<String>,
-    /// The command that repeats the experiment.
+    /// The command that ran the experiment, without the folder of its file.
     pub command: String,
+    /// The same command with the path of the file as it was given, for use in the folder in which
+    /// it was started. Documents that are sent do not show it.
+    pub command_with_path: String,
     /// The path of the record.
     pub record: String,
     /// The label that the user gave the experiment.
@@ -274,12 +278,21 @@ impl ExperimentView {
         self.record.rsplit('/').next().unwrap_or(&self.record)
     }
 
-    /// Returns the command that continues the experiment, if it was interrupted; `record` is the
-    /// path of its record.
-    pub(super) fn resume(&self, record: &str) -> Option<String> {
+    /// Returns the command that continues the experiment, if it was interrupted, for use in the
+    /// folder in which it was started.
+    pub(super) fn resume(&self) -> Option<String> {
+        self.resume_by(&self.command_with_path, &self.record)
+    }
+
+    /// Returns the same command for documents that are sent.
+    pub(super) fn resume_in_its_folder(&self) -> Option<String> {
+        self.resume_by(&self.command, self.file())
+    }
+
+    fn resume_by(&self, command: &str, record: &str) -> Option<String> {
         let is_interrupted = self.state == ExperimentState::Interrupted;
-        let command = format!("{} --resume {}", self.command, shell_word(record));
-        (is_interrupted && !self.command.is_empty()).then_some(command)
+        let resume = format!("{command} --resume {}", shell_word(record));
+        (is_interrupted && !command.is_empty()).then_some(resume)
     }
 
     /// Returns true if the experiment has an answer that another execution can confirm.
@@ -287,19 +300,18 @@ impl ExperimentView {
         self.state == ExperimentState::Complete && self.verdict() != Status::Invalid
     }
 
-    /// Returns the command that repeats the experiment and says whether its answer holds, if it has
-    /// one; `record` is the path of its record.
-    pub(super) fn repeat(&self, record: &str) -> Option<String> {
-        let mut command = format!("assay repeat {}", shell_word(record));
-        // Permissions are not taken from a record, and the URL of a private server needs one.
-        let has = |word: &str| self.command.contains(word);
-        if has(" --allow-commands") || has("testbed:") {
-            command += " --allow-commands";
+    /// Returns the command that repeats the experiment, for use in the folder in which it was
+    /// started. If there is no answer to confirm, it is the command that was run.
+    pub(super) fn repeat(&self) -> String {
+        match self.is_answered() {
+            true => repeat_command(&self.record, &self.command),
+            false => self.command_with_path.clone(),
         }
-        if has(" --allow-files") {
-            command += " --allow-files";
-        }
-        self.is_answered().then_some(command)
+    }
+
+    /// Returns the command that repeats an experiment with an answer, for documents that are sent.
+    pub(super) fn repeat_in_its_folder(&self) -> Option<String> {
+        self.is_answered().then(|| repeat_command(self.file(), &self.command))
     }
 
     /// Returns the excerpts; the captions of examples name the run whose workload is shown, from

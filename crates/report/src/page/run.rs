@@ -290,7 +290,7 @@ fn next(view: &View) -> Vec<Line> {
     };
     let report = format!("assay report {}{of_run}", shell_word(&about.record.to_string_lossy()));
     let mut lines = commands_to_continue(&report, &page, explain(view));
-    lines.push(Line::new("repeat", about.command.as_str()));
+    lines.push(Line::new("repeat", about.repeat()));
     lines
 }
 

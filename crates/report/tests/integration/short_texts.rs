@@ -4,7 +4,7 @@
 use analyze::EmptySuccess;
 use base::Nanos;
 use record::{Balance, Event, EventKind};
-use report::{Style, View};
+use report::{RunDetails, Style, View};
 
 use crate::cases;
 use crate::support::{Case, Traffic, check as compare, short_text, text};
@@ -77,14 +77,39 @@ fn short_answer_ends_with_verdict_limiter_result_and_commands() {
         "\nmore    assay report run-20261121T201502Z.assay --full\n",
         "--html run-20261121T201502Z.html\n",
         "\nwhy     assay explain send-lag connections not-saturated\n",
-        "\nrepeat  assay run shop.ini --url sqlite:shop.db\n",
+        "\nrepeat  assay repeat run-20261121T201502Z.assay\n",
     ];
     let places = places.map(|words| (shown.find(words), words));
     for (place, words) in places {
         assert!(place.is_some(), "{words} is not in {shown}");
     }
     assert!(places.is_sorted(), "{places:?}");
-    assert!(shown.ends_with("shop.db\n"));
+    assert!(shown.ends_with("201502Z.assay\n"));
+}
+
+#[test]
+fn run_is_repeated_from_its_record_if_that_keeps_the_files() {
+    let check = |run, command: &str, keeps_files, expected: &str| {
+        let mut view = cases::open().view();
+        let command = command.to_owned();
+        view.about = RunDetails { run, command, keeps_files, ..view.about };
+        let shown = short_text(&view, &SCREEN);
+        assert!(shown.ends_with(&format!("\nrepeat  {expected}\n")), "{expected}: {shown}");
+    };
+    let repeat = "assay repeat run-20261121T201502Z.assay";
+    let both = "--allow-commands --allow-files";
+    check(None, "assay run a.ini", true, repeat);
+    check(None, &format!("assay run a.ini {both}"), true, &format!("{repeat} {both}"));
+    let private = "assay run a.ini --url testbed:postgres";
+    check(None, private, true, &format!("{repeat} --allow-commands"));
+    for (run, command, keeps_files) in
+        [(None, "assay run a.ini", false), (Some(3), "assay run a.ini", true)]
+    {
+        check(run, command, keeps_files, command);
+    }
+    for command in ["assay load a.ini", "assay dbbench a.ini", "assay observe -- true"] {
+        check(None, command, true, command);
+    }
 }
 
 #[test]

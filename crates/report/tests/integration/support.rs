@@ -260,6 +260,7 @@ fn about(ended: End) -> RunDetails {
             .to_vec(),
         notes: Vec::new(),
         excerpts: Vec::new(),
+        keeps_files: true,
     }
 }
 
