@@ -12,11 +12,12 @@ use super::charts::{experiment_figures, figure_with_evidence};
 use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
 use super::shown_changes;
-use super::view::{ArmView, ExperimentView, RunPhase, RunView};
+use super::view::{ArmView, DifferenceView, ExperimentView, RunPhase, RunView};
 use super::{appendix_html, bets, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Caption, Document, Section, excerpt_sections, sections_of_excerpts};
 use crate::note;
+use crate::number::count;
 use crate::page::{Align, ExcerptSection, Line, Table, first_of, measured_on, tone};
 
 /// Formats the answer of an experiment as one file of HTML.
@@ -114,32 +115,90 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     }
     out.badge(badge(view.verdict()), &view.reason());
     view.resume_in_its_folder().iter().for_each(|command| out.preformatted(command));
-    let measured = measured_on(|name| view.facts.distinct(name));
-    out.lines(&measured.map(|it| Line::new("measured on", it)).into_iter().collect::<Vec<Line>>());
-    out.lines(&labelled("values", lines::measured_values(view)).collect::<Vec<Line>>());
-    out.lines(&labelled("bet", bets::sentences(view)).collect::<Vec<Line>>());
-    let label = if view.capacity.is_some() { "trials" } else { "runs" };
-    out.lines(&labelled(label, short::counts(view)).collect::<Vec<Line>>());
-    let objecting = view.objecting().into_iter();
-    let objecting = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
-    out.lines(&objecting.collect::<Vec<Line>>());
-    out.list(&view.warnings());
-    out.list_quotations(&view.errors());
-    out.list(&lines::effects(&view.arms));
-    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
-    out.list(&undeclared.collect::<Vec<String>>());
-    let differs = |one| format!("differs: {}", lines::difference(&view.arms, one));
-    out.list(&view.differences.iter().map(differs).collect::<Vec<String>>());
-    out.list(&lines::machine(view));
+    let mut rows = AnswerLines::default();
     let reasons = view.capacity.iter().flat_map(CapacityView::reasons);
-    let reasons = reasons.map(|(name, value)| Line::new(name, value));
-    let differ = lines::has_different_limiters(view).then(|| lines::DIFFERENT_LIMITERS.to_owned());
-    let limiters = labelled("limiter", lines::limiters_once(view).into_iter().chain(differ));
-    let slos = labelled("SLO", lines::slos(view));
-    let alarms = labelled("A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    let notes = labelled("note", view.notes.iter().map(note::sentence));
-    let lines = reasons.chain(limiters).chain(slos);
-    out.lines(&lines.chain(alarms).chain(notes).collect::<Vec<Line>>());
+    rows.first.extend(reasons.map(|(name, value)| Line::new(name, value)));
+    rows.add("limiter", lines::limiters_once(view));
+    if lines::has_different_limiters(view) {
+        rows.first.push(Line::new("", lines::DIFFERENT_LIMITERS));
+    }
+    let mut doubts = doubts(view).into_iter();
+    rows.first.extend(doubts.next());
+    rows.folded.extend(doubts);
+    rows.add("measured on", measured_on(|name| view.facts.distinct(name)));
+    rows.add("values", lines::measured_values(view));
+    rows.add("bet", bets::sentences(view));
+    let label = if view.capacity.is_some() { "trials" } else { "runs" };
+    rows.add(label, short::counts(view));
+    rows.add("SLO", lines::slos(view));
+    rows.add("A/A", view.false_alarms.iter().map(FalseAlarms::line));
+    rows.add("note", view.notes.iter().rev().map(note::sentence));
+    let (durability, others): (Vec<&DifferenceView>, Vec<&DifferenceView>) =
+        view.differences.iter().partition(|one| one.kind == "durability");
+    let differs = |one: &DifferenceView| lines::difference(&view.arms, one);
+    rows.add("differs", durability.into_iter().map(differs));
+    rows.folded.extend(labelled("differs", others.into_iter().map(differs)));
+    out.lines(&rows.first);
+    folded(out, &rows.folded, &labelled("errors", view.errors()).collect::<Vec<Line>>());
+}
+
+/// Maximum number of lines of a kind on the first screen.
+const MOST_OF_KIND: usize = 3;
+
+/// The lines below the verdict.
+#[derive(Default)]
+struct AnswerLines {
+    /// Lines of the first screen.
+    first: Vec<Line>,
+    /// Lines that would push the figures below the first screen.
+    folded: Vec<Line>,
+}
+
+impl AnswerLines {
+    /// Adds the lines of a kind, those beyond [`MOST_OF_KIND`] folded.
+    fn add(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
+        let mut texts = texts.into_iter();
+        self.first.extend(labelled(label, texts.by_ref().take(MOST_OF_KIND)));
+        self.folded.extend(labelled(label, texts));
+    }
+}
+
+/// Returns the reasons to doubt the answer, the checks that object first.
+fn doubts(view: &ExperimentView) -> Vec<Line> {
+    let objecting = view.objecting().into_iter();
+    let checks = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
+    let others = [
+        ("difference", undeclared.collect::<Vec<String>>()),
+        ("machine", lines::machine(view)),
+        ("warning", view.warnings()),
+        ("effect", lines::effects(&view.arms)),
+    ];
+    let line = |(label, texts): (&'static str, Vec<String>)| {
+        texts.into_iter().map(move |text| Line::new(label, text))
+    };
+    checks.chain(others.into_iter().flat_map(line)).collect()
+}
+
+/// Writes the lines that are folded, unless there is only one; `errors` are quotations.
+fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
+    let write = |out: &mut Document| {
+        out.lines(lines);
+        out.quotations(errors);
+    };
+    let mut labels: Vec<&str> = Vec::new();
+    for line in lines.iter().chain(errors) {
+        if !line.label.is_empty() && !labels.contains(&line.label.as_str()) {
+            labels.push(&line.label);
+        }
+    }
+    match lines.len() + errors.len() {
+        0 | 1 => write(out),
+        more => {
+            let more = count(more as u64, "more remark");
+            out.folded(&format!("{more}: {}", labels.join(", ")), write);
+        }
+    }
 }
 
 /// Returns lines; the first one has the label.
@@ -153,7 +212,7 @@ fn labelled<'l>(
 
 /// Returns the number of runs that a verdict is about, and the meaning of VALID.
 pub(super) fn judged(verdict: Status, runs: u64) -> String {
-    let runs = crate::number::count(runs, "run");
+    let runs = count(runs, "run");
     match verdict {
         Status::Pass => format!("{runs}, no check objects"),
         Status::Suspect | Status::Invalid | Status::NotPossible => runs,
@@ -251,8 +310,8 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Component;
     use analyze::compare::ArmId;
+    use analyze::{CheckKind, Component};
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
     use super::super::view::ArmLimiter;
@@ -286,6 +345,38 @@ mod tests {
         assert_eq!(answer.matches("plain, tls: 6 runs each").count(), 1, "{answer}");
         assert!(!answer.contains("database-cpu"), "{answer}");
         assert!(rest.contains("plain: database-cpu; tls: database-cpu"), "{rest}");
+    }
+
+    #[test]
+    fn limiter_and_first_doubt_precede_the_folded_ones() {
+        let mut view = with_limiters([Component::DatabaseCpu; 2]);
+        let kinds = [CheckKind::SendLag, CheckKind::StolenTime, CheckKind::Errors];
+        view.runs = vec![run_of(1, kinds.map(|kind| (kind, Status::Suspect)).to_vec())];
+        view.arms[1].validity.suspect = vec![(0, kinds.to_vec())];
+        view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
+        let page = experiment_html(&view).replace('\u{a0}', " ");
+        let (before, rest) = page.split_once("<details>").expect("folded lines");
+        let (folded, after) = rest.split_once("</details>").expect("an end");
+        assert!(before.contains("SUSPECT") && after.contains("<figure"), "{page}");
+        let place = |label: &str| before.find(&format!("<bdi>{label}</bdi></dt>"));
+        let [limiter, first] = ["limiter", "send-lag"].map(|label| place(label).expect(label));
+        assert!(limiter < first && place("errors").is_none(), "{before}");
+        for words in [
+            "<summary>3 more remarks: stolen-time, errors, effect</summary>",
+            "measure on a machine that is your own",
+            "read the first text of each error",
+            "tls: not read back: option.via",
+        ] {
+            assert!(folded.contains(words), "{words}: {folded}");
+        }
+    }
+
+    #[test]
+    fn single_doubt_is_not_folded() {
+        let mut view = experiment();
+        view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
+        let page = experiment_html(&view);
+        assert!(!page.contains("<details>") && page.contains("not read back"), "{page}");
     }
 
     #[test]

@@ -173,8 +173,15 @@ impl Document {
         self.descriptions(lines, prose);
     }
 
+    /// Writes content that a reader unfolds; it is printed unfolded.
+    pub(crate) fn folded(&mut self, summary: &str, write: impl FnOnce(&mut Document)) {
+        let _ = writeln!(self.out, "<details>\n<summary>{}</summary>", sentence(summary));
+        write(self);
+        self.out.push_str("</details>\n");
+    }
+
     /// Writes labelled lines whose texts are quotations, in which a backtick is a backtick.
-    pub(super) fn quotations(&mut self, lines: &[Line]) {
+    pub(crate) fn quotations(&mut self, lines: &[Line]) {
         self.descriptions(lines, shown);
     }
 
@@ -205,18 +212,6 @@ impl Document {
         self.out.push_str("<ul>\n");
         for item in items {
             let _ = writeln!(self.out, "<li>{}</li>", prose(item));
-        }
-        self.out.push_str("</ul>\n");
-    }
-
-    /// Writes a list of quotations, in which a backtick is a backtick.
-    pub(crate) fn list_quotations(&mut self, items: &[String]) {
-        if items.is_empty() {
-            return;
-        }
-        self.out.push_str("<ul>\n");
-        for item in items {
-            let _ = writeln!(self.out, "<li>{}</li>", shown(item));
         }
         self.out.push_str("</ul>\n");
     }

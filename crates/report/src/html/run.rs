@@ -6,7 +6,7 @@ use super::document::{Badge, Document, Section};
 use super::excerpt::{excerpt_sections, sections_of_excerpts};
 use crate::figure::Figure;
 use crate::page::{
-    Align, Cell, CheckRow, FactTable, Headline, JobSection, LimiterSection, Page, SuspectRow,
+    Align, Cell, CheckRow, FactTable, Headline, JobSection, LimiterSection, Line, Page, SuspectRow,
     Table, VerdictPosition,
 };
 
@@ -113,7 +113,24 @@ fn verdict(out: &mut Document, page: &Page) {
     let verdict = &page.verdict;
     out.badge(Badge { word: verdict.word, tone: verdict.tone }, &verdict.tally);
     out.lines(&page.run.measured_on);
-    out.lines(&verdict.objections);
+    objections(out, &verdict.objections);
+}
+
+/// Writes the checks that object: the first one, and the others folded, as they would push the
+/// figures below the first screen.
+fn objections(out: &mut Document, lines: &[Line]) {
+    let is_check = |line: &Line| !line.label.is_empty();
+    let first = lines.iter().skip(1).position(is_check).map_or(lines.len(), |place| place + 1);
+    let (first, others) = lines.split_at(first);
+    out.lines(first);
+    let names: Vec<&str> = others.iter().filter(|it| is_check(it)).map(|it| &*it.label).collect();
+    match names.as_slice() {
+        [] | [_] => out.lines(others),
+        [..] => {
+            let summary = format!("{} more checks object: {}", names.len(), names.join(", "));
+            out.folded(&summary, |out| out.lines(others));
+        }
+    }
 }
 
 fn numbers(out: &mut Document, page: &Page) {

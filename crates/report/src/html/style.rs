@@ -6,7 +6,7 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-RFa80QqC/wnxypyFRaT8xCOcn5z7FyOqLDXJnJNgpWc='";
+pub const STYLE_SOURCE: &str = "'sha256-2ltV9xbhkWBORu9R2JG4QJRLCBJDXR6zUslhXb37Cio='";
 
 /// The script of pages with figures: cursor, zoom, hiding of series, and other axes.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");

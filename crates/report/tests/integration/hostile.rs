@@ -45,7 +45,7 @@ fn html(view: &View) -> String {
 
 /// Returns the tags of a page that no page has, and texts that pass for one.
 fn foreign_tags(page: &str) -> Vec<&str> {
-    const TAGS: [&str; 42] = [
+    const TAGS: [&str; 44] = [
         "!doctype",
         "html",
         "head",
@@ -69,6 +69,8 @@ fn foreign_tags(page: &str) -> Vec<&str> {
         "dl",
         "dt",
         "dd",
+        "details",
+        "summary",
         "div",
         "table",
         "caption",

@@ -1,5 +1,6 @@
 //! The tables of pages as files for machines.
 
+use analyze::Status;
 use report::Page;
 
 use crate::cases;
@@ -81,6 +82,29 @@ fn formatted_numbers_are_recognized() {
     ] {
         assert_eq!(is_formatted(cell), expected, "{cell}");
     }
+}
+
+#[test]
+fn checks_that_object_after_the_first_are_folded() {
+    let mut view = cases::suspect().view();
+    for check in view.summary.verdict.checks.iter_mut().take(4) {
+        check.status = Status::Suspect;
+    }
+    let suspects = view.summary.verdict.with(Status::Suspect);
+    let names: Vec<&str> = suspects.map(|check| check.name()).collect();
+    let page = report::html(&Page::of(&view), &[]);
+    let (before, rest) = page.split_once("<details>").expect("folded checks");
+    let (folded, _) = rest.split_once("</details>").expect("an end");
+    let others = &names[1..];
+    let summary = format!("{} more checks object: {}", others.len(), others.join(", "));
+    assert!(folded.contains(&format!("<summary>{summary}</summary>")), "{summary}: {folded}");
+    let label = |name: &str| format!("<bdi>{name}</bdi></dt>");
+    assert!(before.contains(&label(names[0])), "{before}");
+    for name in others {
+        assert!(folded.contains(&label(name)) && !before.contains(&label(name)), "{name}: {page}");
+    }
+    let remedies = folded.matches("What to do: ").count();
+    assert!(remedies > 0 && before.contains("What to do: "), "{page}");
 }
 
 #[test]
