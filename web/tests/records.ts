@@ -103,6 +103,21 @@ option.service = 1.25ms
     },
   },
   {
+    name: "suspect",
+    files: {
+      "d.ini": `[question]
+ask = Is slow slower on a server that fails?
+workload = doubtful.ini
+bet = throughput(read) -40% .. -10%
+rounds = 20
+[arm plain]
+[arm slow]
+option.service = 1.25ms
+`,
+      "doubtful.ini": CLOSED("mm1?service=1ms&errors=0.004&outage=9s..10s", "20s"),
+    },
+  },
+  {
     name: "sweep",
     files: {
       "s.ini": `[question]
