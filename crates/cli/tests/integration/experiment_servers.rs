@@ -42,15 +42,18 @@ fn place() -> Place {
     place
 }
 
-/// Returns a place with an experiment of so many rounds of short runs. The server takes the pauses,
-/// so a request is due when the one before is answered, and a busy machine makes few of them late.
+/// Returns a place with an experiment of so many rounds of short runs, which only read: nothing is
+/// restored between them. The server takes the pauses, so a request is due when the one before is
+/// answered, and a busy machine makes few of them late.
 fn place_of_short_runs(rounds: u32) -> Place {
     let place = place();
-    let workload = WORKLOAD.replace("duration = 1s", "duration = 200ms");
+    let workload = WORKLOAD.replace("duration = 1s", "duration = 150ms");
     let workload = workload.replace("think = 10ms\n", "");
-    let slow = "select ${1000 + sequence()}, 1 from pg_sleep(0.01)";
-    place.write("w.ini", workload.replace("values (${1000 + sequence()}, 1)", slow));
-    place.write("e.ini", ARMS.replace("rounds = 6", &format!("rounds = {rounds}")));
+    let slow = "select v from t, pg_sleep(0.05) where id = ${uniform(1, 500)}";
+    let insert = "insert into t values (${1000 + sequence()}, 1)";
+    place.write("w.ini", workload.replace(insert, slow));
+    let arms = ARMS.replace("restore = delete from t where id >= 1000\n", "");
+    place.write("e.ini", arms.replace("rounds = 6", &format!("rounds = {rounds}")));
     place
 }
 
