@@ -41,6 +41,7 @@ mod tests {
             ("in/../a.ini", false),
             ("../a.ini", false),
             ("/etc/passwd", false),
+            ("./a.ini", false),
             ("", false),
         ] {
             let (path, sha256) = (path.to_owned(), String::new());

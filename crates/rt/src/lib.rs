@@ -26,10 +26,10 @@ mod virtual_time;
 
 pub use net::{connect, connect_unix, poll_accept};
 pub use poller::Direction;
-pub use processors::Processors;
+pub use processors::{Processors, processors};
 pub use punctuality::Wait;
 pub use ready_fd::ReadyFd;
-pub use real::{Options, processors, run_real};
+pub use real::{Options, run_real};
 pub use slot::Slot;
 pub use task::{Panic, Task, yield_now};
 pub use timeout::{unless_fired, within};

@@ -1,5 +1,7 @@
 //! Processor affinity of threads.
 
+use std::io;
+
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -46,6 +48,24 @@ impl Processors {
             let _ = sched_setaffinity(Pid::from_raw(0), set);
         }
     }
+}
+
+/// Returns the processors that this thread may use, in ascending order: all of the machine, or
+/// fewer if the process is bound to some.
+///
+/// # Errors
+/// The operating system's.
+pub fn processors() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect())
+}
+
+/// Binds the calling thread to a processor.
+pub(crate) fn bind_to(cpu: usize) -> io::Result<()> {
+    let refused = |error| io::Error::other(format!("cannot bind to processor {cpu}: {error}"));
+    let mut set = CpuSet::new();
+    set.set(cpu).map_err(refused)?;
+    sched_setaffinity(Pid::from_raw(0), &set).map_err(refused)
 }
 
 #[cfg(test)]

@@ -11,13 +11,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Clock, Monotonic, Stamp};
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use nix::unistd::Pid;
 
 use crate::poller::Poller;
+use crate::processors::bind_to;
 use crate::punctuality::{Next, Wait, WakeTiming};
 use crate::tasks::{self, Idle, Tasks, WakeQueue};
 use crate::{Mode, Rt};
@@ -50,23 +49,6 @@ pub fn run_real<F: Future>(
         Ok(output) => Ok(output),
         Err(never) => match never {},
     }
-}
-
-/// Returns the processors that this thread may use, in ascending order: all of the machine, or
-/// fewer if the process is bound to some.
-///
-/// # Errors
-/// The operating system's.
-pub fn processors() -> io::Result<Vec<usize>> {
-    let set = sched_getaffinity(Pid::from_raw(0))?;
-    Ok((0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect())
-}
-
-fn bind_to(cpu: usize) -> io::Result<()> {
-    let refused = |error| io::Error::other(format!("cannot bind to processor {cpu}: {error}"));
-    let mut set = CpuSet::new();
-    set.set(cpu).map_err(refused)?;
-    sched_setaffinity(Pid::from_raw(0), &set).map_err(refused)
 }
 
 /// The idle behavior of the real executor.
