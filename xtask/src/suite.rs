@@ -45,7 +45,7 @@ struct Finished {
 pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
-    programs::forget_servers(&programs);
+    programs::forget_servers(&programs).map_err(|error| vec![error])?;
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, mut together): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| ALONE.contains(&&*program.name));

@@ -40,12 +40,17 @@ impl Access {
             let place_of_socket = ServerEndpoint::of(&login, dialect);
             host = Some(place_of_socket.host.into());
             port = place_of_socket.port.map(|port| port.to_string().into());
-            user = Some(login.user.into());
-            database = login.database.map(OsString::from);
-            pgpass = (dialect == Dialect::Postgres).then(|| path.clone().into_os_string());
+            // An empty file would hide the user's own from a program that asks another server.
+            let has_password = !password_of(&login).is_empty();
+            let is_read = dialect == Dialect::Postgres && has_password;
+            pgpass = is_read.then(|| path.clone().into_os_string());
             password_file = Some(path.into_os_string());
             folder = Some(place);
-            secrets = login.secrets;
+            // A program may print the file.
+            let in_file = Secret::new(escaped(password_of(&login), dialect));
+            secrets = Secrets::of_all([login.secrets.clone(), Secrets::new([in_file])]);
+            user = Some(login.user.into());
+            database = login.database.map(OsString::from);
         } else if let Some(Endpoint::File(path)) = target.map(|target| &target.endpoint) {
             database = Some(std::path::absolute(path)?.into_os_string());
         }
@@ -87,19 +92,35 @@ impl ServerEndpoint {
     }
 }
 
+fn password_of(login: &Login) -> &str {
+    login.password.as_ref().map_or("", Secret::expose)
+}
+
+/// Returns a text as a value of the password file.
+fn escaped(text: &str, dialect: Dialect) -> String {
+    let text = text.replace('\\', "\\\\");
+    match dialect {
+        Dialect::Postgres => text.replace(':', "\\:"),
+        Dialect::Mysql | Dialect::Sqlite => text.replace('\n', "\\n"),
+    }
+}
+
 /// Returns the text of the password file: a `.pgpass`, or an option file of MySQL.
 fn password_text(login: &Login, dialect: Dialect) -> String {
-    let password = login.password.as_ref().map_or("", Secret::expose);
+    let password = password_of(login);
     match dialect {
         Dialect::Postgres if password.is_empty() => String::new(),
         Dialect::Postgres => {
-            let field = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
-            // Any host: clients look up a socket in the default folder as `localhost`.
-            format!("*:*:*:{}:{}\n", field(&login.user), field(password))
+            let field = |text: &str| escaped(text, dialect);
+            let server = match (&login.socket, login.port) {
+                (None, Some(port)) => format!("{}:{port}", field(&login.host)),
+                // Any host: clients look up a socket in the default folder as `localhost`.
+                _ => "*:*".to_owned(),
+            };
+            format!("{server}:*:{}:{}\n", field(&login.user), field(password))
         }
         Dialect::Mysql | Dialect::Sqlite => {
-            let escaped = |text: &str| text.replace('\\', "\\\\").replace('\n', "\\n");
-            let quoted = |text: &str| format!("\"{}\"", escaped(text));
+            let quoted = |text: &str| format!("\"{}\"", escaped(text, dialect));
             let mut text = format!("[client]\nuser={}\n", quoted(&login.user));
             match (&login.socket, login.port) {
                 (Some(socket), _) => {
@@ -145,7 +166,8 @@ mod tests {
     #[test]
     fn password_file_has_the_form_of_the_clients() {
         let text = |socket, password, dialect| password_text(&login(socket, password), dialect);
-        assert_eq!(text(None, "a:b\\c", Dialect::Postgres), "*:*:*:ann:a\\:b\\\\c\n");
+        let pgpass = text(None, "a:b\\c", Dialect::Postgres);
+        assert_eq!(pgpass, "127.0.0.1:5433:*:ann:a\\:b\\\\c\n");
         let socket = Some("/run/.s.PGSQL.6000");
         assert_eq!(text(socket, "pw", Dialect::Postgres), "*:*:*:ann:pw\n");
         assert_eq!(text(None, "", Dialect::Postgres), "");
@@ -156,5 +178,32 @@ mod tests {
         let hostile = text(None, "a\nhost=evil", Dialect::Mysql);
         assert!(hostile.ends_with("password=\"a\\nhost=evil\"\n"), "{hostile}");
         assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
+    }
+
+    #[test]
+    fn password_is_hidden_as_it_is_in_the_file() {
+        for (url, password) in
+            [("postgres://ann@db1/shop", "a:b\\c"), ("mysql://ann@db1/shop", "a\\b\nc")]
+        {
+            let target = Target::parse(url).unwrap();
+            let access = Access::to(Some(&target), Some(login(None, password))).unwrap();
+            let file = access.environment.variables.iter().find_map(|(name, value)| {
+                (*name == "ASSAY_PASSWORD_FILE").then(|| value.clone().unwrap())
+            });
+            let text = std::fs::read_to_string(file.unwrap()).unwrap();
+            let escaped = escaped(password, target.dialect());
+            assert!(text.contains(&escaped), "{text}");
+            assert!(!access.environment.secrets.hide(&text).contains(&escaped), "{text}");
+        }
+    }
+
+    #[test]
+    fn file_without_a_password_does_not_replace_that_of_the_user() {
+        let target = Target::parse("postgres://ann@db1/shop").unwrap();
+        let has_pgpass = |password| {
+            let access = Access::to(Some(&target), Some(login(None, password))).unwrap();
+            access.environment.variables.iter().any(|(name, _)| *name == "PGPASSFILE")
+        };
+        assert!(has_pgpass("pw") && !has_pgpass(""));
     }
 }

@@ -4,6 +4,8 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
+
 use crate::Problem;
 use crate::folder::random_hex;
 use crate::instance::Instance;
@@ -33,13 +35,15 @@ impl Template {
     fn within(folder: &Path, program: &Path, instance: &Instance) -> Result<Template, Problem> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(Problem::of(format!("make {}", folder.display())))?;
+        check_owner(folder)?;
         let file = program.metadata();
         let file = file.map_err(Problem::of(format!("read {}", program.display())))?;
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         // Another version of the program has another size or another time.
         let (size, time) = (file.size(), file.mtime());
         let Instance { account, owner, .. } = instance;
-        let name = format!("{name}-{size}-{time}-{}-{owner}", account.name);
+        let version = env!("CARGO_PKG_VERSION");
+        let name = format!("{name}-{size}-{time}-{version}-{}-{owner}", account.name);
         Ok(Template { path: folder.join(name) })
     }
 
@@ -51,15 +55,31 @@ impl Template {
         copy(&self.path, data).map(|()| true)
     }
 
-    /// Keeps a copy of a data folder as the template, unless another process has kept one.
+    /// Keeps a copy of a data folder as the template, unless another process has kept one. The
+    /// server does not need it: if it cannot be kept, later servers initialise their own folders.
     pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
-        let unfinished = self.path.with_extension(random_hex(6)?);
-        copy(data, &unfinished)?;
-        if std::fs::rename(&unfinished, &self.path).is_ok() {
-            return Ok(());
+        let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
+        let is_kept =
+            copy(data, &unfinished).is_ok() && std::fs::rename(&unfinished, &self.path).is_ok();
+        if !is_kept {
+            // Nothing is there if the copy could not begin.
+            let _ = std::fs::remove_dir_all(&unfinished);
         }
-        let removed = std::fs::remove_dir_all(&unfinished);
-        removed.map_err(Problem::of(format!("remove {}", unfinished.display())))
+        Ok(())
+    }
+}
+
+/// Refuses a folder to which another user can write: the files in it decide which code a server
+/// runs.
+fn check_owner(folder: &Path) -> Result<(), Problem> {
+    let data = folder.metadata();
+    let data = data.map_err(Problem::of(format!("read {}", folder.display())))?;
+    match data.uid() == geteuid().as_raw() && data.mode() & 0o022 == 0 {
+        true => Ok(()),
+        false => Err(Problem::refused(format!(
+            "{VARIABLE} names {}, to which other users can write: name a folder of your own",
+            folder.display()
+        ))),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The test programs that cargo builds.
 
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -62,11 +64,20 @@ pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
 }
 
 /// Removes the data folders of servers that earlier tests left, perhaps with other settings.
-pub(super) fn forget_servers(programs: &[Program]) {
-    for program in programs {
-        // Fails if none was left.
-        let _ = std::fs::remove_dir_all(program.templates());
+///
+/// # Errors
+/// They cannot be removed.
+pub(super) fn forget_servers(programs: &[Program]) -> Result<(), String> {
+    let folders: BTreeSet<PathBuf> = programs.iter().map(Program::templates).collect();
+    for folder in folders {
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(format!("test: cannot remove {}: {error}", folder.display()));
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
+    Ok(())
 }
 
 /// Reads a test program from one of cargo's messages; `None` if the message is about anything else.

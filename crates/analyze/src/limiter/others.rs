@@ -1,5 +1,7 @@
 //! Programs that belong neither to the load generator nor to the database, and use processors.
 
+use std::collections::BTreeSet;
+
 use record::metric::{host, processes, program};
 use record::{ComponentKind, ObservedComponent, Side};
 
@@ -46,13 +48,18 @@ pub(crate) fn sees_database(evidence: &Evidence) -> bool {
 }
 
 /// Returns the processes of the main target's database, or of the proxy in front of it, on their
-/// host; `None` if a target with several servers has them on several hosts.
+/// host; `None` if a target with several servers has them on several hosts, observed or not.
 pub(crate) fn server_processes(evidence: &Evidence) -> Option<ObservedComponent> {
     let signals = Signals::of(evidence);
-    let has_several_servers = !evidence.nodes.is_empty();
-    let is_known = !has_several_servers || signals.server_hosts() <= 1;
+    let hosts: BTreeSet<&str> = evidence.nodes.iter().map(|node| host_of(&node.address)).collect();
+    let is_known = hosts.is_empty() || hosts.len() == 1 && signals.server_hosts() <= 1;
     let place = signals.server_host().map(str::to_owned);
     is_known.then_some(ObservedComponent { place, kind: ComponentKind::Processes(Side::Server) })
+}
+
+/// Returns the host of a server's address; empty for a socket.
+fn host_of(address: &str) -> &str {
+    address.rsplit_once(':').map_or("", |(host, _)| host)
 }
 
 impl Signals<'_> {

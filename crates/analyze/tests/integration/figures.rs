@@ -185,10 +185,20 @@ fn processor_time_of_several_servers_on_several_machines_is_unknown() {
     let mut evidence = steady(MIXED);
     let (job, _) = evidence.plan.jobs_by_id().next().unwrap();
     let requests = evidence.jobs[0].clone();
+    let node = |address: &str| NodeEvidence {
+        job,
+        address: address.to_owned(),
+        requests: requests.clone(),
+    };
     add_server_elsewhere(&mut evidence, "db1");
-    evidence.nodes.push(NodeEvidence { job, address: "10.0.0.1:5432".to_owned(), requests });
+    let on_one_machine = vec![node("10.0.0.1:5432"), node("10.0.0.1:5433")];
+    evidence.nodes = on_one_machine.clone();
     assert!(figures(&evidence).cpu_share(CpuOwner::Database).is_some());
+    // The second machine is not observed.
+    evidence.nodes = vec![node("10.0.0.1:5432"), node("10.0.0.2:5432")];
+    assert_eq!(figures(&evidence).cpu_share(CpuOwner::Database), None);
     add_server_elsewhere(&mut evidence, "db2");
+    evidence.nodes = on_one_machine;
     let found = figures(&evidence);
     assert_eq!(found.cpu_share(CpuOwner::Database), None);
     assert_eq!(get(&found, "cpu.database"), Err(Missing::NotMeasured));

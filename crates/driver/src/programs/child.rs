@@ -308,8 +308,13 @@ impl Tail {
         }
     }
 
+    /// Returns the text. The first word behind a cut is left out: it could be the end of a secret.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
-        format!("{}{}", if self.is_cut { "…" } else { "" }, text.trim())
+        if !self.is_cut {
+            return text.trim().to_owned();
+        }
+        let rest = text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+        format!("…{}", rest.trim())
     }
 }

@@ -51,6 +51,13 @@ pub struct RejectedCommand {
     pub help: &'static str,
 }
 
+impl ProgramEnvironment {
+    /// Returns an error of a program without the secrets.
+    fn hidden(&self, error: &Error) -> Error {
+        Error::new(error.class(), error.code(), self.secrets.hide(error.message()))
+    }
+}
+
 /// The driver of jobs with a command.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -121,7 +128,7 @@ impl Programs {
         }
     }
 
-    /// Runs a command that is not measured, with these variables, and waits for its end. When
+    /// Runs a command that is not measured, in this environment, and waits for its end. When
     /// `is_given_up` returns true, its whole process group is terminated.
     ///
     /// # Errors
@@ -130,12 +137,14 @@ impl Programs {
     pub fn run_once(
         &self,
         text: &str,
-        variables: &[Variable],
+        environment: &ProgramEnvironment,
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
+        let variables = &environment.variables;
         let script = Script { text, folder: &self.shared.folder, variables };
         let ended = child::run(&script, &Cancellation::Poll(is_given_up), &self.shared.watch);
-        ended.map_err(|cause| child::not_started(&cause))?.outcome
+        let outcome = ended.map_err(|cause| child::not_started(&cause))?.outcome;
+        outcome.map_err(|error| environment.hidden(&error))
     }
 
     fn start(&self) -> std::io::Result<ProgramConnection> {

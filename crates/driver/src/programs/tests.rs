@@ -182,12 +182,26 @@ fn requests_get_the_variables_of_the_driver_and_their_errors_hide_its_secrets() 
 fn command_that_is_not_measured_gets_its_variables() {
     let (_database, folder) = scratch();
     let driver = Programs::new(folder.clone(), Arc::default());
-    let variables = [("ASSAY_HOST", Some("h".into())), ("HOME", None)];
+    let variables = vec![("ASSAY_HOST", Some("h".into())), ("HOME", None)];
+    let secrets = Secrets::new([base::Secret::new("geheim")]);
+    let environment = ProgramEnvironment { variables, secrets };
     let text = "test -z \"$HOME\" || exit 2; echo \"$ASSAY_HOST\" > host";
-    assert_eq!(driver.run_once(text, &variables, &|| false), Ok(()));
+    assert_eq!(driver.run_once(text, &environment, &|| false), Ok(()));
     assert_eq!(fs::read_to_string(folder.join("host")).unwrap(), "h\n");
-    let error = driver.run_once("echo no >&2; exit 3", &[], &|| false).unwrap_err();
-    assert_eq!((error.code().as_str(), error.message()), ("exit-3", "no"));
+    let error = driver.run_once("echo geheim >&2; exit 3", &environment, &|| false).unwrap_err();
+    assert_eq!((error.code().as_str(), error.message()), ("exit-3", "(secret)"));
+}
+
+#[test]
+fn error_that_is_cut_within_a_secret_shows_nothing_of_it() {
+    let (_database, folder) = scratch();
+    let secrets = Secrets::new([base::Secret::new("geheim")]);
+    let environment = ProgramEnvironment { variables: Vec::new(), secrets };
+    let driver = Programs::new(folder, Arc::new(environment));
+    let text = "printf 'geheim end ' >&2; head -c 4090 /dev/zero | tr '\\0' x >&2; exit 3";
+    let (_, outcome) = run_by(&driver, text);
+    let words = outcome.unwrap_err().message().to_owned();
+    assert!(words.starts_with("…end x"), "{words:.40}");
 }
 
 #[test]
@@ -197,7 +211,7 @@ fn command_that_is_given_up_ends_with_its_group() {
     let file = folder.join("group");
     let text = "trap '' TERM; sleep 1000 & echo $$ > group; while :; do sleep 1; done";
     let is_ready = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
-    let error = driver.run_once(text, &[], &is_ready).unwrap_err();
+    let error = driver.run_once(text, &ProgramEnvironment::default(), &is_ready).unwrap_err();
     assert_eq!(error.class(), Class::Timeout);
     let group = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     assert!(!has_members(Pid::from_raw(group).unwrap()));

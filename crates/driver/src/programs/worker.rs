@@ -109,10 +109,7 @@ impl Worker<'_> {
             outcome: Err(child::not_started(&cause)),
         });
         reply.done = at;
-        outcome.map_err(|error| {
-            let words = environment.secrets.hide(error.message());
-            Error::new(error.class(), error.code(), words)
-        })?;
+        outcome.map_err(|error| environment.hidden(&error))?;
         reply.statements.push(at.since(sent));
         Ok(())
     }

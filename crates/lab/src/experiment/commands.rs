@@ -114,16 +114,13 @@ impl Commands {
         let until = Monotonic.now() + self.limit;
         let is_late = || Monotonic.now() > until;
         let is_given_up = || self.is_interrupted(hook) || is_late();
-        match self.programs.run_once(text, &access.environment.variables, &is_given_up) {
+        match self.programs.run_once(text, &access.environment, &is_given_up) {
             Ok(()) => Ok(HookEnd::AllRan),
             Err(_) if self.is_interrupted(hook) => Ok(HookEnd::Interrupted),
             Err(error) if error.class() == base::Class::Timeout => {
                 Err(format!("`{text}` did not end within {}", self.limit))
             }
-            Err(error) => {
-                let words = access.environment.secrets.hide(error.message());
-                Err(format!("`{text}` failed ({}): {words}", error.code()))
-            }
+            Err(error) => Err(format!("`{text}` failed ({}): {}", error.code(), error.message())),
         }
     }
 }
@@ -201,7 +198,7 @@ mod tests {
         let commands = Commands::new(std::env::temp_dir(), Stop::default());
         let problem = commands.run(&arm, HookPoint::Before, &stage).unwrap_err();
         let Problem::Command { reason, .. } = problem else { panic!("{problem:?}") };
-        assert!(reason.ends_with("failed (exit-1): *:*:*:ann:(secret)"), "{reason}");
+        assert!(reason.ends_with("failed (exit-1): 127.0.0.1:1:*:ann:(secret)"), "{reason}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use archive::RecordFacts;
 use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 use driver::Count;
-use engine::{Listener, RunEvent};
+use engine::{Listener, Options, RunEvent};
 use observe::{DatabaseWatch, Scope};
 use record::environment::{database, generator};
 use record::{Load, Reading};
@@ -69,7 +69,7 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
-            aside: Processors::of_this_thread().without(Processors::of(&order.options.cpus)),
+            aside: Processors::of_this_thread().without(of_lanes(&order.options)),
             watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -134,6 +134,12 @@ impl RecordingListener {
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
     }
+}
+
+/// Returns the processors to which the lanes are bound: no more than there are lanes.
+fn of_lanes(options: &Options) -> Processors {
+    let lanes = usize::from(options.threads.max(1));
+    Processors::of(&options.cpus[..options.cpus.len().min(lanes)])
 }
 
 impl Listener for RecordingListener {

@@ -123,7 +123,11 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         rows.first.push(Line::new("", lines::DIFFERENT_LIMITERS));
     }
     let mut doubts = doubts(view).into_iter();
-    rows.first.extend(doubts.next());
+    let first = doubts.next();
+    let errors: Vec<Line> = labelled("errors", view.errors()).collect();
+    // Errors are the first reason to doubt if there is no other.
+    let (shown, hidden) = errors.split_at(errors.len().min(usize::from(first.is_none())));
+    rows.first.extend(first);
     rows.folded.extend(doubts);
     rows.add("measured on", measured_on(|name| view.facts.distinct(name)));
     rows.add("values", lines::measured_values(view));
@@ -139,7 +143,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.add("differs", durability.into_iter().map(differs));
     rows.folded.extend(labelled("differs", others.into_iter().map(differs)));
     out.lines(&rows.first);
-    folded(out, &rows.folded, &labelled("errors", view.errors()).collect::<Vec<Line>>());
+    out.quotations(shown);
+    folded(out, &rows.folded, hidden);
 }
 
 /// Maximum number of lines of a kind on the first screen.
@@ -311,9 +316,11 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 #[cfg(test)]
 mod tests {
     use analyze::compare::ArmId;
-    use analyze::{CheckKind, Component};
+    use analyze::{CheckKind, Component, ErrorSummary};
+    use base::{Class, Code};
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
+    use super::super::remarks::RemarkOf;
     use super::super::view::ArmLimiter;
     use super::*;
 
@@ -369,6 +376,31 @@ mod tests {
         ] {
             assert!(folded.contains(words), "{words}: {folded}");
         }
+    }
+
+    #[test]
+    fn errors_are_on_the_first_screen_if_nothing_else_is_doubtful() {
+        let mut view = experiment();
+        let error = |code| RemarkOf {
+            arm: ArmId::BASELINE,
+            job: "read".to_owned(),
+            runs: 1,
+            fact: ErrorSummary {
+                class: Class::Server,
+                code: Code::new(code),
+                count: 2,
+                text: Some(format!("text of {code}")),
+            },
+        };
+        view.remarks.errors = ["23505", "40001"].map(error).to_vec();
+        let page = experiment_html(&view);
+        let (before, folded) = page.split_once("text of 40001").expect("the second error");
+        assert!(before.contains("text of 23505") && !folded.contains("text of 23505"), "{page}");
+        view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
+        let page = experiment_html(&view);
+        let (before, folded) = page.split_once("<details>").expect("folded lines");
+        assert!(before.contains("option.via") && !before.contains("text of"), "{page}");
+        assert!(folded.contains("text of 23505") && folded.contains("text of 40001"), "{page}");
     }
 
     #[test]

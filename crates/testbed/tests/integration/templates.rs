@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::support::Host;
 
@@ -12,6 +13,20 @@ fn start(url: &str, templates: &Path) -> Host {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn folder_to_which_others_can_write_is_refused() {
+    let templates = std::env::temp_dir().join(format!("open-{}", std::process::id()));
+    std::fs::create_dir(&templates).unwrap();
+    std::fs::set_permissions(&templates, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut host = Command::new(env!("CARGO_BIN_EXE_testbed-host"));
+    host.arg("testbed:postgres").env("ASSAY_TESTBED_TEMPLATES", &templates).stdin(Stdio::null());
+    let ran = host.output().unwrap();
+    let complaint = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(!ran.status.success());
+    assert!(complaint.contains("to which other users can write"), "{complaint}");
+    std::fs::remove_dir(&templates).expect("it is empty");
 }
 
 #[test]
