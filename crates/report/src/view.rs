@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analyze::{Component, Evidence, Summary};
-use base::{Seed, Target, TargetKind, WallTime};
+use base::{Seed, Target, TargetKind, WallTime, shell_word};
 use record::environment::observe::{COMMAND, COMMAND_ENDED};
 use record::environment::{UNKNOWN, assay, known};
 use record::{End, Excerpt, Note, OpLogReport, Pace, RunFacts};
@@ -166,10 +166,13 @@ impl RunDetails {
     }
 
     /// Returns the command that repeats the run from the files of its record. If the record does
-    /// not keep them, or is no record of `assay run`, it is the command that was run.
+    /// not keep them, or is no record of `assay run` on a workload file, as that of a run of an
+    /// experiment, it is the command that was run.
     pub(crate) fn repeat(&self) -> String {
-        let is_run = self.run.is_none() && self.command.starts_with("assay run ");
-        match is_run && self.keeps_files {
+        let run = format!("assay run {}", shell_word(&self.workload));
+        let options = self.command.strip_prefix(&run);
+        let is_run = options.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        match self.run.is_none() && is_run && self.keeps_files {
             true => repeat_command(&self.record.to_string_lossy(), &self.command),
             false => self.command.clone(),
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use base::{Clock, Monotonic, Nanos};
+use base::{Clock, Monotonic, Nanos, Secrets};
 use rt::run_virtual;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -171,7 +171,7 @@ fn a_command_is_judged_without_being_run() {
 fn requests_get_the_variables_of_the_driver_and_their_errors_hide_its_secrets() {
     let (_database, folder) = scratch();
     let variables = vec![("ASSAY_HOST", Some("h".into()))];
-    let secrets = base::Secrets::new([base::Secret::new("geheim")]);
+    let secrets = Secrets::new([base::Secret::new("geheim")]);
     let driver = Programs::new(folder, Arc::new(ProgramEnvironment { variables, secrets }));
     let (_, outcome) = run_by(&driver, "echo \"$ASSAY_HOST\" geheim >&2; exit 3");
     let error = outcome.unwrap_err();

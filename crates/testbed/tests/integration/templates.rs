@@ -12,7 +12,8 @@ fn start(url: &str, templates: &Path) -> Host {
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").path()).collect()
 }
 
 #[test]
