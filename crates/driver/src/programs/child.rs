@@ -292,6 +292,9 @@ fn failure(status: ExitStatus, words: &str) -> Error {
     Error::new(Class::Server, Code::new(&code), message)
 }
 
+/// Length in bytes up to which a word could be a secret.
+const LONGEST_SECRET: usize = 256;
+
 /// The last [`WORDS`] bytes of a stream.
 #[derive(Default)]
 struct Tail {
@@ -308,13 +311,14 @@ impl Tail {
         }
     }
 
-    /// Returns the text. The first word behind a cut is left out: it could be the end of a secret.
+    /// Returns the text. The first word behind a cut is left out, up to [`LONGEST_SECRET`]: it could
+    /// be the end of a secret.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         if !self.is_cut {
             return text.trim().to_owned();
         }
-        let rest = text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
-        format!("…{}", rest.trim())
+        let end = text.find(char::is_whitespace).unwrap_or(text.len()).min(LONGEST_SECRET);
+        format!("…{}", text[text.ceil_char_boundary(end)..].trim())
     }
 }

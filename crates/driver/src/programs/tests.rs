@@ -98,7 +98,7 @@ fn a_program_that_ends_badly_is_an_error_with_its_code_and_words() {
 fn end_of_long_program_output_is_kept() {
     let error = error_of("printf %0100000d 7 >&2; printf END >&2; exit 1");
     let message = error.message();
-    assert_eq!(message.len(), "…".len() + 4_096);
+    assert_eq!(message.len(), "…".len() + 4_096 - 256);
     assert!(message.starts_with("…0") && message.ends_with("07END"));
 }
 

@@ -98,16 +98,18 @@ fn run_is_repeated_from_its_record_if_that_keeps_the_files() {
     };
     let repeat = "assay repeat run-20261121T201502Z.assay";
     let both = "--allow-commands --allow-files";
-    check(None, "assay run a.ini", true, repeat);
-    check(None, &format!("assay run a.ini {both}"), true, &format!("{repeat} {both}"));
-    let private = "assay run a.ini --url testbed:postgres";
+    check(None, "assay run shop.ini", true, repeat);
+    check(None, &format!("assay run shop.ini {both}"), true, &format!("{repeat} {both}"));
+    let private = "assay run shop.ini --url testbed:postgres";
     check(None, private, true, &format!("{repeat} --allow-commands"));
     for (run, command, keeps_files) in
-        [(None, "assay run a.ini", false), (Some(3), "assay run a.ini", true)]
+        [(None, "assay run shop.ini", false), (Some(3), "assay run shop.ini", true)]
     {
         check(run, command, keeps_files, command);
     }
-    for command in ["assay load a.ini", "assay dbbench a.ini", "assay observe -- true"] {
+    // The record of a run of an experiment, by itself.
+    check(None, "assay run experiment.ini", true, "assay run experiment.ini");
+    for command in ["assay load shop.ini", "assay dbbench shop.ini", "assay observe -- true"] {
         check(None, command, true, command);
     }
 }
