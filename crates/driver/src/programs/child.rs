@@ -311,8 +311,8 @@ impl Tail {
         }
     }
 
-    /// Returns the text. The first word behind a cut is left out, up to [`LONGEST_SECRET`]: it could
-    /// be the end of a secret.
+    /// Returns the text. The first word behind a cut is left out, up to [`LONGEST_SECRET`], because
+    /// it may be the end of a secret.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         if !self.is_cut {
