@@ -24,6 +24,16 @@ think = exp(${think})
 const CLOSED = (url: string, length: string) =>
   `url = sim:${url}\nduration = ${length}\n[read]\nquery = select 1\nconcurrency = 2\n`;
 
+const COMPARISON = (ask: string, workload: string, rounds: number) => `[question]
+ask = ${ask}
+workload = ${workload}
+bet = throughput(read) -40% .. -10%
+rounds = ${rounds}
+[arm plain]
+[arm slow]
+option.service = 1.25ms
+`;
+
 const SQLITE = `duration = 5s
 warmup = 1s
 [setup]
@@ -90,30 +100,14 @@ const RECIPES: Recipe[] = [
   {
     name: "comparison",
     files: {
-      "e.ini": `[question]
-ask = Is slow slower?
-workload = arms.ini
-bet = throughput(read) -40% .. -10%
-rounds = 12
-[arm plain]
-[arm slow]
-option.service = 1.25ms
-`,
+      "e.ini": COMPARISON("Is slow slower?", "arms.ini", 12),
       "arms.ini": CLOSED("mm1?service=1ms", "20s"),
     },
   },
   {
     name: "suspect",
     files: {
-      "d.ini": `[question]
-ask = Is slow slower on a server that fails?
-workload = doubtful.ini
-bet = throughput(read) -40% .. -10%
-rounds = 20
-[arm plain]
-[arm slow]
-option.service = 1.25ms
-`,
+      "d.ini": COMPARISON("Is slow slower on a server that fails?", "doubtful.ini", 20),
       "doubtful.ini": CLOSED("mm1?service=1ms&errors=0.004&outage=9s..10s", "20s"),
     },
   },

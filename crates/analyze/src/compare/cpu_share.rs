@@ -51,8 +51,7 @@ pub struct ObservedServer {
 
 impl ObservedServer {
     /// Returns the processes of a run, on the machine on which they use most; `None` if the target
-    /// has several servers and their processes were seen on several machines, none of which shows
-    /// the use of all.
+    /// has servers on several machines, none of which shows the use of all.
     pub fn of(evidence: &Evidence) -> Option<ObservedServer> {
         let processes = server_processes(evidence)?;
         let proxies = evidence.observed_on(&processes, server::PROXIES);

@@ -3,6 +3,7 @@
 use base::Secrets;
 
 use super::child::Variable;
+use crate::Error;
 
 /// The part of a program's environment that differs from the environment of this process.
 #[derive(Debug, Default)]
@@ -11,4 +12,11 @@ pub struct ProgramEnvironment {
     pub variables: Vec<Variable>,
     /// Secrets that a program learns by its variables, to be removed from the texts of its errors.
     pub secrets: Secrets,
+}
+
+impl ProgramEnvironment {
+    /// Returns an error of a program without the secrets.
+    pub(super) fn hidden(&self, error: &Error) -> Error {
+        Error::new(error.class(), error.code(), self.secrets.hide(error.message()))
+    }
 }

@@ -51,13 +51,6 @@ pub struct RejectedCommand {
     pub help: &'static str,
 }
 
-impl ProgramEnvironment {
-    /// Returns an error of a program without the secrets.
-    fn hidden(&self, error: &Error) -> Error {
-        Error::new(error.class(), error.code(), self.secrets.hide(error.message()))
-    }
-}
-
 /// The driver of jobs with a command.
 #[derive(Clone, Debug)]
 pub struct Programs {
