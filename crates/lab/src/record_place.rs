@@ -1,6 +1,7 @@
 //! The path of a record.
 
 use std::ffi::OsStr;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use archive::{RecordError, RecordErrorKind, Recorder};
@@ -27,25 +28,35 @@ impl RecordPlace {
         }
     }
 
+    /// Returns a path at which no file exists now; for a requested path, that path in any case.
+    pub fn free_path(&self) -> PathBuf {
+        match self {
+            RecordPlace::Exactly(path) => path.clone(),
+            RecordPlace::Numbered(path) => {
+                names(path).find(|name| !name.exists()).unwrap_or_else(|| path.clone())
+            }
+        }
+    }
+
     pub(crate) fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
         let path = match self {
             RecordPlace::Exactly(path) => return Recorder::create(path, header),
             RecordPlace::Numbered(path) => path,
         };
-        let mut created = Recorder::create(path, header);
-        for number in 2..=MOST_NUMBERED {
-            let is_taken =
-                created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists);
-            if !is_taken {
-                break;
-            }
-            created = Recorder::create(&numbered(path, number), header);
-        }
-        created
+        let is_taken = |created: &Result<Recorder, RecordError>| {
+            created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists)
+        };
+        let mut created = names(path).map(|name| Recorder::create(&name, header));
+        let free = created.find(|created| !is_taken(created));
+        free.unwrap_or_else(|| Recorder::create(path, header))
     }
 }
 
-/// Returns a path with a number after its file stem.
+/// Returns a path, then the same path with the numbers from 2 after its file stem.
+fn names(path: &Path) -> impl Iterator<Item = PathBuf> {
+    iter::once(path.to_owned()).chain((2..=MOST_NUMBERED).map(|number| numbered(path, number)))
+}
+
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));

@@ -408,8 +408,8 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
 /// Returns the path of the record.
 fn record(args: &RunArgs) -> PathBuf {
     match (&args.resume, &args.out) {
-        (Some(path), _) | (None, Some(path)) => path.clone(),
-        (None, None) => PathBuf::from(format!("experiment-{}.assay", WallTime::now().compact())),
+        (Some(path), _) => path.clone(),
+        (None, out) => order::record(out.as_ref(), "experiment").free_path(),
     }
 }
 

@@ -117,10 +117,7 @@ fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> 
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
     kept.replace(&mut run.file, &args.record);
-    let record = match &run.out {
-        Some(record) => record.clone(),
-        None => order::record(None, "run").path().to_owned(),
-    };
+    let record = order::record(run.out.as_ref(), "run").free_path();
     run.out = Some(record.clone());
     let exit = run::run(&run)?;
     if record.exists() && !args.answer.json && !args.answer.markdown {

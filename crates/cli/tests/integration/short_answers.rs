@@ -1,5 +1,7 @@
 //! The short answers of experiments: they fit a screen and end with the most important lines.
 
+use base::{Nanos, WallTime};
+
 use crate::support::{CommandResult, Place};
 
 /// Lines of a screen.
@@ -104,6 +106,30 @@ fn pasted(place: &Place, answer: &str) -> CommandResult {
     let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
     let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();
     place.assay(&words)
+}
+
+/// A repetition can begin in the same second as its first run, as virtual time ends at once.
+#[test]
+fn records_of_one_second_are_all_kept() {
+    let place = Place::new();
+    place.write("w.ini", READ);
+    let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+    place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
+    let now = WallTime::now();
+    for (file, prefix) in [("w.ini", "run"), ("e.ini", "experiment")] {
+        // More seconds than the test lasts.
+        for second in 0..120 {
+            let name = now.after(Nanos::from_secs(second)).compact();
+            place.write(&format!("{prefix}-{name}.assay"), "taken");
+        }
+        let ran = place.assay(&["run", file, "--virtual", "--quiet"]).expect(0);
+        pasted(&place, &ran.stdout).expect(0);
+        let numbered = |number: &str| {
+            let is_it = |name: &String| name.starts_with(prefix) && name.ends_with(number);
+            place.names().into_iter().any(|name| is_it(&name))
+        };
+        assert!(numbered("Z-2.assay"), "{:?}", place.names());
+    }
 }
 
 #[test]
