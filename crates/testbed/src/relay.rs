@@ -201,7 +201,11 @@ fn relay(
                     continue;
                 }
                 RelayEvent::End => return Ok(()),
-                RelayEvent::Word(REFUSE) => listener = None,
+                RelayEvent::Word(REFUSE) => {
+                    if let Some(listener) = listener.take() {
+                        close(listener.get())?;
+                    }
+                }
                 RelayEvent::Word(ACCEPT) => {
                     if listener.is_none() {
                         let again = TcpListener::bind(address)?;
@@ -214,6 +218,12 @@ fn relay(
             poll_fn(|context| control_end.poll_write(context, &[0])).await?;
         }
     })?
+}
+
+/// Ends listening at once. A program that is just being started by another thread may hold a copy
+/// of the socket, which would accept connections after this one is closed.
+fn close(listener: &TcpListener) -> io::Result<()> {
+    Ok(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)?)
 }
 
 /// An event that the relay waits for.
@@ -363,5 +373,25 @@ impl Forwarder<'_> {
             bytes = &bytes[written..];
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copy_of_a_closed_listener_accepts_nothing() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let copy = listener.try_clone().unwrap();
+        close(&listener).unwrap();
+        drop(listener);
+        let refused = TcpStream::connect(address).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        // The relay listens again on the same port while the copy lives.
+        let again = TcpListener::bind(address).unwrap();
+        TcpStream::connect(address).unwrap();
+        drop((copy, again));
     }
 }
