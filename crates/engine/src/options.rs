@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use base::WallTime;
+use rt::Processors;
 
 use crate::prepare::Prepare;
 use crate::rules::Rules;
@@ -64,5 +65,15 @@ impl Options {
             started: WallTime::EPOCH,
             rules: Rules::STANDARD,
         }
+    }
+
+    /// Returns the processors of all threads of a run but its lanes: those to which no lane is
+    /// bound, or all if there are no others.
+    ///
+    /// If the database fills its processors, an unbound thread moves to that of a lane.
+    pub fn aside(&self) -> Processors {
+        let lanes = usize::from(self.threads.max(1));
+        let of_lanes = Processors::of(&self.cpus[..self.cpus.len().min(lanes)]);
+        Processors::of_this_thread().without(of_lanes)
     }
 }

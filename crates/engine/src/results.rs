@@ -52,17 +52,17 @@ impl Results {
         health: &FileHealth,
     ) -> Result<(Results, RowSinks<AccountId>), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
+        let aside = options.aside();
         let (mut files, mut sinks) = (Vec::new(), RowSinks::default());
         for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
             let Some(path) = &either.requests().results else {
                 sinks.push(None);
                 continue;
             };
-            let made = match options.files.create(path) {
-                Ok(Some(file)) => ResultsFile::start(file, pace, health.clone()),
-                Ok(None) => ResultsFile::create(&options.files.output(path), pace, health.clone()),
-                Err(error) => Err(error),
-            };
+            let made = aside.inherited(|| match options.files.create(path)? {
+                Some(file) => ResultsFile::start(file, pace, health.clone()),
+                None => ResultsFile::create(&options.files.output(path), pace, health.clone()),
+            });
             let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();
             files.push(JobResultsFile { account, section, path: path.clone(), file });

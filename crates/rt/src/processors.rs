@@ -41,6 +41,16 @@ impl Processors {
         if rest == CpuSet::new() { *self } else { Processors(Some(rest)) }
     }
 
+    /// Calls `begin` while this thread is bound to these processors: the threads that it starts stay
+    /// there.
+    pub fn inherited<T>(&self, begin: impl FnOnce() -> T) -> T {
+        let before = Processors::of_this_thread();
+        self.adopt();
+        let begun = begin();
+        before.adopt();
+        begun
+    }
+
     /// Lets the calling thread run on these processors. If the system refuses, its affinity stays
     /// as it is.
     pub fn adopt(&self) {

@@ -93,25 +93,30 @@ fn own_processors() -> String {
     list
 }
 
-/// The lane announces time zero and thereby starts the observers.
+/// The lane announces time zero and thereby starts the observers. The record, the op-log and the
+/// results are written by threads of their own.
 #[test]
-fn observers_leave_the_processor_of_a_bound_lane_alone() {
-    let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 100\n");
-    let mut run =
-        place.start(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay", "--cpus", "0"]);
+fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
+    let place = Place::with(
+        "duration = 3s\n[read]\nquery = select 1\nrate = 100\nquery-results-file = rows.csv\n",
+    );
+    let args = ["run", "w.ini", "--url", "sqlite:", "--out", "r.assay", "--cpus", "0"];
+    let mut run = place.start(&[&args[..], &["--op-log", "ops.csv"]].concat());
     run.says("00:01 read:");
     let threads = threads(run.id());
     assert!(run.ends().code != 2, "{threads:?}");
-    let processors = |name: &str| {
-        let mut named = threads.iter().filter(|(thread, _)| thread == name);
-        named.next().map(|(_, list)| list.as_str()).unwrap_or_else(|| panic!("no {name} thread"))
+    let processors = |name: &str| -> Vec<&str> {
+        let named = threads.iter().filter(|(thread, _)| thread == name);
+        named.map(|(_, list)| list.as_str()).collect()
     };
-    assert_eq!(processors("lane-0"), "0");
+    assert_eq!(processors("lane-0"), ["0"]);
     // Not the list itself, whose form depends on the machine.
     let is_alone = own_processors() == "0";
-    for name in ["watch", "watch-database"] {
-        let first = processors(name).split([',', '-']).next();
-        assert_eq!(first == Some("0"), is_alone, "{name}: {}", processors(name));
+    for (name, number) in [("watch", 1), ("watch-database", 1), ("recorder", 1), ("spool", 2)] {
+        let of_it = processors(name);
+        assert_eq!(of_it.len(), number, "{name}");
+        let has_first = |list: &&str| list.split([',', '-']).next() == Some("0");
+        assert!(of_it.iter().all(|list| has_first(list) == is_alone), "{name}: {of_it:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use archive::RecordFacts;
 use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 use driver::Count;
-use engine::{Listener, Options, RunEvent};
+use engine::{Listener, RunEvent};
 use observe::{DatabaseWatch, Scope};
 use record::environment::{database, generator};
 use record::{Load, Reading};
@@ -41,7 +41,7 @@ pub(super) struct RecordingListener {
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
-    /// The processors of the observers: those that no lane is bound to, if there are any.
+    /// The processors of the observers.
     aside: Processors,
     watched: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
@@ -69,7 +69,7 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
-            aside: Processors::of_this_thread().without(of_lanes(&order.options)),
+            aside: order.options.aside(),
             watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -134,12 +134,6 @@ impl RecordingListener {
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
     }
-}
-
-/// Returns the processors to which the lanes are bound: no more than there are lanes.
-fn of_lanes(options: &Options) -> Processors {
-    let lanes = usize::from(options.threads.max(1));
-    Processors::of(&options.cpus[..options.cpus.len().min(lanes)])
 }
 
 impl Listener for RecordingListener {

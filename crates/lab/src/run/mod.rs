@@ -111,10 +111,11 @@ fn record(
     check_addresses(lanes).map_err(Error::Memory)?;
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
-    let recorder = order.record.create(&header).map_err(Error::Record)?;
+    let aside = options.aside();
+    let recorder = aside.inherited(|| order.record.create(&header)).map_err(Error::Record)?;
     let notes = recorder.notes();
     notes.hide(plan.secrets());
-    let op_log = match op_log(order, header.pace) {
+    let op_log = match aside.inherited(|| op_log(order, header.pace)) {
         Ok(op_log) => op_log,
         Err(error) => {
             recorder.discard().map_err(Error::Record)?;
