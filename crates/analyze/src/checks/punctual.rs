@@ -54,7 +54,7 @@ impl Lag<'_> {
 
 impl<'a> CheckInput<'a> {
     /// Checks that nearly all requests, and most of them, were sent at their intended times.
-    pub(super) fn send_lag(&self) -> Check {
+    pub(crate) fn send_lag(&self) -> Check {
         let lags = self.jobs().filter_map(|(job, evidence, _)| lags_of(job, evidence)).flatten();
         let worst =
             lags.max_by(|a, b| a.status().cmp(&b.status()).then(a.ratio().total_cmp(&b.ratio())));

@@ -49,6 +49,8 @@ pub(super) struct Demand {
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
     pub(super) closed: Clients,
+    /// Clients of closed jobs that pause after each answer.
+    pub(super) thinking_clients: f64,
     /// Workers of the jobs that ask for more than they get; `None` if such a job has no fixed
     /// number of them, or they are not busy.
     pub(super) busy_workers: Option<Clients>,
@@ -108,8 +110,10 @@ impl Demand {
                 demand.closed.clients += clients;
                 demand.closed.in_flight += in_flight;
                 demand.closed.per_s += times as f64 / length_s;
-                // Thinking clients idle intentionally, not for lack of input.
-                if job.requests.feed.is_some() && !thinks(&job.pacing) {
+                if thinks(&job.pacing) {
+                    demand.thinking_clients += clients;
+                } else if job.requests.feed.is_some() {
+                    // Thinking clients idle intentionally, not for lack of input.
                     demand.fed_clients += clients;
                     demand.fed_in_flight += in_flight;
                 }
@@ -119,6 +123,11 @@ impl Demand {
         demand.statements /= (count as f64).max(1.0);
         demand.received_bytes = received as f64 / (answers as f64).max(1.0);
         demand
+    }
+
+    /// Returns true if every client of the closed jobs pauses after each answer.
+    pub(super) fn all_clients_think(&self) -> bool {
+        self.closed.clients > 0.0 && self.thinking_clients >= self.closed.clients
     }
 
     /// Describes the load of a table: its writers are clients, and the rows of one commit are a

@@ -102,6 +102,8 @@ pub struct Concurrency {
 pub enum Requesters {
     /// Clients of jobs, with one request at a time.
     Clients,
+    /// Clients of jobs that pause after each answer.
+    ThinkingClients,
     /// Workers of a queue that grows, with one request at a time.
     Workers,
     /// Writers of a load, with one batch at a time.

@@ -185,7 +185,7 @@ impl LimiterInput<'_, '_> {
         let (asking, clients) = self.requesters()?;
         let service_s = clients.service_s();
         let Clients { clients, per_s, in_flight } = clients;
-        let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
+        let is_idle = self.generator_has_time()? && self.database_has_time()?;
         // SQLite admits only one writer.
         let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();
         if !is_idle || per_s <= 0.0 || !may_be_more || self.waits_for_something() {
@@ -198,7 +198,7 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::RequestsInFlight, in_flight)
             .with(EvidenceKind::ServiceMs, service_s * 1e3)
             .with(EvidenceKind::RequestsPerS, per_s)
-            .with(EvidenceKind::GeneratorBusiestShare, self.generator_share()?)
+            .with_any(EvidenceKind::GeneratorBusiestShare, self.generator_share())
             .with_any(EvidenceKind::DatabaseCpuShare, self.database_share());
         Some(suspect)
     }
@@ -210,6 +210,9 @@ impl LimiterInput<'_, '_> {
             LoadSource::Load => Some((Requesters::Writers, self.demand.closed)),
             LoadSource::Jobs if self.demand.is_overloaded => {
                 Some((Requesters::Workers, self.demand.busy_workers?))
+            }
+            LoadSource::Jobs if self.demand.all_clients_think() => {
+                Some((Requesters::ThinkingClients, self.demand.closed))
             }
             LoadSource::Jobs | LoadSource::Program => {
                 Some((Requesters::Clients, self.demand.closed))

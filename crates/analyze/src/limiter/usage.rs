@@ -5,6 +5,7 @@ use record::{ComponentKind, Side};
 
 use super::demand::LoadSource;
 use super::input::LimiterInput;
+use crate::check::Status;
 
 /// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
 /// kernel's scheduler.
@@ -96,15 +97,28 @@ impl LimiterInput<'_, '_> {
             .unwrap_or(0.0)
     }
 
-    /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
+    /// Returns the largest fraction of a processor that a thread used for requests; `None` if none
+    /// was observed, or the threads spin.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.by {
+            LoadSource::Jobs if self.findings.evidence.spins => None,
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
             LoadSource::Load => self.loader_share(),
             LoadSource::Program => {
                 self.signals.mean(&ComponentKind::Processes(Side::Generator), processes::BUSIEST)
             }
         }
+    }
+
+    /// Returns true if the load generator had time for more requests; `None` if that is unknown.
+    pub(super) fn generator_has_time(&self) -> Option<bool> {
+        if self.demand.by != LoadSource::Jobs || !self.findings.evidence.spins {
+            return Some(self.generator_wants()? < 0.8);
+        }
+        // A thread that spins is always busy. Requests that are due at a time, by a schedule or
+        // after a pause, show if it was late; those of clients without a pause do not.
+        let is_in_time = self.findings.send_lag().status == Status::Pass;
+        (self.demand.all_clients_think() && is_in_time).then_some(true)
     }
 
     /// Returns the largest fraction of the window in which a thread ran or was runnable.

@@ -123,6 +123,34 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
 }
 
+/// The processor time of a thread that spins says nothing. Requests that are due after a pause show
+/// if the thread was late.
+#[test]
+fn clients_that_pause_limit_their_job_also_if_the_threads_spin() {
+    let spinning = |mut evidence: Evidence| {
+        evidence.spins = true;
+        grow(&mut evidence, "lane-1", "ran", 1.0);
+        evidence
+    };
+    let thinking = watched_with(&format!("{CLOSED}think = 200ms\n"));
+    for evidence in [thinking.clone(), spinning(thinking.clone())] {
+        names!(
+            &evidence,
+            Component::Concurrency,
+            F::Concurrency(it) if it.asking == Requesters::ThinkingClients && it.clients == 2.0
+        );
+    }
+    let mut late = spinning(thinking);
+    set_times(&mut late, 0, Kind::SendLag, 2.0, 50_000);
+    assert_eq!(summarize(&late).limiter.component, Component::Unknown);
+    // Nothing shows it if the next request is due when the thread reads the answer.
+    assert_eq!(summarize(&spinning(watched())).limiter.component, Component::Unknown);
+    let one_without =
+        format!("{CLOSED}think = 200ms\n[write]\nquery = select 2\nconcurrency = 1\n");
+    let mixed = spinning(watched_with(&one_without));
+    assert_eq!(summarize(&mixed).limiter.component, Component::Unknown);
+}
+
 /// A thousand requests arrive per second, and take 1.6 ms each.
 #[test]
 fn busy_workers_limit_the_job_whose_queue_grows() {

@@ -102,6 +102,12 @@ fn concurrency(finding: Concurrency) -> String {
         Requesters::Clients => {
             (format!("{} clients send one request at a time", plain(clients)), "requests")
         }
+        Requesters::ThinkingClients if clients == 1.0 => {
+            ("one client pauses after each answer".to_owned(), "requests")
+        }
+        Requesters::ThinkingClients => {
+            (format!("{} clients pause after each answer", plain(clients)), "requests")
+        }
         Requesters::Workers if clients == 1.0 => {
             ("one worker sends one request at a time".to_owned(), "requests")
         }
@@ -111,7 +117,7 @@ fn concurrency(finding: Concurrency) -> String {
     };
     let more = match asking {
         Requesters::Workers => ", and more arrive",
-        Requesters::Clients | Requesters::Writers => "",
+        Requesters::Clients | Requesters::ThinkingClients | Requesters::Writers => "",
     };
     format!(
         "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \

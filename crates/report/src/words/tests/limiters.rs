@@ -14,7 +14,7 @@ use super::is_complete;
 use crate::words::{because, reason, source};
 
 /// Number of findings, by their innermost variants.
-const ALL: usize = 57;
+const ALL: usize = 58;
 
 fn place(finding: &F) -> usize {
     match finding {
@@ -53,6 +53,7 @@ fn place(finding: &F) -> usize {
         F::Background(B::Named { .. } | B::Intermittent { .. }) => 54,
         F::OtherPrograms(_) => 55,
         F::Concurrency(Concurrency { asking: Requesters::Workers, .. }) => 56,
+        F::Concurrency(Concurrency { asking: Requesters::ThinkingClients, .. }) => 57,
     }
 }
 
@@ -165,6 +166,16 @@ fn of_runs() -> Vec<ExpectedSentence> {
             asks(Requesters::Clients, 2.0),
             "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1,000 requests per second keep 1.6 busy",
+        ),
+        (
+            asks(Requesters::ThinkingClients, 1.0),
+            "one client pauses after each answer, which takes 1.60 ms, and no observed component is \
+             saturated: 1,000 requests per second keep 1.6 busy",
+        ),
+        (
+            asks(Requesters::ThinkingClients, 2.0),
+            "2 clients pause after each answer, which takes 1.60 ms, and no observed component is \
+             saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             asks(Requesters::Workers, 1.0),
