@@ -41,8 +41,8 @@ impl Processors {
         if rest == CpuSet::new() { *self } else { Processors(Some(rest)) }
     }
 
-    /// Calls `begin` while this thread is bound to these processors: the threads that it starts stay
-    /// there.
+    /// Calls `begin` while this thread is bound to these processors: the threads that it starts
+    /// stay there.
     pub fn inherited<T>(&self, begin: impl FnOnce() -> T) -> T {
         let before = Processors::of_this_thread();
         self.adopt();

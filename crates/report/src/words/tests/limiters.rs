@@ -169,8 +169,8 @@ fn of_runs() -> Vec<ExpectedSentence> {
         ),
         (
             asks(Requesters::ThinkingClients, 1.0),
-            "one client pauses after each answer, which takes 1.60 ms, and no observed component is \
-             saturated: 1,000 requests per second keep 1.6 busy",
+            "one client pauses after each answer, which takes 1.60 ms, and no observed component \
+             is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             asks(Requesters::ThinkingClients, 2.0),
