@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, Measure, Phase, Trial,
+    Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, Measure, Phase, Trial,
     TrialOutcome,
 };
 use analyze::compare::RunVerdict;
@@ -559,6 +559,11 @@ impl CapacityView {
         self.numbers().into_iter().filter(move |(name, _)| is_reason(name))
     }
 
+    /// Returns the interval of the estimate, if it describes the boundary.
+    pub(super) fn interval(&self) -> Option<Interval> {
+        self.found.as_ref()?.interval.filter(|_| self.passes_beyond().is_none())
+    }
+
     /// Returns the estimate with its interval.
     pub(super) fn estimate(&self) -> String {
         let found = self.found.as_ref();
@@ -571,7 +576,7 @@ impl CapacityView {
                 self.value(passes)
             );
         }
-        match (found.and_then(|it| it.estimate), found.and_then(|it| it.interval)) {
+        match (found.and_then(|it| it.estimate), self.interval()) {
             (Some(estimate), Some(interval)) => format!(
                 "{} (95 % interval of the search {})",
                 self.value(estimate),
@@ -793,13 +798,13 @@ fn met(condition: &Condition, measure: Measure) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Boundary, Counted, Interval, LoadLimit, judge_trial};
+    use analyze::capacity::{Boundary, Counted, LoadLimit, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 
     use super::super::fixtures::{experiment, text_of};
     use super::super::view::ExperimentView;
-    use super::super::{experiment_html, experiment_markdown};
+    use super::super::{experiment_html, experiment_json, experiment_markdown};
     use super::*;
     use crate::html::table_csv;
 
@@ -1241,6 +1246,10 @@ pub(super) mod tests {
             assert!(text.contains(line), "{line}: {text}");
         }
         let [page, markdown] = [experiment_html(&view), experiment_markdown(&view)];
+        assert!(!page.contains("95 % interval of the estimate"), "{page}");
+        let capacity = &experiment_json(&view)["capacity"];
+        assert!(capacity["interval"].is_null() && capacity["interval_per_s"].is_null());
+        assert_eq!(capacity["estimate"], 770.0);
         for words in ["irregular up to 800/s", "700/s fails although 800/s passes"] {
             assert!(page.contains(words) && markdown.contains(words), "{words}: {page} {markdown}");
         }

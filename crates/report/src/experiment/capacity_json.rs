@@ -15,7 +15,7 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
     let sustained = found.and_then(|it| it.sustained);
     let fails = found.and_then(|it| it.fails);
     let estimate = found.and_then(|it| it.estimate);
-    let interval = found.and_then(|it| it.interval).map(|it| [it.low, it.high]);
+    let interval = view.interval().map(|it| [it.low, it.high]);
     let slos: Vec<String> = order.conditions.iter().map(ToString::to_string).collect();
     let binding = found.and_then(|it| it.binding).and_then(|it| slos.get(it).cloned());
     json!({

@@ -124,7 +124,7 @@ fn concurrency(finding: Concurrency) -> String {
          keep {} busy{more}",
         number(service_s * 1e3),
         number(per_s),
-        fixed(in_flight, 1)
+        fixed(in_flight, if in_flight < 0.1 { 2 } else { 1 })
     )
 }
 

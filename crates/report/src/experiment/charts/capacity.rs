@@ -110,7 +110,7 @@ impl Judged<'_> {
     fn results(&self) -> Vec<Mark> {
         let Some(found) = &self.view.found else { return Vec::new() };
         let mut marks = Vec::new();
-        if let Some(interval) = found.interval {
+        if let Some(interval) = self.view.interval() {
             let (ink, label) = (Ink::Series(0), String::new());
             marks.push(Mark::Period { ink, from: interval.low, to: interval.high, label });
         }
@@ -137,7 +137,7 @@ impl Judged<'_> {
             legend.push(LegendEntry::new(ink, Swatch::Line(stroke), "regression"));
         }
         write_trials(&mut marks, &mut legend, placed, y);
-        if self.view.found.as_ref().is_some_and(|found| found.interval.is_some()) {
+        if self.view.interval().is_some() {
             let text = "95 % interval of the estimate";
             legend.push(LegendEntry::new(Ink::Series(0), Swatch::Spread, text));
         }
@@ -229,7 +229,7 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     };
     let placed: Vec<Placed<'_>> =
         judged.placed().filter(|it| is_near(it.trial.trial.value)).collect();
-    let interval = found.and_then(|found| found.interval).map(|it| [it.low, it.high]);
+    let interval = view.interval().map(|it| [it.low, it.high]);
     let values = placed.iter().map(|it| it.trial.trial.value).chain(interval.into_iter().flatten());
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(0.0, f64::max);
