@@ -8,7 +8,7 @@ use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
     UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
-    refuse,
+    refuse, refuse_invalid,
 };
 use record::{Excerpt, ExcerptKind, InputFile, Note};
 use workload::question::{Design as Runs, Outline, URL_KEY};
@@ -95,6 +95,9 @@ impl RecordedExperiment {
         let at_points = read.sweep.iter_mut().flat_map(|sweep| &mut sweep.comparisons);
         for comparison in read.results.comparison.iter_mut().chain(at_points) {
             refuse(comparison, &read.undeclared, writes);
+        }
+        if let Some(comparison) = &mut read.results.comparison {
+            refuse_invalid(comparison, &read.results.validity);
         }
         Ok(read)
     }

@@ -34,6 +34,8 @@ pub enum NotCompared {
     OtherData,
     /// Commits survive in one arm only, without declaring it.
     OtherDurability,
+    /// Runs of the arm or of its baseline are INVALID.
+    InvalidRuns,
 }
 
 /// The runs of a baseline and of an arm.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use base::Nanos;
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
 use crate::disk::limited;
 use crate::example::assert_keeps_to;
@@ -413,6 +414,25 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }
+    // No claim and no bet on an arm that does not do the work.
+    let sentence = "throughput(read) is not compared: runs are INVALID (slow against fast)";
+    let report = |form: &str| place.assay(&["report", "r.assay", form]).expect(3).stdout;
+    let [full, markdown] = ["--full", "--markdown"].map(report);
+    assert!(full.starts_with(&format!("{sentence}\n")), "{full}");
+    for text in [&ran.stdout, &full, &markdown] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("not compared: runs are INVALID"), "{text}");
+        assert!(words.contains(": not judged") && !words.contains(" lowers "), "{text}");
+    }
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    let declared = &document["comparison"][0];
+    assert_eq!(declared["bets"][0]["outcome"], "not-judged", "{declared}");
+    assert_eq!(declared["verdict"], "not-compared", "{declared}");
+    assert!(declared["change_percent"].is_null(), "{declared}");
+    // Its figures are there, without a claim.
+    let exploratory = |it: &&Value| it["exploratory"] == true && it["job"] == "read";
+    let all = document["comparison"].as_array().unwrap();
+    assert!(all.iter().filter(exploratory).any(|it| !it["change_percent"].is_null()));
 }
 
 /// The generator is stopped in every run until the rule of repetition is exhausted.

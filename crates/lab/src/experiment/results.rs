@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use analyze::Status;
 use analyze::compare::{
     ArmComparison, ArmId, ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look,
     MachineChange, MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of,
@@ -215,6 +216,17 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
             arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
         }
     }
+}
+
+/// Refuses to compare the declared metrics of an arm if runs of it or of its baseline are INVALID
+/// because of the system: that is the result of the arm, and its other figures are exploratory.
+pub fn refuse_invalid(comparison: &mut Comparison, validity: &[ArmValidity]) {
+    let is_invalid = |arm: ArmId| validity[arm.index()].status() == Status::Invalid;
+    let invalid =
+        comparison.arms.iter_mut().filter(|it| is_invalid(it.baseline) || is_invalid(it.arm));
+    let changes = invalid.flat_map(|arm| &mut arm.changes);
+    let declared = changes.filter(|change| !change.is_exploratory);
+    declared.for_each(|change| change.refuse(NotCompared::InvalidRuns));
 }
 
 /// Returns the names of the arms.
