@@ -44,7 +44,7 @@ pub struct ExperimentContent {
     pub runs: Vec<RunRow>,
     /// The looks.
     pub looks: Vec<LookRow>,
-    /// The remarks of the program, and after them the notes of reviewers.
+    /// The remarks of the program and the notes of reviewers, the oldest first.
     pub notes: Vec<Note>,
     /// Excerpts of the tables and of the statements of the first run.
     pub excerpts: Vec<Excerpt>,
@@ -94,11 +94,18 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
-        notes: [v2::read_notes(of)?, read_reviewer_notes(of)?].concat(),
+        notes: in_order([v2::read_notes(of)?, read_reviewer_notes(of)?].concat()),
         excerpts: v2::read_excerpts(of)?,
     };
     check_runs(&content.runs)?;
     Ok(content)
+}
+
+/// Returns notes, the oldest first: an interrupted experiment may have been noted before it was
+/// continued.
+fn in_order(mut notes: Vec<Note>) -> Vec<Note> {
+    notes.sort_by_key(|note| note.at);
+    notes
 }
 
 /// Largest number of a round, a place in it and an attempt at it that a record may have.

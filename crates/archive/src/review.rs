@@ -236,7 +236,11 @@ mod tests {
         let notes = ExperimentContent::read(&path).unwrap().notes;
         assert_eq!(notes, [own, note("repeated on db2")]);
         // A note does not prevent the continuation of the experiment.
-        ExperimentWriter::resume(&path).unwrap();
+        let (writer, _) = ExperimentWriter::resume(&path).unwrap();
+        writer.add_note(WallTime(9), "continued").unwrap();
+        let notes = ExperimentContent::read(&path).unwrap().notes;
+        let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(texts, ["teardown failed", "repeated on db2", "continued"], "oldest first");
     }
 
     #[test]

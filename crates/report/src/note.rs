@@ -6,15 +6,18 @@ use serde_json::{Value, json};
 /// Maximum number of characters of a note in an answer; pages and the JSON document have all.
 const MOST_CHARACTERS: usize = 400;
 
-/// Returns the latest notes in words, at most `most`, and a line if there are earlier ones.
+/// Returns the latest notes in words, at most `most`, the oldest of them first. A line before them
+/// counts the earlier ones, if there are any.
 pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
-    let earlier = notes.len().saturating_sub(most);
-    let mut lines: Vec<String> =
-        notes[earlier..].iter().map(|note| shortened(&sentence(note))).collect();
-    if earlier > 0 {
-        lines.push(format!("{earlier} earlier in the record"));
-    }
-    lines
+    let (earlier, latest) = divided(notes, most);
+    let earlier = (!earlier.is_empty()).then(|| format!("{} earlier in the record", earlier.len()));
+    let latest = latest.iter().map(|note| shortened(&sentence(note)));
+    earlier.into_iter().chain(latest).collect()
+}
+
+/// Divides notes, the oldest first, into the earlier ones and the latest ones, at most `most`.
+pub(crate) fn divided(notes: &[Note], most: usize) -> (&[Note], &[Note]) {
+    notes.split_at(notes.len().saturating_sub(most))
 }
 
 /// Returns the notes of reviewers as text, not cut, for the list of a folder and its search.
@@ -76,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn latest_notes_are_shown_and_the_others_counted() {
+    fn latest_notes_follow_the_number_of_earlier_ones_the_oldest_first() {
         let note = |n: i64| Note { at: WallTime(n), author: None, text: n.to_string() };
         let notes: Vec<Note> = (1..=5).map(note).collect();
         let lines = latest(&notes, 2);
-        assert!(lines[0].ends_with(": 4") && lines[1].ends_with(": 5"), "{lines:?}");
-        assert_eq!(lines[2], "3 earlier in the record");
+        assert_eq!(lines[0], "3 earlier in the record");
+        assert!(lines[1].ends_with(": 4") && lines[2].ends_with(": 5"), "{lines:?}");
         assert_eq!(latest(&notes, 5).len(), 5);
         let author = Some("ann".to_owned());
         let long = Note { author, text: "é".repeat(4_000), ..note(1) };

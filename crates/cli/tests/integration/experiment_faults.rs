@@ -153,7 +153,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     assert!(ran.said().contains(words), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
-    assert!(markdown.contains("- note of 2") && markdown.contains("statement 1 of"), "{markdown}");
+    assert!(markdown.contains("- note: 2") && markdown.contains("statement 1 of"), "{markdown}");
     let document = place.assay(&["report", "r.assay", "--json"]).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     assert_eq!(document["notes"].as_array().unwrap().len(), 1);

@@ -41,14 +41,16 @@ fn every_form_of_an_answer_shows_the_notes() {
         assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
         assert_eq!(document["notes"][1]["author"], "ann");
         assert_eq!(document["notes"][1]["text"], "second");
-        assert!(report(&["--markdown"]).stdout.contains("second"));
         let page = format!("{record}.html");
         report(&["--html", &page]);
         let page = fs::read_to_string(place.at(&page)).unwrap();
         assert!(page.contains("ann: first: #disk &lt;b&gt;full&lt;/b&gt;"), "{page}");
+        let [full, markdown] = ["--full", "--markdown"].map(|form| report(&[form]).stdout);
+        for form in [shown, full, markdown, page] {
+            let places = ["ann: first", "ann: second"].map(|note| form.find(note).expect(&form));
+            assert!(places.is_sorted(), "the oldest first: {form}");
+        }
     }
-    let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
-    assert!(full.contains("ann: first") && full.contains("ann: second"), "{full}");
     let run = place.assay(&["report", "e.assay", "--run", "1"]).expect(0).stdout;
     assert!(run.contains("ann: second"), "{run}");
 }

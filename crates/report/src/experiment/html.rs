@@ -136,7 +136,9 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.add(label, short::counts(view));
     rows.add("SLO", lines::slos(view));
     rows.add("A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    rows.add("note", view.notes.iter().rev().map(note::sentence));
+    let (earlier, latest) = note::divided(&view.notes, MOST_OF_KIND);
+    rows.first.extend(labelled("note", latest.iter().map(note::sentence)));
+    rows.folded.extend(labelled("earlier notes", earlier.iter().map(note::sentence)));
     let (durability, others): (Vec<&DifferenceView>, Vec<&DifferenceView>) =
         view.differences.iter().partition(|one| one.kind == "durability");
     let differs = |one: &DifferenceView| lines::difference(&view.arms, one);
@@ -242,7 +244,8 @@ fn question(out: &mut Document, view: &ExperimentView) {
     if let Some(varied) = &view.sweep {
         entries.push(Line::new("sweep", sweep::varied(varied)));
     }
-    for (place, arm) in view.arms.iter().enumerate() {
+    let arms = if view.sweep.is_some() && view.arms.len() == 1 { &[] } else { &view.arms[..] };
+    for (place, arm) in arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
         entries.push(Line::new(role, format!("{}: {differences}", arm.name)));
@@ -317,7 +320,8 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 mod tests {
     use analyze::compare::ArmId;
     use analyze::{CheckKind, Component, ErrorSummary};
-    use base::{Class, Code};
+    use base::{Class, Code, WallTime};
+    use record::Note;
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
     use super::super::remarks::RemarkOf;
@@ -409,6 +413,23 @@ mod tests {
         view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
         let page = experiment_html(&view);
         assert!(!page.contains("<details>") && page.contains("not read back"), "{page}");
+    }
+
+    #[test]
+    fn latest_notes_are_shown_and_earlier_ones_folded_the_oldest_first() {
+        let note = |day: i64| {
+            let at = WallTime(day * 86_400_000_000_000);
+            Note { at, author: Some("ann".to_owned()), text: format!("day {day}") }
+        };
+        let view = ExperimentView { notes: (1..=5).map(note).collect(), ..experiment() };
+        let page = experiment_html(&view).replace('\u{a0}', " ");
+        let (shown, folded) = page.split_once("<details>").expect("folded lines");
+        let order = |text: &str| -> Vec<String> {
+            let days = text.split("ann: day ").skip(1);
+            days.map(|rest| rest[..1].to_owned()).collect()
+        };
+        assert_eq!([order(shown), order(folded)], [vec!["3", "4", "5"], vec!["1", "2"]], "{page}");
+        assert!(folded.contains("<summary>2 more remarks: earlier notes</summary>"), "{page}");
     }
 
     #[test]
