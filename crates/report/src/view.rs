@@ -165,17 +165,21 @@ impl RunDetails {
         known(&self.settings, assay::LABEL)
     }
 
-    /// Returns the command that repeats the run from the files of its record. If the record does
-    /// not keep them, or is no record of `assay run` on a workload file, as that of a run of an
-    /// experiment, it is the command that was run.
+    /// Returns the command that repeats the run: from the files of its record, or else the command
+    /// that was run.
     pub(crate) fn repeat(&self) -> String {
+        self.repeat_from_record().unwrap_or_else(|| self.command.clone())
+    }
+
+    /// Returns the command that repeats the run from the files of its record; `None` if the record
+    /// does not keep them, or is no record of `assay run` on a workload file, as that of a run of
+    /// an experiment.
+    pub fn repeat_from_record(&self) -> Option<String> {
         let run = format!("assay run {}", shell_word(&self.workload));
         let options = self.command.strip_prefix(&run);
         let is_run = options.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-        match self.run.is_none() && is_run && self.keeps_files {
-            true => repeat_command(&self.record.to_string_lossy(), &self.command),
-            false => self.command.clone(),
-        }
+        let can_repeat = self.run.is_none() && is_run && self.keeps_files;
+        can_repeat.then(|| repeat_command(&self.record.to_string_lossy(), &self.command))
     }
 
     /// Returns the name of the record's file, without its folder.

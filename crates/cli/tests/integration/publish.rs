@@ -137,6 +137,27 @@ fn bundle_has_record_answer_files_and_right_checksums() {
 }
 
 #[test]
+fn bundle_without_an_answer_names_the_command_that_runs_it_again() {
+    let place = Place::with("");
+    place.write("plain.ini", PLAIN);
+    place.write("e.ini", EXPERIMENT);
+    let url = "sim:mm1?service=1ms&errors=0.2";
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", url, "--out", "e.assay"];
+    place.assay(&line).expect(3);
+    place.assay(&["publish", "e.assay", "--folder"]).expect(0);
+    let readme = fs::read_to_string(place.at("e-published/README.md")).unwrap();
+    assert!(!readme.contains("\n    assay repeat"), "{readme}");
+    assert!(readme.contains("\n\nRun that command again, in the folder `files`."), "{readme}");
+    let command = readme.lines().find_map(|line| line.strip_prefix("    assay run "));
+    let command = command.expect(&readme);
+    let script = format!("exec \"$0\" run {command} --quiet --out ../again.assay");
+    let mut again = Command::new("sh");
+    place.holds(again.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]));
+    CommandResult::of(again.current_dir(place.at("e-published/files"))).expect(3);
+    place.assay(&["report", "e-published/again.assay"]).expect(3);
+}
+
+#[test]
 fn password_is_in_no_file_of_a_bundle() {
     let place = Place::with(READ);
     fs::create_dir(place.at("data")).unwrap();

@@ -5,7 +5,6 @@ use base::{printable, shell_word};
 
 use super::settings::{BundledRun, versions};
 use crate::markdown::{code, escaped};
-use crate::repeat::repeat_command;
 
 /// A bundle of a record and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +21,8 @@ pub struct BundleView {
     pub version: String,
     /// Commit that it was built from, if that is known.
     pub commit: Option<String>,
+    /// Command that repeats the record in its folder; `None` if the record cannot be repeated.
+    pub repeat: Option<String>,
     /// Files that were read before the runs.
     pub inputs: Vec<BundledInput>,
     /// Names of the parameters and keys whose values are secret.
@@ -78,7 +79,7 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     });
     let (title, record) = (escaped(title), cell(record));
     let report = block(&format!("assay report {}", shell_word(&view.record)));
-    let repeat = block(&repeat_command(&view.record, &view.command));
+    let repeat = repeat(view);
     let command = printable(command);
     let (inputs, versions) = (inputs(view), versions_table(runs));
     format!(
@@ -93,12 +94,27 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
          ## Check it\n\n    sha256sum --check SHA256SUMS\n{report}\n\
          The second command computes the answer again from the measurements.\n\n\
          ## Repeat it\n\nThe record was made by assay {version}:\n\n    {command}\n\n\
-         This repeats it from the files that the record keeps, and compares both answers:\n\n\
          {repeat}\n\
          Passwords of targets and secret parameters are in none of these files (see [what is left \
          out](UNDISCLOSED.md)). Statements, texts of errors, the names of hosts, users and paths \
          in commands and URLs, the columns and indexes of the tables, and five rows of each table \
          that the run filled are: read them before you pass the bundle on.\n"
+    )
+}
+
+/// Returns the paragraph on how to repeat the record, below its own command.
+fn repeat(view: &BundleView) -> String {
+    if let Some(command) = &view.repeat {
+        return format!(
+            "This repeats it from the files that the record keeps, and compares both answers:\n\n{}",
+            block(command)
+        );
+    }
+    let has_files = view.inputs.iter().any(|input| input.omission.is_none());
+    let place = if has_files { ", in the folder `files`" } else { "" };
+    format!(
+        "Run that command again{place}. `assay repeat` takes only records that keep their files, \
+         and no experiment that is INVALID.\n"
     )
 }
 
@@ -151,6 +167,7 @@ pub(super) mod tests {
             command: "assay run a.ini\n\n<script>".to_owned(),
             version: "0.1.0".to_owned(),
             commit: None,
+            repeat: Some("assay repeat r.assay\n<script>".to_owned()),
             inputs: vec![BundledInput {
                 path: "a.ini".to_owned(),
                 sha256: "ab".to_owned(),
@@ -174,7 +191,7 @@ pub(super) mod tests {
         let text = bundle_readme(&view, &[run]);
         assert!(text.starts_with("# \\<img> \\[x\\](http\\://x)\n\n**VALID**"), "{text}");
         assert!(text.contains("\n    assay run a.ini  <script>\n"), "{text}");
-        assert!(text.contains("\n    assay repeat 'it'\\''s.assay'\n"), "{text}");
+        assert!(text.contains("\n    assay repeat r.assay <script>\n"), "{text}");
         assert!(text.contains("| `files/a.ini` | read"), "{text}");
         assert!(text.contains("Passwords of targets and secret parameters are in none"), "{text}");
         assert!(text.contains("five rows of each table that the run filled are"), "{text}");
@@ -183,9 +200,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bundle_is_repeated_with_the_permissions_that_it_needs() {
-        let command = "assay run a.ini --allow-commands".to_owned();
-        let text = bundle_readme(&BundleView { command, ..view() }, &[]);
-        assert!(text.contains("\n    assay repeat 'it'\\''s.assay' --allow-commands\n"), "{text}");
+    fn record_that_cannot_be_repeated_is_run_again_where_its_files_are() {
+        let mut view = BundleView { repeat: None, ..view() };
+        let text = bundle_readme(&view, &[]);
+        assert!(!text.contains("\n    assay repeat"), "{text}");
+        let words = "<script>\n\nRun that command again, in the folder `files`. `assay repeat` ";
+        assert!(text.contains(words), "{text}");
+        view.inputs[0].omission = Some(InputOmission::Unkept);
+        let text = bundle_readme(&view, &[]);
+        assert!(text.contains("\n\nRun that command again. `assay repeat` takes"), "{text}");
     }
 }

@@ -310,7 +310,7 @@ impl ExperimentView {
     }
 
     /// Returns the command that repeats an experiment with an answer, for documents that are sent.
-    pub(super) fn repeat_in_its_folder(&self) -> Option<String> {
+    pub fn repeat_in_its_folder(&self) -> Option<String> {
         self.is_answered().then(|| repeat_command(self.file(), &self.command))
     }
 
