@@ -16,6 +16,7 @@
 mod bundle;
 mod cases;
 mod charts;
+mod difference;
 mod excerpt;
 mod experiment;
 pub mod figure;

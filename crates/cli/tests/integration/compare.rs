@@ -380,6 +380,22 @@ fn other_plan_is_refused() {
 }
 
 #[test]
+fn long_statements_of_other_plans_are_on_one_line_with_their_difference() {
+    let place = place();
+    for (group, id) in [("main", 7), ("pr", 8)] {
+        let query = format!(
+            "query = select id, customer, amount, note \\\n    from orders \\\n    where \
+             customer = 5 and id = {id}\n"
+        );
+        place.write("read.ini", READ.replace("query = select 1\n", &query));
+        runs(&place, group, FAST, 2, &[]);
+    }
+    let words = "query of [read] is `select id, customer,… and id = 8`, was `select id, \
+                 customer,… and id = 7`";
+    refused(&place, ["main-*.assay", "pr-*.assay"], "plan", words);
+}
+
+#[test]
 fn other_content_of_an_input_file_is_refused() {
     let place = place();
     let with_ids = "[read]\nquery = select ${1}\nquery-args-file = ids.csv\n";

@@ -13,6 +13,7 @@ use super::sweep;
 use super::view::{ArmLimiter, ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::note;
 use crate::number::{NONE, count};
+use crate::text::one_line;
 use crate::words;
 
 /// Returns the sentences that answer the question, or the reason why there are none. `record` is
@@ -120,7 +121,7 @@ pub(super) fn workload(view: &ExperimentView) -> &str {
 /// Returns the differences of an arm: `option.tls = require`.
 pub(super) fn differences(arm: &ArmView) -> String {
     let differences: Vec<String> =
-        arm.differences.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        arm.differences.iter().map(|(key, value)| format!("{key} = {}", one_line(value))).collect();
     match differences.is_empty() {
         true => "the workload as it is".to_owned(),
         false => differences.join("; "),

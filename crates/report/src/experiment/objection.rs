@@ -3,6 +3,7 @@
 use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfinished};
 use record::EndKind;
 
+use crate::difference::differing;
 use crate::number::count;
 
 /// Maximum number of differences of a kind that are named.
@@ -43,11 +44,12 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
 }
 
 fn difference(one: &FactDifference) -> String {
-    let value = |value: &Option<String>| match value {
-        Some(value) => format!("`{value}`"),
-        None => "missing".to_owned(),
-    };
-    format!("{} is {}, was {}", one.name, value(&one.value), value(&one.reference))
+    let [value, reference] =
+        differing([&one.value, &one.reference].map(Option::as_deref)).map(|value| match value {
+            Some(value) => format!("`{value}`"),
+            None => "missing".to_owned(),
+        });
+    format!("{} is {value}, was {reference}", one.name)
 }
 
 fn subject(kind: ObjectionKind) -> &'static str {

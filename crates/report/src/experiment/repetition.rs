@@ -4,6 +4,7 @@ use analyze::compare::{ChangeInterval, Compared, Repetition, RepetitionOutcome};
 use workload::question::{RunMetric, Scale};
 
 use super::sentence;
+use crate::difference::differing;
 
 /// An experiment that repeats another one: the changes of both.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +120,8 @@ impl RepetitionView {
         let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
         let of_work = self.work.iter().map(|lines| {
-            let [first, second] = lines.each_ref().map(|line| match line {
+            let lines = differing(lines.each_ref().map(Option::as_deref));
+            let [first, second] = lines.map(|line| match line {
                 Some(line) => format!("`{line}`"),
                 None => "none".to_owned(),
             });

@@ -4,11 +4,12 @@ use analyze::history::{FEWEST_VALUES, MachineShift, MetricChange, MetricHistory}
 use workload::question::Scale;
 
 use super::view::{HistoryView, SeriesChange, SeriesView};
+use crate::difference::differing;
 use crate::experiment::{interval, signed_change, value};
 use crate::number::{NONE, count, significant};
 use crate::page::{Align, Cell, Line, Table, Tone};
 use crate::sparkline::{SparklineBottom, sparkline};
-use crate::text::{Canvas, Style};
+use crate::text::{Canvas, Style, one_line};
 
 /// Widest page, in columns: the width of an ordinary terminal.
 const WIDEST: usize = 80;
@@ -18,9 +19,6 @@ const WIDEST_SPARKLINE: usize = 24;
 
 /// Maximum number of labels that a series shows: the newest ones.
 const MOST_LABELS: usize = 12;
-
-/// Longest text of a setting that is shown.
-const LONGEST_VALUE: usize = 60;
 
 /// Formats a history: the number of changes first, then each series with its metrics and changes.
 pub fn history_text(view: &HistoryView, style: &Style) -> String {
@@ -88,7 +86,7 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
         lines.push(Line::new("arm", pairs.collect::<Vec<String>>().join("; ")));
     }
     if let Some(difference) = &series.difference {
-        lines.push(Line::new("differs", difference.as_str()));
+        lines.push(Line::new("differs", one_line(difference)));
     }
     lines.extend(labels(series));
     let left_out: Vec<String> = series.left_out().map(super::RecordView::name).collect();
@@ -160,7 +158,8 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
         lines.push(Line::new("canary", canary(&shift)));
     }
     let fact = |fact: &super::FactChange| {
-        let [before, after] = fact.values.each_ref().map(|value| shortened(value));
+        let values = fact.values.each_ref().map(|value| Some(value.as_str()));
+        let [before, after] = differing(values).map(Option::unwrap_or_default);
         Line::new("differs", format!("{}: {before} → {after}", fact.name))
     };
     lines.extend(change.differences.iter().map(fact));
@@ -204,15 +203,6 @@ fn canary(shift: &MachineShift) -> String {
     let change = signed_change(shift.change, Scale::Ratio);
     let interval = shift.interval.map(|it| format!(" ({})", interval(it, Scale::Ratio)));
     format!("{change}{} per request to the null server", interval.unwrap_or_default())
-}
-
-fn shortened(value: &str) -> String {
-    match value.chars().count() {
-        length if length > LONGEST_VALUE => {
-            format!("{}…", value.chars().take(LONGEST_VALUE - 1).collect::<String>())
-        }
-        _ => value.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub(super) fn sequence(tone: Tone) -> &'static str {
 }
 
 /// Returns the number of terminal columns of a text.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
@@ -27,9 +27,14 @@ pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(blanks))
 }
 
+/// Returns the text on one line: line ends and repeated blanks become one blank each.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Puts the text on one line and cuts it to a width.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    let text = one_line(text);
     if columns(&text) <= width {
         return text;
     }
