@@ -16,8 +16,9 @@ export interface Courses {
   readonly courses: readonly Course[];
 }
 
-/** The most seconds that are shown. */
+/** The most seconds that are shown, and the fewest that have the whole width. */
 const MOST = 300;
+const FEWEST = 60;
 
 const [WIDTH, HEIGHT] = [300, 60];
 
@@ -38,10 +39,12 @@ export function added(all: Courses, latest: Courses): Courses {
   return { interval: to, courses };
 }
 
-/** Returns the line through values, the latest at the right, with the axis from zero to the greatest. */
+/** Returns the line through values, the latest at the right, with the axis from zero to the greatest. A minute or more has
+ * the whole width. */
 export function line(values: readonly Value[]): string {
   const greatest = Math.max(...values.map((value) => value ?? 0)) || 1;
-  const [step, left] = [WIDTH / (MOST - 1), MOST - values.length];
+  const seconds = Math.max(values.length, FEWEST);
+  const [step, left] = [WIDTH / (seconds - 1), seconds - values.length];
   let out = "";
   for (const [place, value] of values.entries()) {
     if (value === null) continue;

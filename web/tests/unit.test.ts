@@ -7,6 +7,7 @@ import { added, type Courses, line } from "../src/course.js";
 import { clock, shown, significant, time } from "../src/number.js";
 import { drawPath, readPath } from "../src/path.js";
 import { heightAt, heights, spacing } from "../src/reading.js";
+import { pixels, small } from "./png.js";
 
 const labels = (axis: Axis): string[] =>
   ticks(axis)
@@ -136,6 +137,18 @@ test("each second is added once, a missed one is a gap, and another run begins a
 test("a course is drawn from zero to its greatest value, with gaps", () => {
   assert.equal(line([]), "");
   assert.equal(line([5]), "M300.0,2.0h0");
-  assert.equal(line([0, 10, null, 5]), "M297.0,58.0h0L298.0,2.0M300.0,30.0h0");
+  assert.equal(line([0, 10, null, 5]), "M284.7,58.0h0L289.8,2.0M300.0,30.0h0");
   assert.ok(!line([0, 0]).includes("NaN"));
+  for (const seconds of [60, 61, 300]) assert.match(line(new Array(seconds).fill(1)), /^M0\.0,2\.0h0L.*L300\.0,2\.0$/);
+});
+
+test("a picture of few colours is read as it was written, and one of many keeps those that are unlike others", () => {
+  const picture = (colours: number[]) => ({ width: colours.length / 2, height: 2, colours: Uint32Array.from(colours) });
+  const few = picture([0xffffff, 0x1a1a1a, 0x004080, 0xffffff, 0x1a1a1a, 0x000001]);
+  assert.deepEqual(pixels(small(few)), few);
+  const shades = Array.from({ length: 400 }, (_, place) => (place >> 1) * 0x10001 + ((place & 1) << 8));
+  const { colours } = pixels(small(picture([...shades, ...shades, 0x00a000, 0x00a000])));
+  assert.deepEqual([...colours.slice(-2)], [0x00a000, 0x00a000]);
+  assert.equal(new Set(colours).size, 256);
+  assert.ok(shades.every((shade, place) => Math.abs(shade - (colours[place] ?? 0)) <= 0x10101));
 });

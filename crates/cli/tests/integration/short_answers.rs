@@ -188,8 +188,7 @@ fn answer_of_a_sweep_has_the_points_next_to_the_best() {
             "\n   16  ",
             "  best\n",
             "\n   32  ",
-            "\nVALID: 27 runs, no check objects\n  workload: 27 runs\n",
-            "\nat 16, at 256: The limiter is unknown: ",
+            "\nVALID: 27 runs, no check objects\nat 16, at 256: The limiter is unknown: ",
             "\nconcurrency(read) = 16: highest throughput(read), ",
         ],
     );

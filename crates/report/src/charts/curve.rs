@@ -48,9 +48,11 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 
 /// Returns the shortest and the longest time that an axis has to show.
 pub(super) fn ends_of_times<'p>(points: impl IntoIterator<Item = &'p Point>) -> [f64; 2] {
-    let times = points.into_iter().filter(|point| point.x >= LOWEST).map(|point| point.y);
-    let ends = [f64::INFINITY, 0.0];
-    times.filter(|ns| *ns > 0.0).fold(ends, |[low, high], ns| [low.min(ns), high.max(ns)])
+    let points: Vec<&Point> = points.into_iter().filter(|point| point.y > 0.0).collect();
+    // The curve of a single request is its lowest point.
+    let lowest = points.iter().map(|point| point.x).fold(0.0, f64::max).min(LOWEST);
+    let times = points.iter().filter(|point| point.x >= lowest).map(|point| point.y);
+    times.fold([f64::INFINITY, 0.0], |[low, high], ns| [low.min(ns), high.max(ns)])
 }
 
 /// Returns the points of a curve, up to the largest time.
@@ -101,5 +103,7 @@ mod tests {
         let mut one = Kind::Response.histogram::<u64>();
         one.saturating_record(5_000);
         assert_eq!(curve(&one).len(), 1);
+        let [low, high] = ends_of_times(&curve(&one));
+        assert!(low == high && (5_000.0..5_100.0).contains(&low), "{low} {high}");
     }
 }

@@ -130,7 +130,7 @@ fn events(run: &Run<'_>) -> Vec<Mark> {
     let rule = |event: &Event| Mark::Rule {
         ink: Ink::Doubtful,
         at: event.at.as_secs_f64(),
-        label: event.kind.name().to_owned(),
+        label: event.kind.name().replace('-', " "),
     };
     run.view.evidence.events.iter().filter(|event| !is_period(event)).map(rule).collect()
 }
@@ -246,9 +246,9 @@ mod tests {
         let rule =
             |at: f64, label: &str| Mark::Rule { ink: Ink::Doubtful, at, label: label.into() };
         let mut marks =
-            [rule(1.0, "first-error"), rule(2.0, "first-error"), rule(3.0, "queue-full")];
+            [rule(1.0, "first error"), rule(2.0, "first error"), rule(3.0, "queue full")];
         name_once(&mut marks);
-        let expected = [rule(1.0, "first-error"), rule(2.0, ""), rule(3.0, "queue-full")];
+        let expected = [rule(1.0, "first error"), rule(2.0, ""), rule(3.0, "queue full")];
         assert_eq!(marks, expected);
     }
 }

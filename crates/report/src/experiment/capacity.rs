@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, Measure, Phase, Trial,
-    TrialOutcome,
+    Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, Measure,
+    Phase, Trial, TrialOutcome,
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
@@ -551,11 +551,13 @@ impl CapacityView {
     }
 
     /// Returns the numbers that say why no larger value holds, but for the limiter, whose evidence
-    /// says more, and for the only condition, which the answer names.
+    /// says more, for the only condition, which the answer names, and for the usual boundary.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let is_known = self.order.conditions.len() == 1 && binding.is_some();
-        let is_reason = move |name: &str| name == "boundary" || (name == "binding" && !is_known);
+        let is_usual = self.found.as_ref().is_none_or(|it| it.boundary == Boundary::Smooth);
+        let is_reason =
+            move |name: &str| name == "boundary" && !is_usual || name == "binding" && !is_known;
         self.numbers().into_iter().filter(move |(name, _)| is_reason(name))
     }
 
@@ -798,7 +800,7 @@ fn met(condition: &Condition, measure: Measure) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Boundary, Counted, LoadLimit, judge_trial};
+    use analyze::capacity::{Counted, LoadLimit, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 

@@ -70,7 +70,7 @@ impl JobRemarks {
             let kind = if class == code { code } else { format!("{class} {code}") };
             let text = text.as_ref().map_or_else(String::new, |text| format!("; first: {text}"));
             let (owner, errors) = (one.owner(arms), count(*errors, "error"));
-            format!("{owner} {errors} {kind} in {}{text}", count(one.runs, "run"))
+            format!("{owner} {errors} ({kind}) in {}{text}", count(one.runs, "run"))
         };
         let mut lines: Vec<String> = self.errors.iter().take(MOST_ERRORS).map(line).collect();
         if let Some(more) = self.errors.len().checked_sub(MOST_ERRORS).filter(|more| *more > 0) {
@@ -168,9 +168,9 @@ mod tests {
                      expected, write `expect-rows = 0`\n\
                      warning    plain [read] had 7 answers";
         assert!(text.contains(lines), "{text}");
-        let lines = "\nerrors     tls [read] 9 errors constraint 23514 in 1 run\n\
-                     errors     tls [read] 5 errors constraint 23505 in 2 runs; first: duplicate \
-                     key\n";
+        let lines = "\nerrors     tls [read] 9 errors (constraint 23514) in 1 run\n\
+                     errors     tls [read] 5 errors (constraint 23505) in 2 runs; first: \
+                     duplicate key\n";
         assert!(text.contains(lines), "{text}");
         view.arms.truncate(1);
         view.remarks = JobRemarks::of([(ArmId::BASELINE, &runs[0].1)]);

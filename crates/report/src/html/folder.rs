@@ -109,8 +109,8 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
     }
     let _ = writeln!(
         out,
-        "{}<td><strong class=\"lead{}\">{}</strong></td><td class=\"text\"><bdi>{}</bdi></td>{}\
-         </tr>",
+        "{}<td><strong class=\"lead{}\">{}</strong></td><td class=\"text headline\"><bdi>{}</bdi></td>\
+         {}</tr>",
         label(row),
         class(tone(row.state)),
         row.state.word(),

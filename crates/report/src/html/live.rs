@@ -66,8 +66,9 @@ fn body(view: &LiveRunView) -> String {
         view.progress.unwrap_or_default(),
         shown(&view.notes.join(" · "))
     );
-    for title in &view.columns {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", shown(title));
+    for (place, title) in view.columns.iter().enumerate() {
+        let class = if place == 0 { "text" } else { "number" };
+        let _ = write!(out, "<th scope=\"col\" class=\"{class}\">{}</th>", shown(title));
     }
     out.push_str("</tr></thead>\n<tbody id=\"rows\">\n");
     for row in &view.rows {
@@ -118,6 +119,7 @@ mod tests {
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");
         assert!(page.contains("<th class=\"text\">&lt;img src=x&gt;</th>"), "{page}");
+        assert!(page.contains("<th scope=\"col\" class=\"number\">p99</th>"), "{page}");
         assert!(page.contains("value=\"0.1667\">"), "{page}");
         assert!(page.contains("&quot;values&quot;:[[118.0,120.0],[1400000.0,null]]"), "{page}");
         let hidden = live_html(&LiveRunView { progress: None, ..view() });

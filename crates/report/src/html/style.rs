@@ -6,7 +6,7 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-2ltV9xbhkWBORu9R2JG4QJRLCBJDXR6zUslhXb37Cio='";
+pub const STYLE_SOURCE: &str = "'sha256-X98W0ypywZmFjMDEgqoqDU2iDlxYMSqgMnga/3Ngwls='";
 
 /// The script of pages with figures: cursor, zoom, hiding of series, and other axes.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
@@ -18,7 +18,7 @@ pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-MB48vXZBAEDzH0rFjE3MMFEwZgLXu6I
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
-pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-7E0eVSzLj7zk8AILEm83hyBwQa9W9UqZx60cP7VzhDc='";
+pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-n/kcHlx3S+tRuGfRCq6QJnSq3MrNH1/9rKKh6Alo1uA='";
 
 /// The kind of a page, which decides about its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

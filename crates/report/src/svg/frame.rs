@@ -85,6 +85,9 @@ const MINOR: f64 = 4.0;
 /// Attributes of ticks without labels.
 const MINOR_TICK: &str = " stroke=\"currentColor\" stroke-opacity=\"0.4\"";
 
+/// Distance of a label from the line at its left, in pixels.
+const LEFT_OF_LABEL: f64 = 3.0;
+
 /// Attributes of the titles of axes.
 const QUIET: &str = " fill-opacity=\"0.75\"";
 
@@ -122,7 +125,8 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     for mark in &figure.marks {
         match mark {
             Mark::Rule { ink, at, label } => rules.write(canvas, figure, *ink, *at, label),
-            Mark::Period { ink, from, label, .. } => {
+            Mark::Period { ink, from, to, label } => {
+                let label = within(label, layout.x(figure, *from).zip(layout.x(figure, *to)));
                 rules.write(canvas, figure, *ink, *from, label);
             }
             Mark::Level { ink, at, label } => {
@@ -136,6 +140,17 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
         }
     }
     layout.small_texts.iter().for_each(|text| write_small_text(canvas, figure, layout, text));
+}
+
+/// Returns the label of a period with these ends; without its remark after a comma if the whole does
+/// not fit.
+fn within(label: &str, ends: Option<(f64, f64)>) -> &str {
+    let has_room =
+        ends.is_some_and(|(left, right)| LEFT_OF_LABEL + width(label, SMALL) <= right - left);
+    match label.split_once(',') {
+        Some((name, _)) if !has_room => name,
+        Some(_) | None => label,
+    }
 }
 
 fn write_small_text(canvas: &mut Canvas, figure: &Figure, layout: &Layout, text: &SmallText) {
@@ -179,7 +194,11 @@ impl Rules<'_> {
         let begin = if is_left { x - needed } else { x };
         let Some(row) = free.iter().position(|free| *free <= begin) else { return };
         free[row] = begin + needed;
-        let point = PixelPoint { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
+        // Greys cannot be read on cells of a strong colour.
+        let has_cells = figure.marks.iter().any(|mark| matches!(mark, Mark::Cells { .. }));
+        let ink = if has_cells { Ink::Plain } else { ink };
+        let point =
+            PixelPoint { x: begin + LEFT_OF_LABEL, y: layout.top + 9.0 + row as f64 * 11.0 };
         canvas.part(&data::of_label(Some(x), None), |canvas| {
             canvas.text(point, Anchor::Start, &small(ink), &text);
         });

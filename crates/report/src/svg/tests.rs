@@ -173,6 +173,24 @@ fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
 }
 
 #[test]
+fn label_of_a_narrow_period_has_no_remark_and_is_dark_on_cells() {
+    let label = |to: f64, marks: Vec<Mark>| {
+        let label = "warm-up, not counted".to_owned();
+        let period = Mark::Period { ink: Ink::Quiet, from: 0.0, to, label };
+        let marks = [vec![period], marks].concat();
+        let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
+        let found = text.split("<text ").find(|text| text.contains(">warm-up")).unwrap();
+        found.split("</text>").next().unwrap().to_owned()
+    };
+    let [wide, narrow] = [5.0, 1.0].map(|to| label(to, Vec::new()));
+    assert!(wide.ends_with(">warm-up, not counted") && wide.contains("#7d7d7d"), "{wide}");
+    assert!(narrow.ends_with(">warm-up"), "{narrow}");
+    let cell = HeatCell { x: [0.0, 1.0], y: [0.0, 1.0], level: 1 };
+    let on_cells = label(5.0, vec![Mark::Cells { ink: Ink::Series(0), cells: vec![cell] }]);
+    assert!(on_cells.contains("fill=\"currentColor\""), "{on_cells}");
+}
+
+#[test]
 fn description_has_the_range_of_the_axes() {
     let figure = Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..whole() };
     let text = svg(&figure);
