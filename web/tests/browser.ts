@@ -2,7 +2,6 @@
 // page is watched for messages on the console and for requests that leave it.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import axe from "axe-core";
@@ -33,7 +32,7 @@ after(async () => {
   await Promise.allSettled([live, records.all()]);
   await browser?.close();
   for (const line of records.measures) console.log(`measure: ${line}`);
-  records.remove();
+  await records.remove();
 });
 
 /** Opens a page, and complains of what it says and asks for after `use` has used it. */
@@ -89,6 +88,30 @@ const paths = (page: Page, figure: string): Promise<string[]> =>
     .locator(`${figure} [data-part=marks] path`)
     .evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
 
+/** Returns the sentence about the limiter beside the answer of a run, or that of an experiment. */
+const limiter = (page: Page): Locator =>
+  page
+    .locator("#answer .lead", { hasText: /limit/i })
+    .or(page.locator("#answer dt", { hasText: /^limiter$/ }).locator("+ dd"))
+    .first();
+
+/** Records whose first screen is judged. */
+const JUDGED = ["run", "hour", "comparison", "suspect", "sweep", "capacity"];
+
+/** The height of a small screen, in pixels. */
+const SCREEN = 800;
+
+/** Asserts that a first screen has question, answer, verdict, limiter and the beginning of a figure. */
+async function answersAtOnce(page: Page): Promise<void> {
+  const parts = { question: page.locator("h1"), answer: page.locator(".answer"), verdict: page.locator(".badge") };
+  for (const [part, place] of Object.entries({ ...parts, limiter: limiter(page) })) {
+    const box = await place.first().boundingBox();
+    assert.ok(box && box.y + box.height <= SCREEN, `${part}: ${JSON.stringify(box)}`);
+  }
+  const drawing = await page.locator("#answer figure svg[data-plot]").first().boundingBox();
+  assert.ok(drawing && drawing.y + 40 <= SCREEN, `figure: ${JSON.stringify(drawing)}`);
+}
+
 /** In the order in which they are made: the week takes longest. */
 for (const name of [...NAMES.filter((name) => name !== "week"), "week"]) {
   test(`${name}: figures are drawn, and the page is accessible on a desk and on a phone`, async () => {
@@ -116,6 +139,7 @@ for (const name of [...NAMES.filter((name) => name !== "week"), "week"]) {
         .evaluateAll((all) => all.map((file) => file.getAttribute("download") ?? ""));
       const missing = DRAWN.get(name)?.filter((figure) => !files.includes(`${figure}.svg`));
       assert.deepEqual(missing, [], `figures without marks in ${name}`);
+      if (JUDGED.includes(name)) await answersAtOnce(page);
       await isAccessible(page);
     });
     await shown(name, PHONE, isAccessible);
@@ -278,28 +302,6 @@ test("without scripts the page has its figures, legends and answer", async () =>
   });
 });
 
-/** Returns the sentence about the limiter beside the answer of a run, or that of an experiment. */
-const limiter = (page: Page): Locator =>
-  page
-    .locator("#answer .lead", { hasText: /limit/i })
-    .or(page.locator("#answer dt", { hasText: /^limiter$/ }).locator("+ dd"))
-    .first();
-
-test("the first screen has question, answer, verdict, limiter and the beginning of a figure", async () => {
-  const viewport = { width: 1280, height: 800 };
-  for (const name of ["run", "hour", "comparison", "suspect", "sweep", "capacity"]) {
-    await shown(name, { ...DESKTOP, viewport }, async (page) => {
-      const parts = { question: page.locator("h1"), answer: page.locator(".answer"), verdict: page.locator(".badge") };
-      for (const [part, place] of Object.entries({ ...parts, limiter: limiter(page) })) {
-        const box = await place.first().boundingBox();
-        assert.ok(box && box.y + box.height <= viewport.height, `${name}, ${part}: ${JSON.stringify(box)}`);
-      }
-      const drawing = await page.locator("#answer figure svg[data-plot]").first().boundingBox();
-      assert.ok(drawing && drawing.y + 40 <= viewport.height, `${name}: ${JSON.stringify(drawing)}`);
-    });
-  }
-});
-
 test("doubts are unfolded without a script, and printed", async () => {
   await shown("suspect", { ...DESKTOP, javaScriptEnabled: false }, async (page) => {
     const doubt = page.locator("#answer details dd").last();
@@ -355,28 +357,11 @@ test("a page prints with its legends and without its controls", async () => {
   });
 });
 
-/** Starts the program, and waits for an address that it prints. */
-async function served(args: string[]): Promise<[ChildProcess, string]> {
-  const child = spawn(records.program, args, { cwd: records.folder, stdio: ["ignore", "pipe", "pipe"] });
-  const address = new Promise<string>((resolve, reject) => {
-    let printed = "";
-    const read = (text: Buffer) => {
-      printed += text;
-      const found = /http:\/\/\S+/.exec(printed);
-      if (found) resolve(found[0]);
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.on("exit", () => reject(new Error(printed)));
-  });
-  return [child, await address];
-}
-
 /** Runs in real time, and watches the page of the run until it ends. */
 async function livePage() {
   writeFileSync(records.path("live.ini"), "duration = 15s\n[read]\nquery = select 1\nrate = 50\n");
   const args = ["run", "live.ini", "--url", "sim:mm1?service=2ms", "--quiet", "--out", "live.assay"];
-  const [, address] = await served([...args, "--serve=127.0.0.1:0"]);
+  const address = await records.served([...args, "--serve=127.0.0.1:0"]);
   await opened(address, DESKTOP, async (page) => {
     const doing = page.locator("#doing");
     await page.locator("#rows td").first().waitFor();
@@ -396,75 +381,68 @@ async function livePage() {
 
 test("the page of a run that goes on is updated until it ends", () => live);
 
+/** The address of the server of all records but that of a week. */
+let list: Promise<string> | undefined;
+
+/** Starts that server when the records are made, unless it was started before. */
+function served(): Promise<string> {
+  list ??= records.all().then(() => records.served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]));
+  return list;
+}
+
 test("the pages of a server have the same controls", async () => {
-  await records.all();
-  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
-  try {
-    await opened(`${address}report/run.assay`, DESKTOP, async (page) => {
-      assert.ok((await page.locator("#figure-1 .tools button").count()) > 3);
-      await page.locator("#figure-1 .readout").focus();
-      assert.match((await page.locator("#figure-1 .readout").textContent()) ?? "", /^at 0/);
-    });
-    await opened(address, PHONE, isAccessible);
-  } finally {
-    child.kill("SIGINT");
-  }
+  const address = await served();
+  await opened(`${address}report/run.assay`, DESKTOP, async (page) => {
+    assert.ok((await page.locator("#figure-1 .tools button").count()) > 3);
+    await page.locator("#figure-1 .readout").focus();
+    assert.match((await page.locator("#figure-1 .readout").textContent()) ?? "", /^at 0/);
+  });
+  await opened(address, PHONE, isAccessible);
 });
 
 test("two single runs are marked in the list and drawn over each other", async () => {
-  await records.all();
+  const address = await served();
   const out = `${records.withoutWeek()}/again.assay`;
   const again = ["run", "run.ini", "--virtual", "--quiet", "--seed", "2", "--out", out];
   await records.assay([...again, "--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"]);
-  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
-  try {
-    await opened(address, DESKTOP, async (page) => {
-      await page.getByLabel("run.assay as a", { exact: true }).check();
-      await page.getByLabel("again.assay as b", { exact: true }).check();
-      await page.getByRole("button", { name: "Compare a and b" }).click();
-      await page.locator("#figure-1 .readout").waitFor({ state: "attached" });
-      const marked = new URL(page.url()).searchParams;
-      assert.deepEqual([marked.get("a"), marked.get("b")], ["run.assay", "again.assay"]);
-      const titles = await page.locator("figure h3").allTextContents();
-      assert.equal(titles[0], "Throughput of both runs: read");
-      assert.equal(titles.filter((title) => /of both runs: (read|write|scan)$/.test(title)).length, 9, `${titles}`);
-      assert.match((await page.locator("#answer").textContent()) ?? "", /One run against one run is no verdict/);
-      const readout = page.locator("#figure-1 .readout");
-      await readout.focus();
-      await page.keyboard.press("Home");
-      assert.match((await readout.textContent()) ?? "", /^at 0.*run\.assay \d+.*again\.assay \d+/);
-      await isAccessible(page);
-    });
-    await opened(`${address}overlay?a=run.assay&b=again.assay`, PHONE, isAccessible);
-  } finally {
-    child.kill("SIGINT");
-  }
+  await opened(address, DESKTOP, async (page) => {
+    await page.getByLabel("run.assay as a", { exact: true }).check();
+    await page.getByLabel("again.assay as b", { exact: true }).check();
+    await page.getByRole("button", { name: "Compare a and b" }).click();
+    await page.locator("#figure-1 .readout").waitFor({ state: "attached" });
+    const marked = new URL(page.url()).searchParams;
+    assert.deepEqual([marked.get("a"), marked.get("b")], ["run.assay", "again.assay"]);
+    const titles = await page.locator("figure h3").allTextContents();
+    assert.equal(titles[0], "Throughput of both runs: read");
+    assert.equal(titles.filter((title) => /of both runs: (read|write|scan)$/.test(title)).length, 9, `${titles}`);
+    assert.match((await page.locator("#answer").textContent()) ?? "", /One run against one run is no verdict/);
+    const readout = page.locator("#figure-1 .readout");
+    await readout.focus();
+    await page.keyboard.press("Home");
+    assert.match((await readout.textContent()) ?? "", /^at 0.*run\.assay \d+.*again\.assay \d+/);
+    await isAccessible(page);
+  });
+  await opened(`${address}overlay?a=run.assay&b=again.assay`, PHONE, isAccessible);
 });
 
 test("a note is added by its form, and found by its tag", async () => {
-  await records.all();
-  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
-  try {
-    await opened(address, DESKTOP, async (page) => {
-      await page.getByRole("link", { name: "Add a note: failed.assay" }).click();
-      await isAccessible(page);
-      await page.getByRole("textbox", { name: "Note" }).fill("the #disk was <b>full</b>");
-      await page.getByRole("textbox", { name: "Author" }).fill("ann");
-      await page.getByRole("button", { name: "Add the note" }).click();
-      await page.locator("dd", { hasText: "ann: the #disk was <b>full</b>" }).waitFor();
-      await page.getByRole("link", { name: "All records" }).click();
-      await page.getByRole("link", { name: "#disk" }).click();
-      assert.deepEqual(await page.locator("tbody th").allTextContents(), ["failed.assay"]);
-    });
-    await opened(`${address}notes/failed.assay`, PHONE, isAccessible);
-  } finally {
-    child.kill("SIGINT");
-  }
+  const address = await served();
+  await opened(address, DESKTOP, async (page) => {
+    await page.getByRole("link", { name: "Add a note: failed.assay" }).click();
+    await isAccessible(page);
+    await page.getByRole("textbox", { name: "Note" }).fill("the #disk was <b>full</b>");
+    await page.getByRole("textbox", { name: "Author" }).fill("ann");
+    await page.getByRole("button", { name: "Add the note" }).click();
+    await page.locator("dd", { hasText: "ann: the #disk was <b>full</b>" }).waitFor();
+    await page.getByRole("link", { name: "All records" }).click();
+    await page.getByRole("link", { name: "#disk" }).click();
+    assert.deepEqual(await page.locator("tbody th").allTextContents(), ["failed.assay"]);
+  });
+  await opened(`${address}notes/failed.assay`, PHONE, isAccessible);
 });
 
 test("records that are not comparable have a page with the reason", async () => {
-  await records.all();
-  const [child, address] = await served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]);
+  const address = await served();
   const context = await browser.newContext(PHONE);
   try {
     const page = await context.newPage();
@@ -475,7 +453,6 @@ test("records that are not comparable have a page with the reason", async () => 
     await isAccessible(page);
   } finally {
     await context.close();
-    child.kill("SIGINT");
   }
 });
 

@@ -1,7 +1,8 @@
 // Records for the tests in a browser and their pages: made in virtual time, one of SQLite in real
 // time, and one of PostgreSQL that is kept in the tree.
 
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -185,13 +186,19 @@ export class Records {
   /** Records that wait until another one is made. */
   private readonly waiting: (() => void)[] = [];
   private free = AT_ONCE;
+  private readonly servers: ChildProcess[] = [];
 
   constructor(program: string, observed: string) {
     this.program = resolve(program);
     this.observed = resolve(observed);
   }
 
-  remove(): void {
+  /** Ends the servers, and removes the records. */
+  async remove(): Promise<void> {
+    const running = this.servers.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    const ended = running.map((server) => once(server, "exit"));
+    for (const server of running) server.kill("SIGINT");
+    await Promise.all(ended);
     rmSync(this.folder, { recursive: true });
   }
 
@@ -202,6 +209,23 @@ export class Records {
   /** Runs the program, and returns the processor time in seconds. Codes 1 and 3 are answers about a run. */
   assay(args: string[]): Promise<number> {
     return this.execute(this.program, args);
+  }
+
+  /** Starts the program, and returns the address that it prints. The program ends with the records. */
+  served(args: string[]): Promise<string> {
+    const child = spawn(this.program, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
+    this.servers.push(child);
+    return new Promise((resolve, reject) => {
+      let printed = "";
+      const read = (text: Buffer) => {
+        printed += text;
+        const found = /http:\/\/\S+/.exec(printed);
+        if (found) resolve(found[0]);
+      };
+      child.stdout.on("data", read);
+      child.stderr.on("data", read);
+      child.on("exit", () => reject(new Error(printed)));
+    });
   }
 
   /** Runs a program, and returns its processor time in seconds. */
