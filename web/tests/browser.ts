@@ -381,12 +381,12 @@ async function livePage() {
 
 test("the page of a run that goes on is updated until it ends", () => live);
 
-/** The address of the server of all records but that of a week. */
+/** The address of a server of some records. */
 let list: Promise<string> | undefined;
 
 /** Starts that server when the records are made, unless it was started before. */
 function served(): Promise<string> {
-  list ??= records.all().then(() => records.served(["serve", records.withoutWeek(), "--listen", "127.0.0.1:0"]));
+  list ??= records.all().then(() => records.served(["serve", records.listed(), "--listen", "127.0.0.1:0"]));
   return list;
 }
 
@@ -402,7 +402,7 @@ test("the pages of a server have the same controls", async () => {
 
 test("two single runs are marked in the list and drawn over each other", async () => {
   const address = await served();
-  const out = `${records.withoutWeek()}/again.assay`;
+  const out = `${records.listed()}/again.assay`;
   const again = ["run", "run.ini", "--virtual", "--quiet", "--seed", "2", "--out", out];
   await records.assay([...again, "--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"]);
   await opened(address, DESKTOP, async (page) => {

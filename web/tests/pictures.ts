@@ -87,7 +87,7 @@ async function ofGuide(): Promise<Picture[]> {
   const ofRecord = (picture: Picture) => ({ ...picture, page: `file://${records.path(`${picture.page}.html`)}` });
   const pictures: Picture[] = [
     ...OF_RECORDS.map(ofRecord),
-    { page: await list(), image: "records", most: 700 },
+    { page: await list(), image: "records", most: 880 },
     { page: await live(), image: "live", most: 700, ready: isAt(0.75) },
   ];
   return pictures.map((picture) => ({ ...picture, image: join(FOLDER, `${picture.image}.png`) }));

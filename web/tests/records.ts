@@ -168,6 +168,9 @@ export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn ?? []
 /** The names of all records. */
 export const NAMES = RECIPES.map(({ name }) => name);
 
+/** The records of the list of a server. */
+const LISTED = ["run", "hour", "failed", "comparison"];
+
 /** Number of records that are made at a time. */
 const AT_ONCE = 2;
 
@@ -297,13 +300,12 @@ export class Records {
     await Promise.all(this.makings.values());
   }
 
-  /** Returns a folder with all records but that of a week, which a server would read for seconds. */
-  withoutWeek(): string {
-    const folder = "without-week";
+  /** Returns a folder with some of the records: a server reads all that it lists. */
+  listed(): string {
+    const folder = "listed";
     if (!existsSync(this.path(folder))) {
       mkdirSync(this.path(folder));
-      const others = [...this.makings.keys()].filter((name) => name !== "week");
-      for (const name of others) linkSync(this.path(`${name}.assay`), this.path(`${folder}/${name}.assay`));
+      for (const name of LISTED) linkSync(this.path(`${name}.assay`), this.path(`${folder}/${name}.assay`));
     }
     return folder;
   }

@@ -106,7 +106,8 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
 fn repeat(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(
-            "This repeats it from the files that the record keeps, and compares both answers:\n\n{}",
+            "This repeats it from the files that the record keeps, and compares both \
+             answers:\n\n{}",
             block(command)
         );
     }

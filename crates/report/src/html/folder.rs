@@ -109,7 +109,8 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
     }
     let _ = writeln!(
         out,
-        "{}<td><strong class=\"lead{}\">{}</strong></td><td class=\"text headline\"><bdi>{}</bdi></td>\
+        "{}<td><strong class=\"lead{}\">{}</strong></td><td class=\"text headline\"><bdi>{}\
+         </bdi></td>\
          {}</tr>",
         label(row),
         class(tone(row.state)),

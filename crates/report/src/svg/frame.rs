@@ -142,8 +142,8 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     layout.small_texts.iter().for_each(|text| write_small_text(canvas, figure, layout, text));
 }
 
-/// Returns the label of a period with these ends; without its remark after a comma if the whole does
-/// not fit.
+/// Returns the label of a period with these ends; without its remark after a comma if the whole
+/// does not fit.
 fn within(label: &str, ends: Option<(f64, f64)>) -> &str {
     let has_room =
         ends.is_some_and(|(left, right)| LEFT_OF_LABEL + width(label, SMALL) <= right - left);
