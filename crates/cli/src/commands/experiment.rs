@@ -9,9 +9,9 @@ use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
-    ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM, Problem,
-    RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference, canary_length,
-    design, run_experiment, search_facts, search_order,
+    ArmEffect, Between, DataStep, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM,
+    Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference,
+    canary_length, design, run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
 use record::environment::assay;
@@ -27,7 +27,7 @@ use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturate
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer::TextForm;
 use crate::commands::experiment_progress::Progress;
-use crate::commands::remedy::SkipsLoads;
+use crate::commands::remedy::LoadingCommand;
 use crate::commands::{answer, calibrate, false_alarms, order, remedy};
 use crate::complain::Complaint;
 use crate::display::Interruption;
@@ -119,7 +119,12 @@ pub(crate) fn execute(
     match ended {
         Ok(end) => Ok(Ok(Executed { record, end })),
         Err(error) => {
-            let complaint = complaint(&error, file, &record).without(progress.secrets());
+            let command = match &args.resume {
+                Some(_) => LoadingCommand::Resumption,
+                None => LoadingCommand::Load,
+            };
+            let complaint = complaint(&error, file, &record, command);
+            let complaint = complaint.without(progress.secrets());
             let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
             complaint.print();
             if record.exists() {
@@ -543,7 +548,12 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
 }
 
 /// Returns the complaint about an experiment that ended with an error, with a remedy.
-fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> Complaint {
+fn complaint(
+    error: &ExperimentError,
+    file: &ExperimentFile,
+    record: &Path,
+    command: LoadingCommand,
+) -> Complaint {
     match &*error.problem {
         Problem::Changed { .. }
         | Problem::FileChanged(_)
@@ -573,10 +583,14 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
         }
         _ => {}
     }
-    let of_line = of_run(error, file).or_else(|| of_statement(error, file));
+    let of_line = of_run(error, file, command).or_else(|| of_statement(error, file));
     let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
     let complaint = match &*error.problem {
         Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(SETUP_TIMEOUT)),
+        Problem::WrongRows { after: DataStep::Load, .. } => match command {
+            LoadingCommand::Resumption => complaint.help(remedy::LEFT_ROWS),
+            LoadingCommand::Run | LoadingCommand::Load => complaint,
+        },
         _ => complaint,
     };
     if !record.exists() {
@@ -594,12 +608,16 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
 }
 
 /// Returns the complaint about a failed part of the workload, which points to its line.
-fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
+fn of_run(
+    error: &ExperimentError,
+    file: &ExperimentFile,
+    command: LoadingCommand,
+) -> Option<Complaint> {
     let Problem::Run(cause) = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
     let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
     let workload = file.workload_of(arm.plan.clone());
-    Some(order::complaint(&workload, cause, SkipsLoads::No))
+    Some(order::complaint(&workload, cause, command))
 }
 
 /// Returns the complaint about a statement around the runs of an arm, which points to its line.

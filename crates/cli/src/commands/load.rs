@@ -8,7 +8,7 @@ use lab::Order;
 
 use crate::args::LoadArgs;
 use crate::commands::answer::TextForm;
-use crate::commands::remedy::SkipsLoads;
+use crate::commands::remedy::LoadingCommand;
 use crate::commands::run::conclude;
 use crate::commands::{answer, order};
 use crate::complain::Complaint;
@@ -42,6 +42,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     signals::listen(stop, move |ending| shown.say(ending))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
-    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;
+    let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Load))?;
     conclude(done, &args.answer, TextForm::of(args.full))
 }

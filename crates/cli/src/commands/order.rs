@@ -8,7 +8,7 @@ use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
-use crate::commands::remedy::{self, Refused, SkipsLoads};
+use crate::commands::remedy::{self, LoadingCommand, Refused};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::workload_file::{WorkloadFile, file_name};
@@ -152,10 +152,9 @@ pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
 }
 
 /// Returns the complaint about a run that failed to start, without secrets that the database
-/// repeats. `skips_loads` says whether the command has `--loaded`, for users whose tables exist
-/// already.
-pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
-    let complaint = complaint_as_told(file, error, skips_loads).without(&file.plan.secrets());
+/// repeats. `command` decides the remedy for tables that exist already.
+pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
+    let complaint = complaint_as_told(file, error, command).without(&file.plan.secrets());
     match error.is_unanswered() {
         true => complaint.with_exit(Exit::Unreachable),
         false => complaint,
@@ -163,7 +162,7 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
 }
 
 /// Returns the complaint with everything that the database says, secrets included.
-fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
+fn complaint_as_told(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {
@@ -172,7 +171,7 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
                 class: refusal.class(),
                 code: refusal.code(),
                 words: refusal.message(),
-                skips_loads,
+                command,
             });
             let diagnostic = at(place).label(refusal.to_string());
             file.complain(Diagnostic { help: remedy, ..diagnostic })

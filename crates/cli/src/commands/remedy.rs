@@ -12,15 +12,52 @@ pub(crate) struct Refused<'a> {
     pub(crate) code: Code,
     /// The database's error message.
     pub(crate) words: &'a str,
-    pub(crate) skips_loads: SkipsLoads,
+    pub(crate) command: LoadingCommand,
 }
 
-/// The presence of the option `--loaded` in a command.
+/// A command that runs setup and loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SkipsLoads {
-    Yes,
-    No,
+pub(crate) enum LoadingCommand {
+    /// A run of a workload, which may use tables that exist (`--loaded`).
+    Run,
+    /// A load, or a new experiment: it may not.
+    Load,
+    /// The continuation of an interrupted experiment, which cannot have other files, options or
+    /// targets.
+    Resumption,
 }
+
+impl LoadingCommand {
+    /// Returns the remedy for a table that `[setup]` would create, and that exists.
+    fn of_table(self) -> &'static str {
+        match self {
+            LoadingCommand::Run => {
+                "an earlier run or load left it: run with `--loaded` to use it as it is, or drop it"
+            }
+            LoadingCommand::Load => {
+                "an earlier run or load left it: drop it first, or name another database with --url"
+            }
+            LoadingCommand::Resumption => {
+                "the interrupted experiment may have left it: drop it first, as a [teardown] would"
+            }
+        }
+    }
+
+    /// Returns the remedy for rows that a load would insert, and that exist.
+    fn of_rows(self) -> &'static str {
+        match self {
+            LoadingCommand::Run | LoadingCommand::Load => {
+                "the table may have these rows already: empty it first, or write \
+                 `on-duplicate = ignore`"
+            }
+            LoadingCommand::Resumption => LEFT_ROWS,
+        }
+    }
+}
+
+/// The remedy for rows that an interrupted experiment has left.
+pub(crate) const LEFT_ROWS: &str =
+    "the interrupted experiment may have left rows: delete them first, as a [teardown] would";
 
 /// Returns the remedy for a statement that was not answered in time; `limit` is the key of the
 /// longest time.
@@ -33,24 +70,17 @@ pub(crate) fn of_unanswered(limit: &str) -> String {
 
 /// Returns a remedy, if one is known.
 pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
-    let Refused { place, class, code, words, skips_loads } = refused;
+    let Refused { place, class, code, words, command } = refused;
     let is_load = place.statement.is_none();
     if class == Class::Timeout {
         return Some(of_unanswered(SETUP_TIMEOUT));
     }
     let remedy = if words.contains("already exists") && place.section == "setup" {
-        match skips_loads {
-            SkipsLoads::Yes => {
-                "an earlier run or load left it: run with `--loaded` to use it as it is, or drop it"
-            }
-            SkipsLoads::No => {
-                "an earlier run or load left it: drop it first, or name another database with --url"
-            }
-        }
+        command.of_table()
     } else if let Some(missing) = Missing::of(code.as_str(), words) {
         missing.remedy(is_load)
     } else if is_load && class == Class::Constraint {
-        "the table may have these rows already: empty it first, or write `on-duplicate = ignore`"
+        command.of_rows()
     } else if class == Class::Conflict {
         "another process holds a lock on the database: let it finish first"
     } else {
@@ -139,6 +169,15 @@ mod tests {
     const IN_SETUP: &str = "create it in [setup], or name the database";
 
     fn remedy(section: &str, class: Class, code: &str, words: &str) -> String {
+        remedy_for(LoadingCommand::Run, section, class, (code, words))
+    }
+
+    fn remedy_for(
+        command: LoadingCommand,
+        section: &str,
+        class: Class,
+        (code, words): (&str, &str),
+    ) -> String {
         let statement = (!section.starts_with("load")).then_some(1);
         let place = Location {
             section: section.to_owned(),
@@ -147,8 +186,7 @@ mod tests {
             script: None,
         };
         let code = Code::new(code);
-        of(Refused { place: &place, class, code, words, skips_loads: SkipsLoads::Yes })
-            .unwrap_or_default()
+        of(Refused { place: &place, class, code, words, command }).unwrap_or_default()
     }
 
     #[test]
@@ -173,6 +211,22 @@ mod tests {
         ] {
             assert_eq!(unknown, "");
         }
+    }
+
+    #[test]
+    fn remedy_for_tables_and_rows_that_exist_is_possible_for_the_command() {
+        let check = |command, of_table: &str, of_rows: &str| {
+            let exists = ("42P07", "relation \"t\" already exists");
+            let table = remedy_for(command, "setup", Class::Statement, exists);
+            assert!(table.contains(of_table), "{table}");
+            let unique = ("23505", "duplicate key value violates unique constraint");
+            let rows = remedy_for(command, "load t", Class::Constraint, unique);
+            assert!(rows.contains(of_rows), "{rows}");
+        };
+        check(LoadingCommand::Run, "--loaded", "on-duplicate");
+        check(LoadingCommand::Load, "another database with --url", "on-duplicate");
+        let left = "the interrupted experiment may have left ";
+        check(LoadingCommand::Resumption, left, left);
     }
 
     /// Checks that the remedy for a missing object of a job's statement contains these words.

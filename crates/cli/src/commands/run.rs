@@ -12,7 +12,7 @@ use workload::Plan;
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer::TextForm;
 use crate::commands::order;
-use crate::commands::remedy::SkipsLoads;
+use crate::commands::remedy::LoadingCommand;
 use crate::commands::{answer, calibrate, experiment};
 use crate::complain::Complaint;
 use crate::display::{Display, ProgressStyle};
@@ -102,7 +102,7 @@ fn run_file(
     });
     display.finish();
     viewers.take_leave();
-    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
+    let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Run))?;
     conclude(done, &args.answer, TextForm::of(args.full))
 }
 

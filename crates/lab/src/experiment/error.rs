@@ -43,8 +43,8 @@ pub enum Problem {
     Unsettled {
         /// The statement.
         statement: String,
-        /// The action after which the server was to settle.
-        after: &'static str,
+        /// The step after which the server was to settle.
+        after: DataStep,
         /// The error, with the limit.
         error: driver::Error,
     },
@@ -52,8 +52,8 @@ pub enum Problem {
     Unreachable(String),
     /// A table does not have the rows of the load.
     WrongRows {
-        /// The action after which the rows were counted.
-        after: &'static str,
+        /// The step after which the rows were counted.
+        after: DataStep,
         /// The table with its rows and the expected ones.
         found: String,
     },
@@ -112,6 +112,36 @@ pub enum Problem {
     FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,
+}
+
+/// A step that brings the data into the state that runs expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataStep {
+    /// The load of the tables.
+    Load,
+    /// The statements of `restore`.
+    Restore,
+}
+
+impl DataStep {
+    /// Returns what a table needs to have the rows of the load after this step.
+    fn requirement(self) -> &'static str {
+        match self {
+            DataStep::Load => "the table must be empty before the load, and take all of its rows",
+            DataStep::Restore => {
+                "`restore` must bring back every row of the load, as `restore = reload` does"
+            }
+        }
+    }
+}
+
+impl fmt::Display for DataStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DataStep::Load => "the load",
+            DataStep::Restore => "`restore`",
+        })
+    }
 }
 
 /// A declared difference that is not in effect.
@@ -235,13 +265,9 @@ impl ExperimentError {
         ExperimentError { problem: Box::new(problem), ..self }
     }
 
-    /// Returns the error of a statement that should let a server settle after an action; `None` if
-    /// the statement was answered.
-    pub(super) fn of_settling(
-        self,
-        statement: String,
-        after: &'static str,
-    ) -> Option<ExperimentError> {
+    /// Returns the error of a statement that should let a server settle after a step; `None` if the
+    /// statement was answered.
+    pub(super) fn of_settling(self, statement: String, after: DataStep) -> Option<ExperimentError> {
         match *self.problem {
             Problem::Run(Error::Failed(Failed::Statement { error, .. }))
                 if error.class() == Class::Timeout =>
@@ -253,8 +279,8 @@ impl ExperimentError {
         }
     }
 
-    /// Returns the error of a count of rows after an action.
-    pub(super) fn of_rows(self, after: &'static str) -> ExperimentError {
+    /// Returns the error of a count of rows after a step.
+    pub(super) fn of_rows(self, after: DataStep) -> ExperimentError {
         let ExperimentError { arm, problem } = self;
         let problem = match *problem {
             Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {
@@ -300,11 +326,10 @@ impl fmt::Display for ExperimentError {
             Problem::OtherServer { versions: [before, now] } => {
                 write!(f, "the server is {now}, and that of the earlier runs was {before}")
             }
-            Problem::WrongRows { after, found } => write!(
-                f,
-                "after {after}, {found}: the runs would be measured on other data; `restore` must \
-                 bring back every row of the load, as `restore = reload` does"
-            ),
+            Problem::WrongRows { after, found } => {
+                write!(f, "after {after}, {found}: the runs would be measured on other data; ")?;
+                f.write_str(after.requirement())
+            }
             Problem::NotInEffect(error) => error.fmt(f),
             Problem::Settings { settings, problem } => f.write_str(&not_started(settings, problem)),
             Problem::UnknownSetting(name) => f.write_str(&unknown_setting(name)),

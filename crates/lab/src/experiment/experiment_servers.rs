@@ -19,7 +19,7 @@ use super::before_settings::{self, InspectedServer};
 use super::canary;
 use super::commands::{Commands, HookEnd, HookPoint};
 use super::effect;
-use super::error::{ContradictingState, ExperimentError, NotInEffect, Problem};
+use super::error::{ContradictingState, DataStep, ExperimentError, NotInEffect, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::order::{ExperimentOrder, order_of};
 use super::schedule::PlannedRun;
@@ -188,12 +188,12 @@ impl<'a> ExperimentServers<'a> {
             self.set_up.insert(self.servers.data_of(id), id);
         }
         let done = done?;
-        self.settle(id, "the load")?;
+        self.settle(id, DataStep::Load)?;
         Ok(done)
     }
 
     /// Lets the server of an arm settle after a load or a restore, and counts the rows.
-    fn settle(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+    fn settle(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         let plan = &arm.plan;
         if !arm.uses_main() || is_simulated(arm) || self.is_interrupted() {
@@ -211,7 +211,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Counts the rows of the tables, which must be as many as the load made.
-    fn verify_rows(&self, id: ArmPointId, after: &'static str) -> Result<(), ExperimentError> {
+    fn verify_rows(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         if is_simulated(arm) || arm.plan.loads.is_empty() {
             return Ok(());
@@ -508,7 +508,7 @@ impl<'a> ExperimentServers<'a> {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
                 self.statements(id, StatementKey::Restore)?;
-                self.settle(id, "`restore`")?;
+                self.settle(id, DataStep::Restore)?;
                 Ok(Vec::new())
             }
             Restore::Reload => {

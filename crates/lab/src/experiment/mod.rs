@@ -50,7 +50,7 @@ pub use design::design;
 pub use differences::{Between, DifferenceKind, UndeclaredDifference, declared_keys};
 pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
 pub use effect::{ArmEffect, TerminatedTls};
-pub use error::{ContradictingState, ExperimentError, NotInEffect, Problem};
+pub use error::{ContradictingState, DataStep, ExperimentError, NotInEffect, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::run_experiment;
 pub use execution::ExperimentEnd;

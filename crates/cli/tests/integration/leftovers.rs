@@ -1,0 +1,65 @@
+//! Tables that an experiment without `[teardown]` leaves on a server that lasts, and that its
+//! continuation finds.
+
+use nix::sys::signal::Signal;
+use rusqlite::Connection;
+
+use crate::experiment_faults::{
+    ARMS, LITE, RUN, assert_answers, assert_says, content, place, tables,
+};
+use crate::support::Place;
+
+const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
+
+/// Returns a place with the record of an interrupted experiment without `[teardown]`, whose
+/// `[setup]` begins with `create`.
+fn interrupted(create: &str) -> Place {
+    let (workload, _) = LITE.split_once("[teardown]").unwrap();
+    let workload = workload.replace("create table t (id integer primary key", create);
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
+    let mut run = place.start(&RUN);
+    run.says("run 2 of");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    assert_eq!(tables(&place), 1);
+    place
+}
+
+/// Checks that a continuation is refused with these words, changes nothing in the record, and works
+/// after a statement of the user.
+#[track_caller]
+fn check(create: &str, words: &[&str], by_hand: &str) {
+    let place = interrupted(create);
+    let before = content(&place.at("r.assay"));
+    let ran = place.assay(&RESUME).refuses(words);
+    assert_says(&ran, &["may have left", "as a [teardown] would", "with --resume r.assay"]);
+    // Neither another target nor another file would be accepted.
+    for impossible in ["--url", "on-duplicate", "restore"] {
+        assert!(!ran.stderr.contains(impossible), "{impossible}: {}", ran.stderr);
+    }
+    assert!(content(&place.at("r.assay")) == before, "the record has changed");
+    Connection::open(place.at("t.db")).unwrap().execute(by_hand, []).unwrap();
+    assert_answers(&place.assay(&RESUME));
+}
+
+#[test]
+fn continuation_that_finds_a_table_of_its_experiment_names_it_with_the_remedy() {
+    let words = ["statement 1 of [setup]", "w.ini:4:", "table t already exists", "drop it first"];
+    check("create table t (id integer primary key", &words, "drop table t");
+}
+
+#[test]
+fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
+    let words = ["w.ini:5:", "UNIQUE constraint failed: t.id", "delete them first"];
+    check("create table if not exists t (id integer primary key", &words, "delete from t");
+    let words = ["after the load, table t has 2000 rows; expected 1000", "delete them first"];
+    check("create table if not exists t (id integer", &words, "delete from t");
+}
+
+/// Data of the process before is removed by the workload itself.
+#[test]
+fn continuation_replaces_the_tables_that_its_setup_drops() {
+    let place = interrupted("drop table if exists t\nquery = create table t (id integer");
+    assert_answers(&place.assay(&RESUME));
+    assert_eq!(tables(&place), 1);
+}

@@ -1,0 +1,83 @@
+//! Experiments on machines that become slower or faster while they go on.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::experiment_faults::{SIMULATED, SLOWER, VIRTUAL, place};
+use crate::support::Place;
+
+/// An experiment of two equal arms.
+const EQUAL: &str =
+    "[question]\nask = What?\nworkload = w.ini\nrounds = 12\ndesign = aa\n[arm same]\n";
+
+/// Experiments on a simulated machine: one with equal arms, and one whose second arm has a service
+/// time that is longer by 30 %.
+struct Experiments {
+    place: Place,
+    equal: Value,
+    slower: Value,
+}
+
+impl Experiments {
+    /// Runs both on a server, with this statement.
+    fn on(server: &str, statement: &str) -> Experiments {
+        let workload = SIMULATED.replace("sim:mm1?service=1ms", server);
+        let place = place(&workload.replace("select 1", statement), EQUAL);
+        let json = ["--json", "--quiet"];
+        let equal = place.assay(&[&VIRTUAL[..], &json].concat()).expect(0).json();
+        let slower = SLOWER.replace("1.2ms", "1.3ms").replace("-5% .. -25%", "-10% .. -40%");
+        place.write("slower.ini", slower);
+        let run = ["run", "slower.ini", "--virtual", "--out", "s.assay"];
+        let slower = place.assay(&[&run[..], &json].concat()).expect(0).json();
+        Experiments { place, equal, slower }
+    }
+
+    /// Checks that nothing is claimed about the equal arms, and the true change about the others.
+    #[track_caller]
+    fn assert_are_right(&self) {
+        let same = &self.equal["comparison"][0];
+        assert!(same["verdict"] != "better" && same["verdict"] != "worse", "{same}");
+        let change = &self.slower["comparison"][0];
+        let end = |place: usize| change["interval_percent"][place].as_f64().unwrap();
+        let truth = -100.0 * (1.0 - 1.0 / 1.3);
+        assert!(end(0) < truth && truth < end(1), "{change}");
+        assert_eq!(change["verdict"], "worse", "{change}");
+    }
+
+    /// Returns a number about the throughputs of the equal arms.
+    fn of_throughputs(&self, what: &str) -> f64 {
+        let record = Connection::open(self.place.at("r.assay")).unwrap();
+        let query =
+            format!("select {what} from figure join run using (run) where metric = 'throughput'");
+        record.query_row(&query, [], |row| row.get(0)).unwrap()
+    }
+}
+
+/// The machine is slower or faster by some 20 % in every part of the experiment.
+#[test]
+fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
+    let experiments = Experiments::on("sim:mm1?service=1ms&drift=0.2", "select 1");
+    experiments.assert_are_right();
+    // The drift is there: the runs of one arm differ by more than the noise of 2 seconds.
+    let spread = experiments.of_throughputs("max(value) / min(value)");
+    assert!(spread > 1.2, "{spread}");
+}
+
+/// Each run is 4 % slower than the one before, so the second run of a round always is. The order of
+/// a round is random for a workload that reads; for one that writes, the effect of the order is
+/// removed.
+#[test]
+fn machine_that_becomes_ever_slower_is_not_a_difference_between_the_arms() {
+    for statement in ["select 1", "insert into t values (1)"] {
+        let server = "sim:md1?service=1ms&noise=0.005&trend=0.04";
+        let experiments = Experiments::on(server, statement);
+        experiments.assert_are_right();
+        // Each round is slower than the one before.
+        let in_round = |round: u32, of: &str| {
+            experiments.of_throughputs(&format!("{of}(case when round = {round} then value end)"))
+        };
+        for round in 1..12 {
+            assert!(in_round(round - 1, "min") > in_round(round, "max"), "{round}");
+        }
+    }
+}
