@@ -57,6 +57,16 @@ fn place_of_short_runs(rounds: u32) -> Place {
     place
 }
 
+/// A program that appends the number of the loaded rows and a checksum over them to a file.
+const SUM: &str = "psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER -d $ASSAY_DATABASE -Atc \
+                   \"select count(*), md5(string_agg(t::text, ' ' order by id)) from t\" >> sums";
+
+/// Returns the checksums that [`SUM`] has written.
+fn sums(place: &Place) -> Vec<String> {
+    let text = fs::read_to_string(place.at("sums")).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
 /// Starts an experiment whose private servers have their folders in `tmp`.
 fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
     let args = ["run", "e.ini", "--allow-commands", "--url", url, record[0], record[1]];
@@ -175,10 +185,13 @@ fn assert_has_processor_time(place: &Place) {
 }
 
 /// The rounds before are kept as they are, and the runs of the round are made again on the new
-/// server.
+/// server, with the same rows.
 #[test]
 fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let place = place_of_short_runs(8);
+    let arms = fs::read_to_string(place.at("e.ini")).unwrap();
+    let summing = format!("before-command = {SUM}");
+    place.write("e.ini", arms.replace("concurrency(add) = 4", &summing));
     let mut run = start(&place, "testbed:postgres", None, OUT);
     // The first run of the round is recorded, and the second one begins.
     run.says(": round 5, ");
@@ -191,6 +204,7 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     // A busy machine may have completed the round meanwhile.
     assert!([4, 5].contains(&complete), "{complete}");
     let (end, before) = (last_run(&place), content(&place.at("r.assay")));
+    let of_first_server = sums(&place).len();
     let half = format!("select count(*) from run where round = {complete} and state = 'counts'");
     let half = count(&half);
     let ran = start(&place, "testbed:postgres", None, RESUME).ends();
@@ -212,6 +226,9 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
         assert!(count(&format!("select min(run) {of_round}")) > end);
     }
     assert_eq!(count("select count(*) from run where state = 'abandoned'"), half);
+    let sums = sums(&place);
+    assert!(of_first_server >= 4 && sums.len() > of_first_server, "{of_first_server}: {sums:?}");
+    assert!(sums[0].starts_with("500|") && sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
     assert!(is_empty(&place.at("tmp")));
 }
 
