@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{CommandResult, Place};
 
 /// A study of the README of the folder.
 struct Study {
@@ -94,10 +94,170 @@ fn every_study_is_checked_for_every_database() {
                 assert!(!printed.is_empty(), "{name} {file}");
             }
         }
-        let readme = fs::read_to_string(studies().join(name).join("README.md")).unwrap();
-        for section in ["**Question**", "**Bet**", "## Run it", "## Measured here"] {
-            assert!(readme.contains(section), "{name}: {section}");
+    }
+}
+
+/// The sections of a README, in their order.
+const SECTIONS: [&str; 7] = [
+    "\n**Question**:",
+    "\n**Bet**:",
+    "\n## Method\n",
+    "\n## Run it\n",
+    "\n## What to disclose\n",
+    "\n## Published elsewhere\n",
+    "\n## Measured here\n",
+];
+
+/// Returns the sections that a README lacks, has in another order, or leaves empty.
+fn missing_sections(readme: &str) -> Vec<&'static str> {
+    let starts: Vec<Option<usize>> = SECTIONS.iter().map(|section| readme.find(section)).collect();
+    let is_missing = |index: &usize| {
+        let Some(start) = starts[*index] else { return true };
+        let end = starts.get(index + 1).copied().flatten().unwrap_or(readme.len());
+        readme.get(start + SECTIONS[*index].len()..end).is_none_or(|body| body.trim().is_empty())
+    };
+    (0..SECTIONS.len()).filter(is_missing).map(|index| SECTIONS[index].trim()).collect()
+}
+
+fn readme(study: &str) -> String {
+    fs::read_to_string(studies().join(study).join("README.md")).unwrap()
+}
+
+#[test]
+fn every_readme_has_all_sections() {
+    for Study { name, files } in STUDIES {
+        let readme = readme(name);
+        assert_eq!(missing_sections(&readme), [""; 0], "{name}");
+        for (file, _) in files.iter().filter(|(file, _)| *file != "experiment.ini") {
+            assert!(readme.contains(file), "{name} does not mention {file}");
         }
+    }
+}
+
+#[test]
+fn section_that_a_readme_lacks_is_noticed() {
+    let whole = "# A\n\n**Question**: Q?\n\n**Bet**: b.\n\n## Method\n\nm\n\n## Run it\n\nr\n\n\
+                 ## What to disclose\n\nd\n\n## Published elsewhere\n\np\n\n\
+                 ## Measured here\n\nx\n";
+    assert_eq!(missing_sections(whole), [""; 0]);
+    let check = |from: &str, to: &str, expected: &str| {
+        assert_eq!(missing_sections(&whole.replace(from, to)), [expected], "{from}");
+    };
+    check("**Bet**: b.", "No bet.", "**Bet**:");
+    check("**Bet**: b.", "**Bet**:", "**Bet**:");
+    check("\nd\n", "", "## What to disclose");
+    check("\nx\n", "", "## Measured here");
+    check("## Method", "## Approach", "## Method");
+    // Each section ends where the next one begins.
+    check("# A\n", "# A\n\n## Run it\n", "## Method");
+}
+
+/// Returns the commands and options on a page: those between backquotes, and those of its blocks.
+fn commands(page: &str) -> Vec<String> {
+    let page = page.replace("\\\n", " ");
+    let begins = |text: &&str, starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    let spans = page.split('`').skip(1).step_by(2);
+    let spans = spans.filter(|span| begins(span, &["assay ", "assay\n", "--set ", "--duration "]));
+    let lines = page.lines().map(|line| line.strip_prefix("    ").unwrap_or(line));
+    let lines = lines.filter(|line| begins(line, &["assay "]));
+    let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    spans.chain(lines).map(in_one_line).collect()
+}
+
+/// Returns the words of a command, with examples in place of the names that stand for a value.
+fn words(command: &str) -> Vec<String> {
+    let (command, _) = command.split_once(" #").unwrap_or((command, ""));
+    let example = |word: &str| match word {
+        "N" => "1".to_owned(),
+        _ => word.replace("PORT1", "5432").replace("PORT2", "5433").replace("=N", "=1"),
+    };
+    let words = command.split_whitespace().filter(|word| *word != "assay");
+    words.map(|word| example(&word.replace('\'', ""))).collect()
+}
+
+/// Options of `assay run` that `assay check` does not have, and whether each has a value.
+const ONLY_OF_RUN: [(&str, bool); 4] =
+    [("--cpus", true), ("--spin", false), ("--allow-commands", false), ("--full", false)];
+
+/// Returns the words of `assay check` for those of `assay run`.
+fn to_check(words: &[String]) -> Vec<String> {
+    let mut checked = vec!["check".to_owned()];
+    let mut rest = words.iter().skip(1);
+    while let Some(word) = rest.next() {
+        match ONLY_OF_RUN.iter().find(|(option, _)| option == word) {
+            Some((_, true)) => {
+                rest.next();
+            }
+            Some((_, false)) => {}
+            None => checked.push(word.clone()),
+        }
+    }
+    checked
+}
+
+/// Returns the complaint about a command of a study's README, or about options for the study, if it
+/// cannot be run.
+fn complaint(place: &Place, study: &str, command: &str) -> Option<String> {
+    let words = match command.starts_with("--") {
+        true => {
+            let run = format!("assay run experiments/{study} --url testbed:postgres {command}");
+            words(&run)
+        }
+        false => words(command),
+    };
+    let assay = |words: &[String]| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        CommandResult::of(place.command(&words).current_dir(studies().join("..")))
+    };
+    // The help is printed when the words before it are right, and nothing is run.
+    let parsed = [&words[..], &["--help".to_owned()]].concat();
+    let is_run = words.first().is_some_and(|word| word == "run");
+    let checked = is_run.then(|| to_check(&words));
+    let tried = [Some(parsed), checked].into_iter().flatten();
+    let wrong = tried.map(|words| assay(&words)).find(|ran| ran.code != 0);
+    wrong.map(|ran| format!("{study}: `{command}` ends with {}: {}", ran.code, ran.stderr))
+}
+
+#[test]
+fn every_command_of_a_readme_can_be_run() {
+    let place = Place::new();
+    let mut number = 0;
+    for Study { name, .. } in STUDIES {
+        for command in commands(&readme(name)) {
+            number += 1;
+            assert_eq!(complaint(&place, name, &command), None);
+        }
+    }
+    assert!(number >= 40, "{number}");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn command_that_cannot_be_run_is_noticed() {
+    let place = Place::new();
+    let page = "Run `assay run experiments/tls --url\ntestbed:postgres`, or `--set rows=1k`:\n\n\
+                \x20   assay run experiments/tls --cpus 1 --spin \\\n\
+                \x20       --url testbed:mariadb\n\n```sh\n\
+                assay calibrate --disk /tmp   # the folder\n```\n";
+    let expected = [
+        "assay run experiments/tls --url testbed:postgres",
+        "--set rows=1k",
+        "assay run experiments/tls --cpus 1 --spin --url testbed:mariadb",
+        "assay calibrate --disk /tmp # the folder",
+    ];
+    assert_eq!(commands(page), expected);
+    for command in expected {
+        assert_eq!(complaint(&place, "tls", command), None);
+    }
+    for wrong in [
+        "assay run experiments/tls --urll testbed:postgres",
+        "assay run experiments/tls/none.ini --url testbed:postgres",
+        "assay run experiments/tls --duration soon",
+        "assay rum experiments/tls",
+        "--set row=1k",
+        "assay report RECORD --run first",
+    ] {
+        assert!(complaint(&place, "tls", wrong).is_some(), "{wrong}");
     }
 }
 
