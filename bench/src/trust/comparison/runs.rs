@@ -15,11 +15,8 @@ use crate::trust::{plan, simulated};
 /// One client of a server that answers after 10 ms, for two seconds after a warm-up.
 const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n";
 
-/// Number of rounds.
-const ROUNDS: u32 = 8;
-
-/// Makes `comparisons` experiments with equal servers, and as many with one that is 5 % slower, of
-/// those sets whose name contains a text.
+/// Makes `comparisons` experiments of each set whose name contains a text: with equal servers, and
+/// with one that is slower.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
@@ -27,6 +24,8 @@ pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>
     let equal = Experiments {
         name: "virtual runs, no change, 8 pairs: significant",
         services_us: [10_000, 10_000],
+        noise: 0.01,
+        rounds: 8,
         // Of 20 comparisons, one in a thousand sets has more than 5 (25 %); of 400, more than 9 %.
         accepted_percent: if comparisons < 400 { [0.0, 25.0] } else { [1.75, 9.0] },
     };
@@ -34,15 +33,27 @@ pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>
         name: "virtual runs, +5 % service time, noise 1 %, 8 pairs: significant",
         services_us: [10_000, 10_500],
         accepted_percent: [95.0, 100.0],
+        ..equal
     };
-    let asked = [equal, slower].into_iter().filter(|set| set.name.contains(only));
+    let noisier = Experiments {
+        name: "virtual runs, +4 % service time, noise 2 %, 12 pairs: significant",
+        services_us: [10_000, 10_400],
+        noise: 0.02,
+        rounds: 12,
+        accepted_percent: [95.0, 100.0],
+    };
+    let asked = [equal, slower, noisier].into_iter().filter(|set| set.name.contains(only));
     asked.map(|set| set.rate(comparisons)).collect()
 }
 
 /// Experiments with two simulated servers.
+#[derive(Clone, Copy)]
 struct Experiments {
     name: &'static str,
     services_us: [u32; 2],
+    /// Standard deviation of the noise from run to run, a fraction.
+    noise: f64,
+    rounds: u32,
     accepted_percent: [f64; 2],
 }
 
@@ -60,12 +71,13 @@ impl Experiments {
     fn is_significant(&self, plan: &Plan, seed: u64) -> Result<bool, Box<dyn Error>> {
         let schedule = Schedule { runs: 2, seed: Seed(seed), is_counterbalanced: false };
         let mut figures: Vec<(u32, ArmId, u32, RunFigures)> = Vec::new();
-        for round in 0..ROUNDS {
+        for round in 0..self.rounds {
             for planned in schedule.round(round, 0) {
                 let (arm, at) = (ArmId(planned.arm_point), planned.server.position);
                 let url = format!(
-                    "sim:md1?service={}us&noise=0.01&drift=0.02&series={seed}&run={at}",
-                    self.services_us[arm.index()]
+                    "sim:md1?service={}us&noise={}&drift=0.02&series={seed}&run={at}",
+                    self.services_us[arm.index()],
+                    self.noise
                 );
                 let evidence = simulated(plan, &url, seed * 1_000 + u64::from(at))?;
                 let of_run = RunFigures::of(&evidence, &summarize(&evidence), Vec::new());
@@ -83,13 +95,13 @@ impl Experiments {
             .collect();
         let design = Design {
             arms: 2,
-            looks: LookPlan::Fixed(ROUNDS),
+            looks: LookPlan::Fixed(self.rounds),
             order: OrderModel::Random,
             bets: Vec::new(),
             deltas: Deltas::default(),
             saturated: None,
         };
-        let comparison = compare(&design, &runs, ROUNDS);
+        let comparison = compare(&design, &runs, self.rounds);
         let throughput = comparison.arms[0].changes[0].compared.as_ref();
         let interval = throughput.ok().and_then(|compared| compared.interval);
         Ok(interval.is_some_and(|interval| interval.excludes_zero()))
