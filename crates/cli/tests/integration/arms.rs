@@ -10,7 +10,7 @@ use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::assert_keeps_to;
 use crate::liar::{FaultyServer, TlsAnswer};
-use crate::support::{CommandResult, Place, Running, number};
+use crate::support::{CommandResult, Place, Running, number, wait_until};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
@@ -557,9 +557,9 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
     let place = place(SQLITE, arms);
     let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands"];
     let running = place.start(&line);
-    while !std::fs::read_to_string(place.at("group")).is_ok_and(|text| text.ends_with('\n')) {
-        std::thread::yield_now();
-    }
+    wait_until("the group of the command", || {
+        std::fs::read_to_string(place.at("group")).is_ok_and(|text| text.ends_with('\n'))
+    });
     running.signal(Signal::SIGINT);
     running.ends();
     assert!(place.at("undone").exists());

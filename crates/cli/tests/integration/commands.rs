@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, Running, assert_balanced, job, number};
+use crate::support::{CommandResult, Place, Running, assert_balanced, job, number, wait_until};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
@@ -45,9 +45,7 @@ fn members(group: &str) -> Vec<String> {
 
 /// Waits until a program has written its group.
 fn started(file: &Path) {
-    while !fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')) {
-        std::thread::yield_now();
-    }
+    wait_until("its group", || fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')));
 }
 
 #[test]

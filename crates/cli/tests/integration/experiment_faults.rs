@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::disk::limited;
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place, number};
+use crate::support::{CommandResult, Place, number, wait_until};
 
 /// A workload on a database file, with data.
 pub(crate) const LITE: &str = "\
@@ -165,9 +165,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
 fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
     run.says(line);
-    while !is_there(place.path()) {
-        std::thread::yield_now();
-    }
+    wait_until("the moment of the interrupt", || is_there(place.path()));
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
@@ -272,9 +270,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let place = place(&LITE.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
     let mut run = place.start(&RUN);
     run.says("run 1 of");
-    while !is_marked(place.path()) {
-        std::thread::yield_now();
-    }
+    wait_until("the table of the statement", || is_marked(place.path()));
     run.signal(Signal::SIGKILL);
     run.ends();
     assert!(is_marked(place.path()));
@@ -300,9 +296,10 @@ fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
     let workload = LITE.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let mut run = place.start(&RUN);
-    while !is_marked(place.path()) {
+    wait_until("the table of the teardown", || {
         assert!(run.is_running());
-    }
+        is_marked(place.path())
+    });
     run.signal(Signal::SIGINT);
     run.says("Ctrl-C again: at once");
     run.signal(Signal::SIGINT);
@@ -320,9 +317,10 @@ fn record_in_use_is_not_resumed_by_another_process() {
     let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
     assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
     // The other process continues its run.
-    while !place.names().contains(&"r.assay-run".to_owned()) {
+    wait_until("the record of its run", || {
         assert!(run.is_running());
-    }
+        place.names().contains(&"r.assay-run".to_owned())
+    });
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     run.signal(Signal::SIGINT);
@@ -333,18 +331,25 @@ fn record_in_use_is_not_resumed_by_another_process() {
 /// Bytes of a page of a record.
 const PAGE: u64 = 8_192;
 
-/// Runs the experiment on a disk that is full in its fifth round. `length` is the length of the
-/// whole record, which grows by whole pages; the runs are the same each time.
+/// Runs the experiment on a disk that is full in its fifth round: the largest one on which it does
+/// not reach the sixth. `length` is the length of the whole record, which grows by whole pages; the
+/// runs are the same each time.
 fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
-    for pages in (1..length * 4 / 5 / PAGE).rev() {
+    let run_on = |pages: u64| {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();
-        let ran = CommandResult::of(&mut limited(place, blocks, &VIRTUAL)).expect(3);
-        if !ran.stderr.contains(": round 6, ") {
-            return ran;
+        // The record on the disk before.
+        let _ = std::fs::remove_file(place.at("r.assay"));
+        CommandResult::of(&mut limited(place, blocks, &VIRTUAL))
+    };
+    let (mut small, mut large) = (1, length * 4 / 5 / PAGE);
+    while large - small > 1 {
+        let between = (small + large) / 2;
+        match run_on(between).stderr.contains(": round 6, ") {
+            true => large = between,
+            false => small = between,
         }
-        std::fs::remove_file(place.at("r.assay")).unwrap();
     }
-    panic!("no disk is full in round 5")
+    run_on(small).expect(3)
 }
 
 #[test]

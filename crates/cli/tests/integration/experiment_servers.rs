@@ -11,7 +11,7 @@ use testbed::{Kind, Options, Server};
 
 use crate::experiment_faults::content;
 use crate::killed::goes;
-use crate::support::{CommandResult, Place, Running, number};
+use crate::support::{CommandResult, Place, Running, number, wait_until};
 
 const WORKLOAD: &str = "\
 duration = 1s
@@ -147,9 +147,10 @@ fn assert_whole(place: &Place, ends: &[i64], rounds: u32) -> bool {
 #[track_caller]
 fn kill_within_a_run(place: &Place, mut run: Running) {
     // The speed of the machine is measured first.
-    while !place.at("r.assay-run").exists() {
+    wait_until("the record of a run", || {
         assert!(run.is_running());
-    }
+        place.at("r.assay-run").exists()
+    });
     assert!(is_used(&place.at("tmp")));
     run.signal(Signal::SIGKILL);
     run.ends();
@@ -381,10 +382,8 @@ fn with_a_hanging_statement(
                     and wait_event = 'PgSleep' and state = 'active'";
     run.says("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
-    while !is_sleeping() {
-        assert!(run.is_running(), "{}", run.ends().stderr);
-        std::thread::yield_now();
-    }
+    wait_until("the sleeping statement", || is_sleeping() || !run.is_running());
+    assert!(run.is_running(), "{}", run.ends().stderr);
     begun(&run);
     let ran = run.ends();
     goes("the statement", is_sleeping);
@@ -503,10 +502,10 @@ fn with_a_waiting_vacuum(place: &Place, begun: impl Fn(&Running)) -> CommandResu
     run.says("run 1 of");
     std::thread::scope(|scope| {
         scope.spawn(|| server.sql(locking).unwrap_err());
-        while !is_waiting() {
+        wait_until("the waiting vacuum", || {
             assert!(run.is_running());
-            std::thread::yield_now();
-        }
+            is_waiting()
+        });
         begun(&run);
         goes("the vacuum", is_waiting);
         // The table could not be dropped.

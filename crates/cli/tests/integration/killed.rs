@@ -3,23 +3,17 @@
 use std::fs::{self, File};
 use std::io::Read;
 
-use base::{Clock, Monotonic};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Place, Running, check, job};
+use crate::support::{Place, Running, check, job, wait_until};
 
 /// Waits until something is gone.
 #[track_caller]
 pub(crate) fn goes(what: &str, is_there: impl Fn() -> bool) {
-    let began = Monotonic.now();
-    while is_there() {
-        let waited = Monotonic.now().since(began).as_secs_f64();
-        assert!(waited < PATIENCE.as_secs_f64(), "{what} is still there");
-        std::thread::yield_now();
-    }
+    wait_until(&format!("the end of {what}"), || !is_there());
 }
 
 const EVEN: &str = "\

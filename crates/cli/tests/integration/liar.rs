@@ -5,10 +5,9 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use base::{Clock, Monotonic};
 use testbed::Kind;
 
-use crate::support::PATIENCE;
+use crate::support::wait_until;
 
 /// The replacement for some of the answers.
 #[derive(Clone)]
@@ -115,12 +114,7 @@ impl FaultyServer {
     /// Waits until an endless answer has begun.
     #[track_caller]
     pub(crate) fn wait_for_answer(&self) {
-        let began = Monotonic.now();
-        while self.answers.load(Ordering::Relaxed) == 0 {
-            let waited = Monotonic.now().since(began).as_secs_f64();
-            assert!(waited < PATIENCE.as_secs_f64(), "the server was not asked");
-            std::thread::yield_now();
-        }
+        wait_until("a request", || self.answers.load(Ordering::Relaxed) > 0);
     }
 
     fn serving(serve: impl Fn(TcpStream, &AtomicU64) + Send + Sync + 'static) -> FaultyServer {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::pages::base64;
-use crate::support::{MM1, Place, Running, assert_balanced, job};
+use crate::support::{MM1, Place, Running, assert_balanced, job, wait_for};
 
 const READ: &str = "[re<b>ad]\nquery = select 1\nconcurrency = 2\n";
 
@@ -123,13 +123,11 @@ fn experiment_shows_its_runs_arms_and_figures() {
         text
     };
     // The second run, with the result of the first one and figures of its own.
-    let text = loop {
+    let text = wait_for("figures of the second run", || {
         let text = get(page);
-        if text.contains(">run 2 of at most ") && text.contains("<td class=\"number\">") {
-            break text;
-        }
-        std::thread::yield_now();
-    };
+        let is_second = text.contains(">run 2 of at most ");
+        (is_second && text.contains("<td class=\"number\">")).then_some(text)
+    });
     for words in ["Is &lt;b&gt;slow&lt;/b&gt; slower?", "round 1, ", "run 1: ", "re&lt;b&gt;ad"] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -154,7 +152,7 @@ fn begin(live: &LiveRun) -> TcpStream {
         stream.read_exact(&mut first).ok()?;
         (&first == b"HTTP/1.1 200 OK").then_some(stream)
     };
-    (0..1_000_000).find_map(|_| attempt()).expect("a place that became free")
+    wait_for("a place that became free", attempt)
 }
 
 #[test]
@@ -188,18 +186,15 @@ fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
     assert_eq!(live.path, "/metrics");
     let of = |name: &str, more: &str| format!("{name}{{job=\"re<b>ad\"{more}}}");
     let completed = of("assay_requests_total", ",outcome=\"completed\"");
-    let text = loop {
+    let text = wait_for("a completed request", || {
         let (head, text) = live.get("");
         // The place of a request becomes free a moment after its answer.
         if head.starts_with("HTTP/1.1 503 ") {
-            continue;
+            return None;
         }
         assert!(head.contains("\r\nContent-Type: text/plain; version=0.0.4;"), "{head}");
-        if sample(&text, &completed).is_some_and(|count| count > 0.0) {
-            break text;
-        }
-        std::thread::yield_now();
-    };
+        sample(&text, &completed).is_some_and(|count| count > 0.0).then_some(text)
+    });
     live.run.signal(Signal::SIGINT);
     let answered = sample(&text, &of("assay_response_seconds_count", ""));
     assert_eq!(sample(&text, &completed), answered, "{text}");

@@ -4,7 +4,7 @@ use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{CommandResult, PATIENCE, Place, Running, assert_balanced, job, shown};
+use crate::support::{CommandResult, Place, Running, assert_balanced, job, shown, wait_until};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 
@@ -242,12 +242,7 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
          [load t]\nrows = 1k\nwriters = 2\ncolumns = id: row()\n[read]\nquery = select 1\n",
     );
     let loading = start(&place, &server);
-    let began = Monotonic.now();
-    while logins() < before + 3 {
-        let waited = Monotonic.now().since(began).as_secs_f64();
-        assert!(waited < PATIENCE.as_secs_f64(), "{}", server.pooler_log());
-        std::thread::yield_now();
-    }
+    wait_until("three logins at the pooler", || logins() >= before + 3);
     let signalled = Monotonic.now();
     loading.signal(Signal::SIGINT);
     let ran = loading.ends().expect(130);

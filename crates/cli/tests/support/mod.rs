@@ -16,7 +16,31 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longest time to wait before a test fails: far more than anything takes on any machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Time between two looks for something that is not announced, during which the processor is free
+/// for others.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Looks until something is found, and returns it; `what` describes it.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Monotonic.now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        let waited = Monotonic.now().since(began).as_secs_f64();
+        assert!(waited < PATIENCE.as_secs_f64(), "not found in time: {what}");
+        std::thread::park_timeout(BETWEEN_LOOKS);
+    }
+}
+
+/// Waits until a condition is true; `what` describes it.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    wait_for(what, || is_so().then_some(()));
+}
 
 /// A simulated server of textbook behaviour.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
