@@ -140,7 +140,7 @@ pub(crate) struct SqliteFixture(Sqlite);
 pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
 
 /// Lock timeout of a writer for a lock that is never released.
-pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(2);
+pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(5);
 
 /// Lock timeout of a writer that must be observed giving up.
 const IMPATIENT: Nanos = Nanos::from_millis(2);
