@@ -1,6 +1,6 @@
 //! Tests of the folders that later servers start from.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,16 +30,25 @@ fn folder_to_which_others_can_write_is_refused() {
     std::fs::remove_dir(&templates).expect("it is empty");
 }
 
+/// Returns true if a file takes less space than its length.
+fn is_sparse(file: &Path) -> bool {
+    let data = file.metadata().expect("a file");
+    data.blocks() * 512 < data.len()
+}
+
 #[test]
 fn later_server_starts_from_the_folder_that_the_first_one_initialised() {
-    for (url, made_at_start) in
-        [("testbed:postgres", "postmaster.opts"), ("testbed:mariadb", "ddl_recovery.log")]
-    {
+    let segment = "pg_wal/000000010000000000000001";
+    for (url, made_at_start, with_zeros) in [
+        ("testbed:postgres", "postmaster.opts", segment),
+        ("testbed:mariadb", "ddl_recovery.log", "ibdata1"),
+    ] {
         let templates = std::env::temp_dir().join(format!("templates-{}", std::process::id()));
         let first = start(url, &templates);
         assert!(first.folder.join("data").join(made_at_start).exists(), "{url}");
         let [template] = entries(&templates).try_into().expect("one template");
         assert!(!template.join(made_at_start).exists(), "{url}: it was used");
+        assert!(is_sparse(&template.join(with_zeros)), "{url}: each copy writes its zeros");
         std::fs::write(template.join("mark"), "").unwrap();
         let second = start(url, &templates);
         assert!(second.folder.join("data/mark").exists(), "{url}: it was not used");
