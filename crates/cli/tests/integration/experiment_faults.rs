@@ -27,8 +27,8 @@ concurrency = 1
 query = drop table t
 ";
 
-pub(crate) const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm without]\n\
-                    [arm with]\n";
+pub(crate) const ARMS: &str =
+    "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm without]\n[arm with]\n";
 
 /// A statement that takes minutes.
 const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from c \
@@ -38,8 +38,15 @@ const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from
 pub(crate) const SIMULATED: &str =
     "url = sim:mm1?service=1ms\nduration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
-pub(crate) const SLOWER: &str = "[question]\nask = What?\nworkload = w.ini\nbet = throughput -5% .. -25%\n\
-                      [arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+pub(crate) const SLOWER: &str = "\
+[question]
+ask = What?
+workload = w.ini
+bet = throughput -5% .. -25%
+[arm fast]
+[arm slow]
+option.service = 1.2ms
+";
 
 pub(crate) fn place(workload: &str, experiment: &str) -> Place {
     let place = Place::with(workload);
