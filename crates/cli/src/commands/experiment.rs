@@ -100,9 +100,7 @@ pub(crate) fn execute(
     })?;
     let facts = facts(file, command.clone());
     let files = read_files::of_experiment(file)?;
-    let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
-    let label = args.label.clone().map(|label| (LABEL, label));
-    let mut origin = Vec::from_iter(rate.into_iter().chain(label).chain(path(args)));
+    let mut origin = origin(args, file);
     origin.extend(search.iter().flat_map(search_facts));
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
@@ -432,6 +430,14 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
         (PLANS, plans(file)),
         (COMMAND, command),
     ]
+}
+
+/// Returns the facts about the origin of an experiment: the machine's rate of false alarms, the
+/// label, and the path of the file.
+fn origin(args: &RunArgs, file: &ExperimentFile) -> Vec<(&'static str, String)> {
+    let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
+    let label = args.label.clone().map(|label| (LABEL, label));
+    rate.into_iter().chain(label).chain(path(args)).collect()
 }
 
 /// Returns the fact about the path of the file. The file of a repetition is in a temporary folder.
