@@ -42,7 +42,7 @@ const OF_RECORDS: Picture[] = [
   { page: "capacity", image: "capacity", most: 960 },
 ];
 
-/** The records of the list, the newest first, and their labels. */
+/** The records of the list, the newest first. */
 const LISTED = ["failed", "run", "comparison", "sweep", "capacity"];
 
 /** A run that is watched for its first 45 seconds. */
