@@ -5,7 +5,7 @@
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 # Builds in CI are used once, so they keep nothing for the next time, and a failure there is found
-# by its message. Larger units of crates take less time in all, and can change less for the next time.
+# by its message. Fewer units of a crate take less time in all; incremental builds would reuse less.
 ifdef CI
 export CARGO_INCREMENTAL := 0
 export CARGO_PROFILE_DEV_DEBUG := none

@@ -8,7 +8,7 @@ use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
     UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
-    refuse, refuse_invalid,
+    refuse,
 };
 use record::{Excerpt, ExcerptKind, InputFile, Note};
 use workload::question::{Design as Runs, Outline, URL_KEY};
@@ -96,9 +96,6 @@ impl RecordedExperiment {
         for comparison in read.results.comparison.iter_mut().chain(at_points) {
             refuse(comparison, &read.undeclared, writes);
         }
-        if let Some(comparison) = &mut read.results.comparison {
-            refuse_invalid(comparison, &read.results.validity);
-        }
         Ok(read)
     }
 
@@ -130,7 +127,7 @@ impl RecordedExperiment {
         &self.content.files
     }
 
-    /// Returns the notes of the program, then the notes of reviewers.
+    /// Returns the notes of the program and of reviewers, oldest first.
     pub(crate) fn notes(&self) -> &[Note] {
         &self.content.notes
     }

@@ -67,8 +67,8 @@ impl Options {
         }
     }
 
-    /// Returns the processors of all threads of a run but its lanes: those to which no lane is
-    /// bound, or all if there are no others.
+    /// Returns the processors of the threads that observe, and that read and write files, during a
+    /// run: those to which no lane is bound, or all if there are no others.
     ///
     /// If the database fills its processors, an unbound thread moves to that of a lane.
     pub fn aside(&self) -> Processors {

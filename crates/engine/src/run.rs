@@ -73,8 +73,8 @@ pub fn run<D: Driver>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let feeds = InputFiles::open(plan, &options.files, lanes, waits_until, &listener)
-        .map_err(Failed::System)?;
+    let open = || InputFiles::open(plan, &options.files, lanes, waits_until, &listener);
+    let feeds = options.aside().inherited(open).map_err(Failed::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {

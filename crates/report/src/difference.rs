@@ -5,29 +5,52 @@ use crate::text::{columns, cut, one_line};
 /// Maximum width of a value, in columns.
 const WIDEST: usize = 60;
 
-/// Number of characters at the beginning of a value that stay if the difference is far behind it.
+/// Width of the beginning of a value that stays if the difference is far behind it.
 const BEGINNING: usize = 20;
 
-/// Number of characters before a difference that stay.
+/// Width of the text before a difference that stays.
 const BEFORE: usize = 10;
 
 /// Returns two values that differ, each on one line, and cut if it is long. If their difference
-/// would be cut off, the text before it is left out.
+/// would be cut off, the text before it is left out. Values that differ in blanks alone show their
+/// ends of lines and tabs.
 pub(crate) fn differing(values: [Option<&str>; 2]) -> [Option<String>; 2] {
-    let lines = values.map(|value| value.map(one_line));
+    let mut lines = values.map(|value| value.map(one_line));
+    if lines[0] == lines[1] {
+        lines = values.map(|value| value.map(with_blanks));
+    }
     let [Some(first), Some(second)] = &lines else {
         return lines.map(|line| line.map(|line| cut(&line, WIDEST)));
     };
-    let alike = first.chars().zip(second.chars()).take_while(|(one, other)| one == other).count();
-    let shown = |line: &String| match alike + 1 < WIDEST || columns(line) <= WIDEST {
+    let both = first.chars().zip(second.chars());
+    let alike: String = both.take_while(|(one, other)| one == other).map(|(one, _)| one).collect();
+    let shown = |line: &String| match columns(&alike) + 2 <= WIDEST || columns(line) <= WIDEST {
         true => cut(line, WIDEST),
         false => {
-            let begin: String = line.chars().take(BEGINNING).collect();
-            let end: String = line.chars().skip(alike - BEFORE).collect();
-            cut(&format!("{}…{end}", begin.trim_end()), WIDEST)
+            let begin = fitting(alike.chars(), BEGINNING);
+            let before: String = fitting(alike.chars().rev(), BEFORE).chars().rev().collect();
+            let end = &line[alike.len()..];
+            cut(&format!("{}…{before}{end}", begin.trim_end()), WIDEST)
         }
     };
     [first, second].map(|line| Some(shown(line)))
+}
+
+/// Returns the first characters that fit into a width.
+fn fitting(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut text = String::new();
+    for next in chars {
+        text.push(next);
+        if columns(&text) > width {
+            text.pop();
+            break;
+        }
+    }
+    text
+}
+
+fn with_blanks(value: &str) -> String {
+    value.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
 }
 
 #[cfg(test)]
@@ -51,6 +74,20 @@ mod tests {
         assert!(both[0].starts_with("select a, c1, c2, ") && both[1].starts_with("select b, c1"));
         let is_cut = |line: &String| columns(line) <= WIDEST && line.ends_with('…');
         assert!(both.iter().all(is_cut), "{both:?}");
+    }
+
+    #[test]
+    fn difference_behind_wide_characters_is_shown() {
+        let [first, second] = ["7", "8"].map(|id| format!("{}{id}", "表".repeat(40)));
+        let begin = format!("{}…{}", "表".repeat(10), "表".repeat(5));
+        assert_eq!(shown(&first, &second), [format!("{begin}7"), format!("{begin}8")]);
+    }
+
+    #[test]
+    fn values_that_differ_in_blanks_alone_show_them() {
+        let both = shown("select 1\n  from t", "select 1\n\tfrom t");
+        assert_eq!(both, ["select 1\\n  from t", "select 1\\n\\tfrom t"]);
+        assert_eq!(shown("'a  b'", "'a b'"), ["'a  b'", "'a b'"]);
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl LimiterInput<'_, '_> {
         let (asking, clients) = self.requesters()?;
         let service_s = clients.service_s();
         let Clients { clients, per_s, in_flight } = clients;
-        let is_idle = self.generator_has_time()? && self.database_has_time()?;
+        let is_idle = self.generator_has_time(asking)? && self.database_has_time()?;
         // SQLite admits only one writer.
         let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();
         if !is_idle || per_s <= 0.0 || !may_be_more || self.waits_for_something() {

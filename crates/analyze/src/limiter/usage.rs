@@ -4,6 +4,7 @@ use record::metric::{cgroup, generator, host, processes};
 use record::{ComponentKind, Side};
 
 use super::demand::LoadSource;
+use super::finding::Requesters;
 use super::input::LimiterInput;
 use crate::check::Status;
 
@@ -111,14 +112,14 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns true if the load generator had time for more requests; `None` if that is unknown.
-    pub(super) fn generator_has_time(&self) -> Option<bool> {
+    pub(super) fn generator_has_time(&self, asking: Requesters) -> Option<bool> {
         if self.demand.by != LoadSource::Jobs || !self.findings.evidence.spins {
             return Some(self.generator_wants()? < 0.8);
         }
-        // A thread that spins is always busy. Requests that are due at a time, by a schedule or
-        // after a pause, show if it was late; those of clients without a pause do not.
+        // A thread that spins is always busy. Requests that are due after a pause show if it was
+        // late; those of clients without a pause do not.
         let is_in_time = self.findings.send_lag().status == Status::Pass;
-        (self.demand.all_clients_think() && is_in_time).then_some(true)
+        (asking == Requesters::ThinkingClients && is_in_time).then_some(true)
     }
 
     /// Returns the largest fraction of the window in which a thread ran or was runnable.

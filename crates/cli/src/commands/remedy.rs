@@ -20,7 +20,7 @@ pub(crate) struct Refused<'a> {
 pub(crate) enum LoadingCommand {
     /// A run of a workload, which may use tables that exist (`--loaded`).
     Run,
-    /// A load, or a new experiment: it may not.
+    /// A load or a new experiment, which needs new tables.
     Load,
     /// The continuation of an interrupted experiment, which cannot have other files, options or
     /// targets.

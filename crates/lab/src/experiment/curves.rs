@@ -7,7 +7,7 @@ use workload::keys::{self, SectionKind};
 use workload::question::{SweepOutline, numeric_value};
 
 use super::differences::UndeclaredDifference;
-use super::results::{ExperimentResults, RecordedRun};
+use super::results::{ExperimentResults, RecordedRun, refuse_invalid};
 
 /// The results of a sweep.
 #[derive(Clone, Debug)]
@@ -37,7 +37,11 @@ impl ExperimentResults {
         let looks = LookPlan::Fixed(sweep.repeats);
         let at_point = |point| {
             let own = counted.iter().filter(|(other, _)| *other == point).map(|(_, run)| *run);
-            compare(&Design { looks, ..design.clone() }, &counted_runs(own), sweep.repeats)
+            let own: Vec<&RecordedRun> = own.collect();
+            let design = Design { looks, ..design.clone() };
+            let mut comparison = compare(&design, &counted_runs(&own), sweep.repeats);
+            refuse_invalid(&mut comparison, &own);
+            comparison
         };
         let points = if design.arms > 1 { sweep.values.len() } else { 0 };
         SweepResults {
@@ -71,14 +75,14 @@ fn sweep_run<'a>((point, run): &(usize, &'a RecordedRun)) -> SweepRun<'a> {
     SweepRun { arm: run.arm, point: *point, repeat: run.row.round, figures: &run.figures }
 }
 
-fn counted_runs<'a>(runs: impl Iterator<Item = &'a RecordedRun>) -> Vec<CountedRun<'a>> {
-    let counted = |run: &'a RecordedRun| CountedRun {
+fn counted_runs<'a>(runs: &[&'a RecordedRun]) -> Vec<CountedRun<'a>> {
+    let counted = |run: &&'a RecordedRun| CountedRun {
         round: run.row.round,
         arm: run.arm,
         position: run.row.position,
         figures: &run.figures,
     };
-    runs.map(counted).collect()
+    runs.iter().map(counted).collect()
 }
 
 /// Returns the thing that a sweep varies, by its text.

@@ -56,7 +56,7 @@ pub use execute::run_experiment;
 pub use execution::ExperimentEnd;
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE, figures};
-pub use results::{ExperimentResults, RecordedRun, RunPlan, read_results, refuse, refuse_invalid};
+pub use results::{ExperimentResults, RecordedRun, RunPlan, read_results, refuse};
 pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
 pub use schedule::{PlannedRun, Schedule};
 pub use search::{

@@ -109,7 +109,7 @@ pub fn read_results(
     let counted = counted(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
-    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &arm_points));
+    let mut comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &arm_points));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
@@ -121,6 +121,8 @@ pub fn read_results(
     };
     let slos = arms().map(of_arm).collect();
     let machine = machine.unwrap_or_default();
+    let all: Vec<&RecordedRun> = runs.iter().filter(counts).collect();
+    comparison.iter_mut().for_each(|comparison| refuse_invalid(comparison, &all));
     Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs, plan })
 }
 
@@ -218,12 +220,15 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
     }
 }
 
-/// Refuses to compare the declared metrics of an arm if runs of it or of its baseline are INVALID
-/// because of the system: that is the result of the arm, and its other figures are exploratory.
-pub fn refuse_invalid(comparison: &mut Comparison, validity: &[ArmValidity]) {
-    let is_invalid = |arm: ArmId| validity[arm.index()].status() == Status::Invalid;
-    let invalid =
-        comparison.arms.iter_mut().filter(|it| is_invalid(it.baseline) || is_invalid(it.arm));
+/// Refuses to compare the declared metrics of an arm if runs of it or of its baseline are INVALID:
+/// an arm that does not do the work may look fast. Its other figures stay, as exploratory ones.
+pub(super) fn refuse_invalid(comparison: &mut Comparison, runs: &[&RecordedRun]) {
+    let is_invalid = |arm: ArmId| {
+        let mut of_arm = runs.iter().filter(|run| run.arm == arm);
+        of_arm.any(|run| run.figures.verdict.status() == Status::Invalid)
+    };
+    let arms = comparison.arms.iter_mut();
+    let invalid = arms.filter(|it| is_invalid(it.baseline) || is_invalid(it.arm));
     let changes = invalid.flat_map(|arm| &mut arm.changes);
     let declared = changes.filter(|change| !change.is_exploratory);
     declared.for_each(|change| change.refuse(NotCompared::InvalidRuns));

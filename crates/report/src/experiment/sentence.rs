@@ -116,7 +116,7 @@ pub(super) fn not_compared(reason: NotCompared) -> String {
         NotCompared::OtherDurability => {
             "the durability of commits differs between the arms, which is not declared".to_owned()
         }
-        NotCompared::InvalidRuns => "runs are INVALID".to_owned(),
+        NotCompared::InvalidRuns => "runs of the arm or its baseline are INVALID".to_owned(),
         NotCompared::Missing(Missing::NotMeasured) => "it was not measured".to_owned(),
         NotCompared::Missing(Missing::OfferedRate) => "it is the rate that is offered".to_owned(),
         NotCompared::Missing(Missing::ExceedsCapacity) => {

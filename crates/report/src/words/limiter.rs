@@ -119,9 +119,13 @@ fn concurrency(finding: Concurrency) -> String {
         Requesters::Workers => ", and more arrive",
         Requesters::Clients | Requesters::ThinkingClients | Requesters::Writers => "",
     };
+    let takes = match asking {
+        Requesters::ThinkingClients => "; a request takes",
+        Requesters::Clients | Requesters::Workers | Requesters::Writers => ", which takes",
+    };
     format!(
-        "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \
-         keep {} busy{more}",
+        "{who}{takes} {} ms, and no observed component is saturated: {} {what} per second keep {} \
+         busy{more}",
         number(service_s * 1e3),
         number(per_s),
         fixed(in_flight, if in_flight < 0.1 { 2 } else { 1 })
