@@ -87,7 +87,7 @@ fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
         let line = ran.stdout.lines().find(|line| line.contains(&format!("   {arm} [twice] ")));
         let line = line.expect("a line for the errors");
         // A busy machine may end the experiment after fewer rounds.
-        assert!(line.starts_with("errors ") && line.contains(&format!(" {code} in ")), "{line}");
+        assert!(line.starts_with("errors ") && line.contains(&format!(" {code}) in ")), "{line}");
         assert!(line.contains("; first: UNIQUE constraint failed: t.id"), "{line}");
     }
     let remedy = " What to do: read the first text of each error; accept a code";
