@@ -1,6 +1,6 @@
 //! Values that differ, in words.
 
-use crate::text::{columns, cut, one_line};
+use crate::text::{columns, cut_line, one_line};
 
 /// Maximum width of a value, in columns.
 const WIDEST: usize = 60;
@@ -20,17 +20,17 @@ pub(crate) fn differing(values: [Option<&str>; 2]) -> [Option<String>; 2] {
         lines = values.map(|value| value.map(with_blanks));
     }
     let [Some(first), Some(second)] = &lines else {
-        return lines.map(|line| line.map(|line| cut(&line, WIDEST)));
+        return lines.map(|line| line.map(|line| cut_line(&line, WIDEST)));
     };
     let both = first.chars().zip(second.chars());
     let alike: String = both.take_while(|(one, other)| one == other).map(|(one, _)| one).collect();
     let shown = |line: &String| match columns(&alike) + 2 <= WIDEST || columns(line) <= WIDEST {
-        true => cut(line, WIDEST),
+        true => cut_line(line, WIDEST),
         false => {
             let begin = fitting(alike.chars(), BEGINNING);
             let before: String = fitting(alike.chars().rev(), BEFORE).chars().rev().collect();
             let end = &line[alike.len()..];
-            cut(&format!("{}…{before}{end}", begin.trim_end()), WIDEST)
+            cut_line(&format!("{}…{before}{end}", begin.trim_end()), WIDEST)
         }
     };
     [first, second].map(|line| Some(shown(line)))

@@ -34,13 +34,17 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Puts the text on one line and cuts it to a width.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    let text = one_line(text);
-    if columns(&text) <= width {
-        return text;
+    cut_line(&one_line(text), width)
+}
+
+/// Cuts a line to a width.
+pub(crate) fn cut_line(line: &str, width: usize) -> String {
+    if columns(line) <= width {
+        return line.to_owned();
     }
     let mut short = String::new();
     let mut room = width.saturating_sub(1);
-    for character in text.chars() {
+    for character in line.chars() {
         let needed = character.width().unwrap_or(0);
         if needed > room {
             break;
