@@ -17,7 +17,7 @@ pub use canvas::Style;
 pub(crate) use canvas::{Canvas, wrap};
 pub use doctor::diagnosis;
 pub use environment::environment;
-pub(crate) use layout::{columns, cut, cut_line, one_line};
+pub(crate) use layout::{columns, cut_line, one_line};
 pub(crate) use shape::bar;
 pub(crate) use short::{fitting, write_commands};
 pub(crate) use table::Grid;
