@@ -12,7 +12,9 @@ use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
 use super::busy_timeout::BusyWaits;
 use super::counters::ConnectionCounts;
-use super::faults::{fault, interrupted, statement_count_error, wrong_number_of_values};
+use super::faults::{
+    fault, interrupted, is_about_text, statement_count_error, wrong_number_of_values,
+};
 use super::messages::{Command, ConnectionMailbox, Response};
 use super::options::SYNCHRONOUS;
 use crate::table::TableReader;
@@ -215,10 +217,11 @@ fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, 
         .map_err(|error| match error {
             rusqlite::Error::MultipleStatement => several(),
             // The error may be about text after a valid first statement.
-            error => match Batch::new(connection, text).next() {
+            error if is_about_text(&error) => match Batch::new(connection, text).next() {
                 Ok(Some(_)) => several(),
                 Ok(None) | Err(_) => fault(error),
             },
+            error => fault(error),
         })?;
     // A text without a statement prepares to an empty statement, which has neither columns nor
     // text. Reading the text costs a copy, so this check is the last one.
