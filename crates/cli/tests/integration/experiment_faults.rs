@@ -422,8 +422,8 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }
     // No claim and no bet on an arm that does not do the work.
-    let sentence = "throughput(read) is not compared: runs of the arm or its baseline are INVALID (slow \
-                    against fast)";
+    let sentence = "throughput(read) is not compared: runs of the arm or its baseline are \
+                    INVALID (slow against fast)";
     let report = |form: &str| place.assay(&["report", "r.assay", form]).expect(3).stdout;
     let [full, markdown] = ["--full", "--markdown"].map(report);
     assert!(full.starts_with(&format!("{sentence}\n")), "{full}");

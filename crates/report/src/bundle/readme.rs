@@ -114,8 +114,8 @@ fn repeat(view: &BundleView) -> String {
     let has_files = view.inputs.iter().any(|input| input.omission.is_none());
     let place = if has_files { ", in the folder `files`" } else { "" };
     format!(
-        "Run that command again{place}. `assay repeat` takes records of `assay run` that keep their \
-         files; an experiment must have an answer.\n"
+        "Run that command again{place}. `assay repeat` takes records of `assay run` that keep \
+         their files; an experiment must have an answer.\n"
     )
 }
 

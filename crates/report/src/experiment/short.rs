@@ -152,9 +152,9 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     [("not best", excluded), ("USL", usl), ("model", model)]
 }
 
-/// Returns the number of runs of each arm, once for arms with the same plain number, and nothing for
-/// a single VALID arm, as the verdict has its number. For a capacity search, it is the number of its
-/// trials by outcome.
+/// Returns the number of runs of each arm, once for arms with the same plain number, and nothing
+/// for a single VALID arm, as the verdict has its number. For a capacity search, it is the number
+/// of its trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];

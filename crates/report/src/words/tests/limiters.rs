@@ -169,8 +169,8 @@ fn of_runs() -> Vec<ExpectedSentence> {
         ),
         (
             asks(Requesters::ThinkingClients, 1.0),
-            "one client pauses after each answer; a request takes 1.60 ms, and no observed component \
-             is saturated: 1,000 requests per second keep 1.6 busy",
+            "one client pauses after each answer; a request takes 1.60 ms, and no observed \
+             component is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             F::Concurrency(Concurrency {
@@ -180,13 +180,13 @@ fn of_runs() -> Vec<ExpectedSentence> {
                 per_s: 4.9,
                 in_flight: 0.019_6,
             }),
-            "one client pauses after each answer; a request takes 4.00 ms, and no observed component \
-             is saturated: 4.90 requests per second keep 0.02 busy",
+            "one client pauses after each answer; a request takes 4.00 ms, and no observed \
+             component is saturated: 4.90 requests per second keep 0.02 busy",
         ),
         (
             asks(Requesters::ThinkingClients, 2.0),
-            "2 clients pause after each answer; a request takes 1.60 ms, and no observed component is \
-             saturated: 1,000 requests per second keep 1.6 busy",
+            "2 clients pause after each answer; a request takes 1.60 ms, and no observed component \
+             is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
             asks(Requesters::Workers, 1.0),
