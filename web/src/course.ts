@@ -39,8 +39,10 @@ export function added(all: Courses, latest: Courses): Courses {
   return { interval: to, courses };
 }
 
-/** Returns the line through values, the latest at the right, with the axis from zero to the greatest. A minute or more has
- * the whole width. */
+/**
+ * Returns the line through values, the latest at the right, with the axis from zero to the greatest.
+ * A minute or more has the whole width.
+ */
 export function line(values: readonly Value[]): string {
   const greatest = Math.max(...values.map((value) => value ?? 0)) || 1;
   const seconds = Math.max(values.length, FEWEST);
