@@ -59,7 +59,7 @@ impl Results {
                 sinks.push(None);
                 continue;
             };
-            let made = aside.inherited(|| match options.files.create(path)? {
+            let made = aside.while_bound(|| match options.files.create(path)? {
                 Some(file) => ResultsFile::start(file, pace, health.clone()),
                 None => ResultsFile::create(&options.files.output(path), pace, health.clone()),
             });

@@ -74,7 +74,7 @@ pub fn run<D: Driver>(
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
     let open = || InputFiles::open(plan, &options.files, lanes, waits_until, &listener);
-    let feeds = options.aside().inherited(open).map_err(Failed::System)?;
+    let feeds = options.aside().while_bound(open).map_err(Failed::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {

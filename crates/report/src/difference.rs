@@ -5,8 +5,8 @@ use crate::text::{columns, cut_line, one_line};
 /// Maximum width of a value, in columns.
 const WIDEST: usize = 60;
 
-/// Width of the beginning of a value that stays if the difference is far behind it.
-const BEGINNING: usize = 20;
+/// Width of the beginning of a value that stays if the difference is far behind it, with its `…`.
+const BEGINNING: usize = 21;
 
 /// Width of the text before a difference that stays.
 const BEFORE: usize = 10;
@@ -27,26 +27,17 @@ pub(crate) fn differing(values: [Option<&str>; 2]) -> [Option<String>; 2] {
     let shown = |line: &String| match columns(&alike) + 2 <= WIDEST || columns(line) <= WIDEST {
         true => cut_line(line, WIDEST),
         false => {
-            let begin = fitting(alike.chars(), BEGINNING);
-            let before: String = fitting(alike.chars().rev(), BEFORE).chars().rev().collect();
-            let end = &line[alike.len()..];
-            cut_line(&format!("{}…{before}{end}", begin.trim_end()), WIDEST)
+            let (begin, before) = (cut_line(&alike, BEGINNING), end_of(&alike, BEFORE));
+            cut_line(&format!("{begin}{before}{}", &line[alike.len()..]), WIDEST)
         }
     };
     [first, second].map(|line| Some(shown(line)))
 }
 
-/// Returns the first characters that fit into a width.
-fn fitting(chars: impl Iterator<Item = char>, width: usize) -> String {
-    let mut text = String::new();
-    for next in chars {
-        text.push(next);
-        if columns(&text) > width {
-            text.pop();
-            break;
-        }
-    }
-    text
+/// Returns as much of the end of a text as fits into a width.
+fn end_of(text: &str, width: usize) -> &str {
+    let ends = text.char_indices().rev().map(|(at, _)| &text[at..]);
+    ends.take_while(|end| columns(end) <= width).last().unwrap_or_default()
 }
 
 fn with_blanks(value: &str) -> String {

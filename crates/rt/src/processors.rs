@@ -43,7 +43,7 @@ impl Processors {
 
     /// Calls `begin` while this thread is bound to these processors: the threads that it starts
     /// stay there.
-    pub fn inherited<T>(&self, begin: impl FnOnce() -> T) -> T {
+    pub fn while_bound<T>(&self, begin: impl FnOnce() -> T) -> T {
         let before = Processors::of_this_thread();
         self.adopt();
         let begun = begin();

@@ -111,7 +111,8 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns true if the load generator had time for more requests; `None` if that is unknown.
+    /// Returns true if the load generator had time for more requests of these clients; `None` if
+    /// that is unknown.
     pub(super) fn generator_has_time(&self, asking: Requesters) -> Option<bool> {
         if self.demand.by != LoadSource::Jobs || !self.findings.evidence.spins {
             return Some(self.generator_wants()? < 0.8);

@@ -112,10 +112,10 @@ fn record(
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
     let aside = options.aside();
-    let recorder = aside.inherited(|| order.record.create(&header)).map_err(Error::Record)?;
+    let recorder = aside.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
     let notes = recorder.notes();
     notes.hide(plan.secrets());
-    let op_log = match aside.inherited(|| op_log(order, header.pace)) {
+    let op_log = match aside.while_bound(|| op_log(order, header.pace)) {
         Ok(op_log) => op_log,
         Err(error) => {
             recorder.discard().map_err(Error::Record)?;

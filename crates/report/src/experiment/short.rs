@@ -161,7 +161,7 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     }
     if let [only] = view.arms.as_slice()
         && view.verdict() == Status::Pass
-        && !lines::counts(only).contains(';')
+        && only.validity.repeated == 0
     {
         return Vec::new();
     }
