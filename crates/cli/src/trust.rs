@@ -19,6 +19,10 @@ use crate::workload_file::WorkloadFile;
 /// Options of a URL whose values are paths of input files.
 const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 
+/// Option of a URL whose value is a Unix socket: a server may admit the user of the program by their
+/// name alone, with all their rights.
+const SOCKET: &str = "socket";
+
 /// The environment variable with a password for any server.
 const PASSWORD: &str = "ASSAY_PASSWORD";
 
@@ -84,8 +88,8 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     all.map(|program| printable(&program).into_owned()).collect()
 }
 
-/// Refuses a file whose URLs lead to files outside its folder, or to servers that would receive a
-/// password not meant for them.
+/// Refuses a file whose URLs lead to files outside its folder, to a Unix socket, or to servers that
+/// would receive a password not meant for them.
 ///
 /// # Errors
 /// A URL leads to such a file or server. The error names the URL and the flag that allows it.
@@ -101,6 +105,9 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
         for path in paths(target) {
             let allowed = confine::is_below_here(path);
             allowed.map_err(|error| refused(file, &key, path, &error))?;
+        }
+        if let Some(socket) = target.option(SOCKET) {
+            return Err(refused_socket(file, &key, socket));
         }
         refuse_password(file, &key, target)?;
     }
@@ -119,11 +126,11 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// Refuses an arm whose options of the URL lead to files outside the folder: they are the file's,
-/// even if the URL is typed.
+/// Refuses an arm whose options of the URL lead to files outside the folder, or to a Unix socket:
+/// they are the file's, even if the URL is typed.
 ///
 /// # Errors
-/// An option leads to such a file. The error names the option and the flag that allows it.
+/// An option leads to such a file or socket. The error names the option and the flag that allows it.
 pub(crate) fn check_options(
     file: &WorkloadFile,
     arm: &Arm,
@@ -134,8 +141,12 @@ pub(crate) fn check_options(
     }
     for one in &arm.differences {
         let Difference::Option { name, value } = one else { continue };
+        let key = format!("`{}` of {}", one.key(), arm.heading());
+        if name == SOCKET {
+            return Err(refused_socket(file, &key, value));
+        }
         if is_path(name, value) {
-            let (key, path) = (format!("`{}` of {}", one.key(), arm.heading()), Path::new(value));
+            let path = Path::new(value);
             let allowed = confine::is_below_here(path);
             allowed.map_err(|error| refused(file, &key, path, &error))?;
         }
@@ -203,4 +214,13 @@ fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Co
     let help = "without that flag, a file may name only paths below the current folder; --url may \
                 name any path";
     Complaint::new(sentence).help(help)
+}
+
+fn refused_socket(file: &WorkloadFile, key: &str, socket: &str) -> Complaint {
+    let name = &file.source.name;
+    let sentence = format!(
+        "{name}: {key} leads to the Unix socket `{socket}`, where a server may admit you by your \
+         name alone"
+    );
+    Complaint::new(sentence).help("name the server with --url, or add --allow-files")
 }

@@ -2,7 +2,12 @@
 
 use std::fmt::{Display, Write as _};
 
+use base::printable;
 use record::{Live, LiveJob};
+
+/// Label of the job. Prometheus has its own label `job`, the name of the scrape configuration, and
+/// would rename another one.
+const JOB: &str = "assay_job";
 
 /// Formats the figures of a run. `names` are the names of its jobs, and `None` for a part of a mix,
 /// whose requests the mix already counts. Before the first figures, there is only the workload.
@@ -17,7 +22,7 @@ pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) ->
     let jobs: Vec<(&str, &LiveJob)> = jobs.collect();
     out.family("assay_requests_due_total", "counter", "Requests that came due.");
     for (name, job) in &jobs {
-        out.sample("assay_requests_due_total", &[("job", name)], job.counts.arrivals);
+        out.sample("assay_requests_due_total", &[(JOB, name)], job.counts.arrivals);
     }
     outcomes(&mut out, &jobs);
     gauges(&mut out, &jobs);
@@ -56,7 +61,7 @@ fn outcomes(out: &mut Metrics, jobs: &[(&str, &LiveJob)]) {
             ("rejected", balance.rejected()),
             ("unsent", balance.unsent()),
         ] {
-            out.sample("assay_requests_total", &[("job", name), ("outcome", outcome)], count);
+            out.sample("assay_requests_total", &[(JOB, name), ("outcome", outcome)], count);
         }
     }
 }
@@ -72,7 +77,7 @@ fn gauges(out: &mut Metrics, jobs: &[(&str, &LiveJob)]) {
         out.family(family, "gauge", help);
         for (name, job) in jobs {
             if let Some(gauge) = &job.gauge {
-                out.sample(family, &[("job", name)], value(gauge));
+                out.sample(family, &[(JOB, name)], value(gauge));
             }
         }
     }
@@ -82,17 +87,17 @@ fn histogram(out: &mut Metrics, name: &str, job: &LiveJob) {
     let Some(response) = &job.response else { return };
     for (boundary, count) in response.cumulative() {
         let boundary = boundary.to_string();
-        out.sample("assay_response_seconds_bucket", &[("job", name), ("le", &boundary)], count);
+        out.sample("assay_response_seconds_bucket", &[(JOB, name), ("le", &boundary)], count);
     }
     let all = response.len();
-    out.sample("assay_response_seconds_bucket", &[("job", name), ("le", "+Inf")], all);
-    out.sample("assay_response_seconds_sum", &[("job", name)], response.sum().as_secs_f64());
-    out.sample("assay_response_seconds_count", &[("job", name)], all);
+    out.sample("assay_response_seconds_bucket", &[(JOB, name), ("le", "+Inf")], all);
+    out.sample("assay_response_seconds_sum", &[(JOB, name)], response.sum().as_secs_f64());
+    out.sample("assay_response_seconds_count", &[(JOB, name)], all);
 }
 
 /// Escapes the value of a label.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    printable(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -119,9 +124,9 @@ mod tests {
         };
         let part = job.clone();
         let live = Live { interval: 1, at: Nanos::from_secs(2), jobs: vec![job, part] };
-        let names = vec![Some("re\"ad\\".to_owned()), None];
+        let names = vec![Some("re\"ad\\\u{9b}31m\n".to_owned()), None];
         let text = metrics("shop.ini", &names, Some(&live));
-        let name = "job=\"re\\\"ad\\\\\"";
+        let name = "assay_job=\"re\\\"ad\\\\\u{fffd}31m \"";
         for line in [
             "assay_run_info{workload=\"shop.ini\"} 1",
             "assay_run_seconds 2",
@@ -140,6 +145,6 @@ mod tests {
         }
         assert_eq!(text.matches("_due_total{").count(), 1, "a part is counted in its mix: {text}");
         let first = metrics("shop.ini", &names, None);
-        assert!(text.starts_with(&first) && !first.contains("job="), "{first}");
+        assert!(text.starts_with(&first) && !first.contains("assay_job="), "{first}");
     }
 }

@@ -34,6 +34,13 @@ pub(super) const EXTENDED: u32 = 3;
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY: f64 = 2.0;
 
+/// Share of the time in which a request may be open at a rate that follows from the service times
+/// at lower ones. The server is then idle most of the time, if it is not slower under this load.
+const QUIET: f64 = 0.25;
+
+/// Largest ratio of such a rate to the one before.
+const FASTEST: f64 = 32.0;
+
 /// Maximum number of doublings.
 const MOST_DOUBLINGS: i32 = 17;
 
@@ -41,8 +48,9 @@ const MOST_DOUBLINGS: i32 = 17;
 const MOST_HALVINGS: i32 = 10;
 
 impl Bracket {
-    /// Doubles or halves the first value until one does not fail and the next one does. Stops with
-    /// an incomplete bracket if a trial is missing or the values end.
+    /// Doubles or halves the first value until one does not fail and the next one does. Rates that
+    /// leave the server idle most of the time are skipped. Stops with an incomplete bracket if a
+    /// trial is missing or the values end.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
         let first = settable(order, order.first);
@@ -62,7 +70,7 @@ impl Bracket {
             value = match self.floor() {
                 Some(_) if !self.is_open() => break,
                 Some(_) => {
-                    let next = settable(order, value * 2.0);
+                    let next = settable(order, larger(replay, value));
                     if next == value && self.undecided == Some(value) && is_near(replay, value) {
                         break;
                     }
@@ -195,6 +203,20 @@ impl Bracket {
     }
 }
 
+/// Returns the value to try after one that did not fail: its double, or the largest rate at which
+/// the server is still idle most of the time. It follows from the longest mean service time so far,
+/// so it needs no trial in between.
+fn larger(replay: &Replay<'_>, value: f64) -> f64 {
+    let doubled = value * 2.0;
+    if replay.order.vary.is_whole() {
+        return doubled;
+    }
+    let service = replay.valid().filter_map(|trial| trial.service).max();
+    let idle = service.map_or(0.0, |service| QUIET / service.as_secs_f64());
+    let most = replay.order.first * 2f64.powi(MOST_DOUBLINGS);
+    idle.min(value * FASTEST).min(most).max(doubled)
+}
+
 /// Returns the valid trials below a value, and the valid trials at it.
 fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
     replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
@@ -231,8 +253,40 @@ fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), Pause> {
 
 #[cfg(test)]
 mod tests {
+    use base::Nanos;
+    use workload::question::VariedLoad;
+
     use super::super::outcome::FailReason;
+    use super::super::synthetic::{order, run, trial};
     use super::*;
+
+    /// Returns the values of the bracket that are tried at a server with this service time, whose
+    /// requests are slow beyond 6,000 per second or 6,000 clients.
+    fn tried(vary: VariedLoad, service: Nanos) -> Vec<f64> {
+        let (_, trials) = run(&CapacityOrder { vary, ..order() }, |request| {
+            let share = if request.value > 6_000.0 { 0.5 } else { 0.001 };
+            Trial { service: Some(service), ..trial(request, request.value, share) }
+        });
+        let bracket = trials.iter().filter(|trial| trial.phase == Phase::Bracket);
+        bracket.map(|trial| trial.value).collect()
+    }
+
+    #[test]
+    fn rates_at_which_the_server_is_idle_are_skipped() {
+        let tried_at =
+            |micros| tried(VariedLoad::Rate { job: "read".to_owned() }, Nanos::from_micros(micros));
+        assert_eq!(tried_at(50), [100.0, 3_200.0, 6_400.0], "32 times at most");
+        assert_eq!(tried_at(100), [100.0, 2_500.0, 5_000.0, 10_000.0]);
+        let doubled = [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0, 6_400.0];
+        assert_eq!(tried_at(1_250), doubled, "one client reaches 800 per second");
+    }
+
+    /// A client more is a request more that is open at the same time.
+    #[test]
+    fn numbers_of_clients_are_not_skipped() {
+        let clients = VariedLoad::Concurrency { job: "read".to_owned() };
+        assert_eq!(tried(clients, Nanos::from_micros(50))[..2], [100.0, 200.0]);
+    }
 
     #[test]
     fn undecided_value_moves_no_bound() {

@@ -78,7 +78,7 @@ impl CapacityOrder {
     /// Version of the search method. Another version would request other trials after the recorded
     /// ones, so a record can be continued, and its answer computed, only with the method that began
     /// it. Its runs can be read with every method.
-    pub const METHOD: u32 = 8;
+    pub const METHOD: u32 = 9;
 
     /// Smallest and largest share of the budget that is reserved for the confirmation.
     const CONFIRMATION_SHARES: [f64; 2] = [0.25, 0.4];

@@ -103,7 +103,7 @@ impl<'a> Replay<'a> {
         // The same before a recorded trial as before a new one: a resumed search must stop where
         // the first one did.
         let warmup = self.warmup(value);
-        if warmup + window + self.order.drain > self.left(phase) {
+        if self.overhead_s(value) + window.as_secs_f64() > self.left(phase).as_secs_f64() {
             return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
         }
         let Some(trial) = self.trials.get(self.taken) else {
@@ -184,9 +184,13 @@ impl<'a> Replay<'a> {
         self.order.warmup.max(settled.min(self.order.trial))
     }
 
-    /// Returns the time of a trial outside of its window, in seconds.
+    /// Returns the time of a trial outside of its window, in seconds: what the trials so far took on
+    /// average, such as for bringing the data back, but at least the warm-up and the drain.
     pub(super) fn overhead_s(&self, value: f64) -> f64 {
-        (self.warmup(value) + self.order.drain).as_secs_f64()
+        let least = (self.warmup(value) + self.order.drain).as_secs_f64();
+        let outside = |trial: &Trial| trial.took.as_secs_f64() - trial.window.as_secs_f64();
+        let sum: f64 = self.taken().iter().map(outside).sum();
+        least.max(sum / self.taken.max(1) as f64)
     }
 
     /// Returns the search's share of the budget, in seconds.

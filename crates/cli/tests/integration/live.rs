@@ -132,7 +132,11 @@ fn experiment_shows_its_runs_arms_and_figures() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(text.contains("; measuring, 00:0"), "{text}");
-    assert!(get(metrics).contains("assay_requests_total{job=\"re<b>ad\""), "{}", get(metrics));
+    assert!(
+        get(metrics).contains("assay_requests_total{assay_job=\"re<b>ad\""),
+        "{}",
+        get(metrics)
+    );
     run.signal(Signal::SIGINT);
     assert_eq!(run.ends().code, 130);
 }
@@ -184,7 +188,7 @@ fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
     let options = ["--duration", "60s", "--metrics", "127.0.0.1:0"];
     let live = LiveRun::start(&place, "its metrics are at", &options);
     assert_eq!(live.path, "/metrics");
-    let of = |name: &str, more: &str| format!("{name}{{job=\"re<b>ad\"{more}}}");
+    let of = |name: &str, more: &str| format!("{name}{{assay_job=\"re<b>ad\"{more}}}");
     let completed = of("assay_requests_total", ",outcome=\"completed\"");
     let text = wait_for("a completed request", || {
         let (head, text) = live.get("");

@@ -136,6 +136,8 @@ fn urls_of_the_file_reach_no_file_outside_its_folder() {
         let url = format!("url = postgres://ann@127.0.0.1:1/shop?tls=verify&{option}\n{job}");
         refused(&url, "`url` leads to", "--allow-files");
     }
+    let socket = "url = postgres:///shop?socket=/run/postgresql/.s.PGSQL.5432\n";
+    refused(&format!("{socket}{job}"), "`url` leads to the Unix socket", "--allow-files");
     let place = place(&format!("url = sqlite:../new.db\n{job}"));
     assay(&place, &[&RUN[..], &["--url", "sqlite:../typed.db"]].concat());
     assert!(place.at("typed.db").exists(), "what the user types is allowed");
@@ -149,6 +151,7 @@ fn options_of_an_arm_reach_no_file_outside_its_folder_also_if_the_url_is_typed()
     for (part, key) in [
         ("[arm a]\n[arm b]\noption.tls-ca = /etc/passwd\n", "`option.tls-ca` of [arm b] leads to"),
         ("[sweep]\nvary = option.tls-ca: /etc/passwd, ask\n", "`option.tls-ca` of "),
+        ("[arm a]\n[arm b]\noption.socket = /run/s\n", "`option.socket` of [arm b] leads to"),
     ] {
         place.write("lab/e.ini", format!("{question}{part}"));
         let ran = assay(&place, &line).expect(2);
