@@ -10,7 +10,8 @@ use base::Nanos;
 use super::other_methods::{bisection, isotonic};
 use super::runs::{BUDGET, Searched, search};
 use super::system::{
-    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,
+    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER, RANDOM_STEP, STATIONARY, STEP,
+    SYSTEMS, System,
 };
 
 /// The errors of a method's searches on one system.
@@ -43,6 +44,9 @@ const ISOTONIC: &str = "isotonic";
 
 /// Largest error of an estimate that counts as close.
 const CLOSE: f64 = 0.02;
+
+/// Largest accepted share of searches that publish a rate above the capacity.
+const MOST_ABOVE: f64 = 0.1;
 
 /// Largest accepted cost of Assay's searches, as the median over the systems.
 const MOST_COST: f64 = 1.5;
@@ -139,6 +143,12 @@ pub fn specials(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error
             name: "always fails",
             is_met: always_fails,
             least: 0.95,
+        },
+        Expectation {
+            system: FEW_REQUESTS,
+            name: "published at most the capacity",
+            is_met: is_safe,
+            least: 1.0 - MOST_ABOVE,
         },
     ];
     of_systems(expectations, searches, only)
@@ -243,6 +253,11 @@ pub(super) fn is_stationary(searched: &Searched) -> bool {
     !searched.capacity.irregular.iter().any(is_change)
 }
 
+/// Returns true if no rate above the capacity of [`FEW_REQUESTS`] is published.
+fn is_safe(searched: &Searched) -> bool {
+    searched.capacity.sustained.is_none_or(|sustained| sustained <= FEW_REQUESTS.truth)
+}
+
 fn always_fails(searched: &Searched) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::AlwaysFails { .. }))
@@ -340,7 +355,7 @@ impl SearchErrors {
     /// systems that are only reported are judged by the published rates above the true capacity.
     pub fn is_good(&self) -> bool {
         let is_close = self.median().abs() <= 0.01 && self.close() >= 0.7;
-        let is_safe = self.above() <= 0.1;
+        let is_safe = self.above() <= MOST_ABOVE;
         let is_found = is_close && self.useful() >= 0.8;
         self.method != OURS || is_safe && (is_found || !self.system.is_judged)
     }

@@ -13,7 +13,8 @@ pub use errors::{Costs, OURS, SearchErrors, Special, drifts, errors, errors_of, 
 pub use other_methods::{OtherResult, bisection, isotonic};
 pub use runs::{BUDGET, Searched, search};
 pub use system::{
-    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, NEVER, RANDOM_STEP, STATIONARY, STEP, SYSTEMS, System,
+    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER, RANDOM_STEP, STATIONARY, STEP,
+    SYSTEMS, System,
 };
 
 #[cfg(test)]
