@@ -11,6 +11,7 @@ use archive::{Archive, RunRow, RunState};
 use base::closest;
 use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
+use record::Pace;
 
 use crate::complain::Complaint;
 use crate::record_identity::RecordIdentity;
@@ -74,8 +75,10 @@ struct RunIdentity {
     record: PathBuf,
     /// Number of the run in the record of an experiment.
     number: Option<u32>,
-    /// The identity that copies of the record share, if it has one.
-    copied: Option<RecordIdentity>,
+    /// The identity that copies of the run share.
+    evidence: RecordIdentity,
+    /// True in virtual time, where repetitions with the same seed are copies.
+    is_virtual: bool,
 }
 
 /// An arm of an experiment.
@@ -89,13 +92,29 @@ pub(crate) struct ExperimentArm {
 
 impl RunIdentity {
     fn of(path: &Path, number: Option<u32>, archive: &Archive, run: &ComparedRun) -> RunIdentity {
-        let copied = RecordIdentity::of_run(archive.header(), &run.figures);
-        RunIdentity { record: canonical(path), number, copied }
+        let evidence = RecordIdentity::of_evidence(archive.header(), &run.figures);
+        let is_virtual = archive.header().pace == Pace::Virtual;
+        RunIdentity { record: canonical(path), number, evidence, is_virtual }
     }
 
     fn is_same(&self, other: &RunIdentity) -> bool {
-        let is_copy = self.copied.is_some() && self.copied == other.copied;
-        is_copy || (&self.record, self.number) == (&other.record, other.number)
+        match self.record == other.record {
+            true => self.number == other.number,
+            // Arms of one experiment may have the same figures in virtual time.
+            false => self.evidence == other.evidence,
+        }
+    }
+
+    /// Returns the remedy for a comparison of this run with itself under another name.
+    fn remedy(&self, other: &RunIdentity) -> &'static str {
+        match (self.record == other.record, self.is_virtual) {
+            (true, _) => "name each record in one argument",
+            (false, false) => "leave out the copy",
+            (false, true) => {
+                "leave one of them out, or run it with another --seed: in virtual time, one seed \
+                 makes one run"
+            }
+        }
     }
 }
 
@@ -235,6 +254,7 @@ impl Groups {
         let mut known: Vec<&GroupRun> = Vec::new();
         for run in self.all.iter().flat_map(|group| &group.runs) {
             if let Some(first) = known.iter().find(|first| first.identity.is_same(&run.identity)) {
+                let remedy = run.identity.remedy(&first.identity);
                 let [first, name] = [first, run].map(|run| &run.run.conditions.run);
                 let sentence = match first == name {
                     true => {
@@ -242,7 +262,7 @@ impl Groups {
                     }
                     false => format!("{name} is the run {first}: no run is compared with itself"),
                 };
-                return Err(Complaint::new(sentence).help("name each record in one argument"));
+                return Err(Complaint::new(sentence).help(remedy));
             }
             known.push(run);
         }

@@ -10,11 +10,22 @@ use crate::recorded_experiment::RecordedExperiment;
 /// The identity of a record: a hash of its facts and figures, without the notes of reviewers.
 ///
 /// In real time, no two runs have the same start. In virtual time all of them have, so a repetition
-/// cannot be distinguished from a copy, and a record has no identity.
+/// with the same seed cannot be distinguished from a copy: it is the same run, and no further
+/// evidence. In a history, where it belongs to another day, such a record has no identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RecordIdentity([u8; 32]);
 
 impl RecordIdentity {
+    /// Returns the identity of a run as evidence. In virtual time, runs share it if they have the
+    /// same plan, seed, target, version of the program and figures.
+    pub(crate) fn of_evidence(header: &Header, figures: &RunFigures) -> RecordIdentity {
+        RecordIdentity::of_run(header, figures).unwrap_or_else(|| {
+            let (command, workload) = (String::new(), String::new());
+            let header = Header { command, workload, ..header.clone() };
+            RecordIdentity::hash(&header, &format!("{:?}", figures.metrics))
+        })
+    }
+
     /// Returns the identity of a single run; `None` in virtual time.
     pub(crate) fn of_run(header: &Header, figures: &RunFigures) -> Option<RecordIdentity> {
         RecordIdentity::of(header, &format!("{:?} {:?}", figures.facts, figures.metrics))
@@ -33,12 +44,10 @@ impl RecordIdentity {
     }
 
     fn of(header: &Header, content: &str) -> Option<RecordIdentity> {
-        match header.pace {
-            Pace::Real => {
-                let hash = Sha256::digest(format!("{header:?} {content}"));
-                Some(RecordIdentity(hash.into()))
-            }
-            Pace::Virtual => None,
-        }
+        (header.pace == Pace::Real).then(|| RecordIdentity::hash(header, content))
+    }
+
+    fn hash(header: &Header, content: &str) -> RecordIdentity {
+        RecordIdentity(Sha256::digest(format!("{header:?} {content}")).into())
     }
 }

@@ -107,6 +107,15 @@ impl RecordedExperiment {
         self.content.open_run(run)
     }
 
+    /// Returns true if another experiment made the same runs: with the same seeds and figures.
+    pub(crate) fn has_runs_of(&self, other: &RecordedExperiment) -> bool {
+        let runs = |of: &RecordedExperiment| {
+            let all = of.results.steps.iter().chain(&of.results.runs);
+            all.map(|run| (run.row.seed, run.figures.metrics.clone())).collect::<Vec<_>>()
+        };
+        runs(self) == runs(other)
+    }
+
     /// Returns true if its workload writes.
     pub(crate) fn writes(&self) -> bool {
         writes(&self.content)

@@ -28,37 +28,106 @@ impl RecordPlace {
         }
     }
 
-    /// Returns a path at which no file exists now; for a requested path, that path in any case.
+    /// Returns a path at which no file exists now; for a requested path, that path in any case. The
+    /// record may still get another number: another process may take this one.
     pub fn free_path(&self) -> PathBuf {
         match self {
             RecordPlace::Exactly(path) => path.clone(),
             RecordPlace::Numbered(path) => {
-                names(path).find(|name| !name.exists()).unwrap_or_else(|| path.clone())
+                let mut names = iter::once(path.clone()).chain(numbers(path));
+                names.find(|name| !name.exists()).unwrap_or_else(|| path.clone())
             }
         }
     }
 
+    /// Creates a file with `create`, which must fail if there is one, as `is_taken` reports: at the
+    /// requested path, or under the first number that is not taken. Nothing can happen between the
+    /// choice of the name and the creation. Returns the last result of `create`; if every number is
+    /// taken, the first.
+    pub fn create_with<T>(
+        &self,
+        mut create: impl FnMut(&Path) -> T,
+        is_taken: impl Fn(&T) -> bool,
+    ) -> T {
+        let created = create(self.path());
+        match self {
+            RecordPlace::Numbered(path) if is_taken(&created) => {
+                let mut others = numbers(path).map(|name| create(&name));
+                others.find(|created| !is_taken(created)).unwrap_or(created)
+            }
+            RecordPlace::Exactly(_) | RecordPlace::Numbered(_) => created,
+        }
+    }
+
     pub(crate) fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
-        let path = match self {
-            RecordPlace::Exactly(path) => return Recorder::create(path, header),
-            RecordPlace::Numbered(path) => path,
-        };
-        let is_taken = |created: &Result<Recorder, RecordError>| {
-            created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists)
-        };
-        let mut created = names(path).map(|name| Recorder::create(&name, header));
-        let free = created.find(|created| !is_taken(created));
-        free.unwrap_or_else(|| Recorder::create(path, header))
+        self.create_with(
+            |path| Recorder::create(path, header),
+            |created| created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists),
+        )
     }
 }
 
-/// Returns a path, then the same path with the numbers from 2 after its file stem.
-fn names(path: &Path) -> impl Iterator<Item = PathBuf> {
-    iter::once(path.to_owned()).chain((2..=MOST_NUMBERED).map(|number| numbered(path, number)))
+/// Returns a path with the numbers from 2 after its file stem.
+fn numbers(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (2..=MOST_NUMBERED).map(|number| numbered(path, number))
 }
 
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
     path.with_file_name(format!("{stem}-{number}.{extension}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io;
+
+    use guardian::TemporaryFolder;
+
+    use super::*;
+
+    /// Creates an empty file.
+    fn create(path: &Path) -> io::Result<PathBuf> {
+        File::create_new(path).map(|_| path.to_owned())
+    }
+
+    fn is_taken(created: &io::Result<PathBuf>) -> bool {
+        created.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    }
+
+    #[test]
+    fn name_that_another_process_takes_meanwhile_gets_the_next_number() {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-names").unwrap();
+        let path = folder.path().join("r.assay");
+        let place = RecordPlace::Numbered(path.clone());
+        let created = place.create_with(
+            |name| {
+                // The other process is faster twice.
+                if name != folder.path().join("r-3.assay") {
+                    create(name).unwrap();
+                }
+                create(name)
+            },
+            is_taken,
+        );
+        assert_eq!(created.unwrap(), folder.path().join("r-3.assay"));
+        assert_eq!(place.free_path(), folder.path().join("r-4.assay"));
+        let created = RecordPlace::Exactly(path).create_with(create, is_taken);
+        assert_eq!(created.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn threads_that_create_a_record_of_one_name_at_once_all_get_one() {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-names").unwrap();
+        let place = RecordPlace::Numbered(folder.path().join("r.assay"));
+        let mut names: Vec<PathBuf> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..16).map(|_| scope.spawn(|| place.create_with(create, is_taken))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
+        });
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 16, "{names:?}");
+    }
 }

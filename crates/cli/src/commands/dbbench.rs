@@ -96,7 +96,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let command = Box::new(|_: &Plan| command);
     // The server's log must show only statements that dbbench would send.
     let run_mode = RunMode { shown, op_log, command, needs_jobs: false, observes_database: false };
-    run::run_workload(&run, run_mode)
+    Ok(run::run_workload(&run, run_mode)?.exit)
 }
 
 /// Returns the single file after the flags.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::{ArmId, RunFigures};
-use archive::{Phase, RecordErrorKind, RunState};
+use archive::{Phase, RecordError, RecordErrorKind, RunState};
 use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
@@ -68,13 +68,13 @@ pub(crate) fn execute(
     file: &ExperimentFile,
 ) -> Result<Result<Executed, Exit>, Complaint> {
     refuse_unsupported(args, file)?;
-    let record = record(args);
-    answer::check_cases(&args.answer, &record)?;
+    let place = record_place(args);
+    answer::check_cases(&args.answer, place.path())?;
     let overrides = reading::overrides(&args.file)?;
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
     let stop = Stop::default();
-    let progress = Progress::start(args, file, &record)?;
+    let progress = Progress::start(args, file, &place.free_path())?;
     let runs = Runs {
         file,
         progress: &progress,
@@ -102,38 +102,66 @@ pub(crate) fn execute(
     let files = read_files::of_experiment(file)?;
     let mut origin = origin(args, file);
     origin.extend(search.iter().flat_map(search_facts));
-    let experiment_order = ExperimentOrder {
-        experiment: &file.experiment,
-        runs: &runs,
-        record: &record,
-        facts: &facts,
-        files: &files,
-        origin: &origin,
-        is_resumed: args.resume.is_some(),
-        stop: stop.clone(),
-    };
-    let ended = run_experiment(&experiment_order, &progress);
+    let (record, ended) = place.create_with(
+        |record| {
+            let order = ExperimentOrder {
+                experiment: &file.experiment,
+                runs: &runs,
+                record,
+                facts: &facts,
+                files: &files,
+                origin: &origin,
+                is_resumed: args.resume.is_some(),
+                stop: stop.clone(),
+            };
+            (record.to_owned(), run_experiment(&order, &progress))
+        },
+        |(_, ended)| is_taken(ended),
+    );
     progress.finish();
     match ended {
         Ok(end) => Ok(Ok(Executed { record, end })),
-        Err(error) => {
-            let command = match &args.resume {
-                Some(_) => LoadingCommand::Resumption,
-                None => LoadingCommand::Load,
-            };
-            let complaint = complaint(&error, file, &record, command);
-            let complaint = complaint.without(progress.secrets());
-            let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
-            complaint.print();
-            if record.exists() {
-                give(&view(&record)?, &args.answer, TextForm::of(args.full))?;
-            }
-            Ok(Err(exit))
-        }
+        Err(error) => print_failure(&error, args, file, &record, &progress).map(Err),
     }
 }
 
+/// Returns true if an experiment did not begin because the file of its record exists.
+fn is_taken(ended: &Result<ExperimentEnd, ExperimentError>) -> bool {
+    let exists = |error: &RecordError| *error.kind() == RecordErrorKind::Exists;
+    let problem = ended.as_ref().err().map(|error| &*error.problem);
+    matches!(problem, Some(Problem::Record(error)) if exists(error))
+}
+
+/// Prints the error that ended an experiment, with the answer so far if there is a record.
+///
+/// # Errors
+/// A file or a statement is wrong: the caller prints the error.
+fn print_failure(
+    error: &ExperimentError,
+    args: &RunArgs,
+    file: &ExperimentFile,
+    record: &Path,
+    progress: &Progress,
+) -> Result<Exit, Complaint> {
+    let command = match &args.resume {
+        Some(_) => LoadingCommand::Resumption,
+        None => LoadingCommand::Load,
+    };
+    let complaint = complaint(error, file, record, command).without(progress.secrets());
+    let Some(exit) = exit_of(error, record) else { return Err(complaint) };
+    complaint.print();
+    if record.exists() {
+        give(&view(record)?, &args.answer, TextForm::of(args.full))?;
+    }
+    Ok(exit)
+}
+
 impl Executed {
+    /// Reads the record.
+    pub(crate) fn read(&self) -> Result<RecordedExperiment, Complaint> {
+        RecordedExperiment::read(&self.record)
+    }
+
     /// Returns the view of the experiment; its false alarms are added to the machine's.
     pub(crate) fn view(
         &self,
@@ -408,11 +436,11 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
     Ok(())
 }
 
-/// Returns the path of the record.
-fn record(args: &RunArgs) -> PathBuf {
-    match (&args.resume, &args.out) {
-        (Some(path), _) => path.clone(),
-        (None, out) => order::record(out.as_ref(), "experiment").free_path(),
+/// Returns the place of the record.
+fn record_place(args: &RunArgs) -> RecordPlace {
+    match &args.resume {
+        Some(path) => RecordPlace::Exactly(path.clone()),
+        None => order::record(args.out.as_ref(), "experiment"),
     }
 }
 
@@ -535,9 +563,9 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
 /// is wrong.
 fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
     match &*error.problem {
-        Problem::Unreachable(_) | Problem::Lost | Problem::Servers(OpenError::Unreachable(_)) => {
-            Some(Exit::Unreachable)
-        }
+        Problem::Unreachable(_)
+        | Problem::Lost { .. }
+        | Problem::Servers(OpenError::Unreachable(_)) => Some(Exit::Unreachable),
         // The server had these settings before.
         Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
         Problem::ReadBack(error) if error.class() == Class::Disconnect => Some(Exit::Unreachable),

@@ -13,7 +13,8 @@ use report::{ExperimentState, ExperimentView, RepetitionView};
 
 use crate::args::{Args, Command, RepeatArgs, RunArgs};
 use crate::commands::answer::TextForm;
-use crate::commands::{answer, experiment, order, run};
+use crate::commands::run::{AnsweredRun, RunMode};
+use crate::commands::{answer, experiment, run};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::ExperimentFile;
@@ -65,6 +66,9 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
         Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines),
         Some(_) | None => repetition,
     };
+    // In real time, the machine and the server give other figures for the same seed.
+    let has_same_runs = run.is_virtual && executed.read()?.has_runs_of(&recorded);
+    let repetition = if has_same_runs { repetition.with_same_runs() } else { repetition };
     let outcome = repetition.outcome();
     // An INVALID result neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
@@ -117,9 +121,7 @@ fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> 
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
     kept.replace(&mut run.file, &args.record);
-    let record = order::record(run.out.as_ref(), "run").free_path();
-    run.out = Some(record.clone());
-    let exit = run::run(&run)?;
+    let AnsweredRun { exit, record } = run::run_workload(&run, RunMode::of_run(&run))?;
     if record.exists() && !args.answer.json && !args.answer.markdown {
         print_side_by_side(&first.figures, &record)?;
     }

@@ -1,6 +1,6 @@
 //! `assay run`: runs a workload file and prints the answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::OpLogPlan;
@@ -24,20 +24,12 @@ use crate::workload_file::WorkloadFile;
 use crate::{read_files, signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
-    let run_mode = RunMode {
-        shown: if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits },
-        op_log: args.op_log.as_deref().map(op_log),
-        command: Box::new(|plan| command(args, plan)),
-        needs_jobs: true,
-        observes_database: true,
-    };
-    let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
-    match reading::read_any(&args.file, reading)? {
+    match reading::read_any(&args.file, reading(args))? {
         AnyFile::Workload(_) if args.resume.is_some() => {
             let sentence = "only experiments can be resumed, and this is a workload file";
             Err(Complaint::new(sentence).help("leave out --resume"))
         }
-        AnyFile::Workload(file) => run_file(args, *file, run_mode),
+        AnyFile::Workload(file) => Ok(run_file(args, *file, RunMode::of_run(args))?.exit),
         AnyFile::Experiment(file) => experiment::run(args, &file),
     }
 }
@@ -56,17 +48,44 @@ pub(crate) struct RunMode<'a> {
     pub(crate) observes_database: bool,
 }
 
+impl<'a> RunMode<'a> {
+    /// Returns the mode of `assay run`.
+    pub(crate) fn of_run(args: &'a RunArgs) -> RunMode<'a> {
+        RunMode {
+            shown: if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits },
+            op_log: args.op_log.as_deref().map(op_log),
+            command: Box::new(|plan| command(args, plan)),
+            needs_jobs: true,
+            observes_database: true,
+        }
+    }
+}
+
+/// A run whose answer was printed.
+pub(crate) struct AnsweredRun {
+    /// The exit status.
+    pub(crate) exit: Exit,
+    /// The path of the record, which may have been removed.
+    pub(crate) record: PathBuf,
+}
+
 /// Reads a workload file, runs it and prints the answer, for any command.
-pub(crate) fn run_workload(args: &RunArgs, run_mode: RunMode<'_>) -> Result<Exit, Complaint> {
-    let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
-    run_file(args, reading::read(&args.file, reading)?, run_mode)
+pub(crate) fn run_workload(
+    args: &RunArgs,
+    run_mode: RunMode<'_>,
+) -> Result<AnsweredRun, Complaint> {
+    run_file(args, reading::read(&args.file, reading(args))?, run_mode)
+}
+
+fn reading(args: &RunArgs) -> Reading<'_> {
+    Reading { is_virtual: args.is_virtual, record: args.out.as_deref() }
 }
 
 fn run_file(
     args: &RunArgs,
     mut file: WorkloadFile,
     run_mode: RunMode<'_>,
-) -> Result<Exit, Complaint> {
+) -> Result<AnsweredRun, Complaint> {
     let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job to measure: use `assay load` to fill its tables";
@@ -103,7 +122,9 @@ fn run_file(
     display.finish();
     viewers.take_leave();
     let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Run))?;
-    conclude(done, &args.answer, TextForm::of(args.full))
+    let record = done.record.clone();
+    let exit = conclude(done, &args.answer, TextForm::of(args.full))?;
+    Ok(AnsweredRun { exit, record })
 }
 
 /// Prints the answer of a run that has ended, and the errors on the way.

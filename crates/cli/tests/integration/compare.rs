@@ -240,7 +240,6 @@ fn run_is_recognised_however_its_record_is_named() {
     assert!(ran.stdout.contains("interleaved pairs"), "{}", ran.stdout);
 }
 
-/// In virtual time, the same seed gives the same run.
 #[test]
 fn copy_of_a_run_is_recognised_in_real_time() {
     let place = place();
@@ -251,16 +250,72 @@ fn copy_of_a_run_is_recognised_in_real_time() {
     }
     std::fs::copy(place.at("main-1.assay"), place.at("main-3.assay")).unwrap();
     place.assay(&["note", "main-3.assay", "a copy"]).expect(0);
-    let ran = place.assay(&["compare", "main-2.assay", "main-1.assay", "main-3.assay"]).expect(2);
-    let words = "main-3.assay is the run main-1.assay: no run is compared with itself";
-    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let ran = place.assay(&["compare", "main-2.assay", "main-1.assay", "main-3.assay"]);
+    ran.refuses(&[
+        "main-3.assay is the run main-1.assay: no run is compared with itself",
+        "leave out the copy",
+    ]);
+    // Two runs with one seed.
     let ran = place.assay(&["compare", "main-1.assay", "main-2.assay", "--despite", "invalid"]);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
-    let seed = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out"];
-    for record in ["pr-1.assay", "pr-2.assay"] {
-        place.assay(&[&seed[..], &[record]].concat()).expect(0);
+}
+
+/// Checks that groups are refused because a run of the second one is a run of the first.
+#[track_caller]
+fn is_itself(place: &Place, groups: [&str; 2], words: [&str; 2]) {
+    let ran = place.assay(&["compare", groups[0], groups[1]]);
+    let [run, first] = words;
+    let remedy = "run it with another --seed: in virtual time, one seed makes one run";
+    let ran = ran.refuses(&["no run is compared with itself", remedy]);
+    let is_named = |line: &str| {
+        line.starts_with(&format!("error: {run}")) && line.contains(&format!(" is the run {first}"))
+    };
+    assert!(ran.stderr.lines().any(is_named), "{run}, {first}: {}", ran.stderr);
+}
+
+/// In virtual time one seed makes one run, so a repetition is as much a copy as a copied file.
+#[test]
+fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    let copy = |from: &str, to: &str| std::fs::copy(place.at(from), place.at(to)).unwrap();
+    copy("main-1.assay", "copy.assay");
+    // The seed of the second run of the group, under another name of the file and with a label.
+    std::fs::copy(place.at("read.ini"), place.at("again.ini")).unwrap();
+    let line = ["run", "again.ini", "--virtual", "--quiet", "--url", FAST, "--label", "again"];
+    place.assay(&[&line[..], &["--seed", "42", "--out", "again.assay"]].concat()).expect(0);
+    for (record, first) in [("copy.assay", "main-1.assay"), ("again.assay", "main-2.assay")] {
+        is_itself(&place, ["main-*.assay", record], [record, first]);
     }
-    place.assay(&["compare", "pr-1.assay", "pr-2.assay"]).expect(3);
+    experiment(&place, "e.assay", "1.2ms", "5");
+    copy("e.assay", "copied.assay");
+    experiment(&place, "repeated.assay", "1.2ms", "5");
+    let exported = ["export", "e.assay", "--run", "2", "--format", "assay", "--out", "2.assay"];
+    place.assay(&exported).expect(0);
+    for record in ["copied.assay", "repeated.assay"] {
+        let words = [&format!("{record}#fast, run "), "e.assay#fast, run "];
+        is_itself(&place, ["e.assay", record], words);
+    }
+    let arm: String = rusqlite::Connection::open(place.at("e.assay"))
+        .unwrap()
+        .query_row("select arm from run where run = 2", [], |row| row.get(0))
+        .unwrap();
+    let run = format!("e.assay#{arm}, run 2:");
+    is_itself(&place, [&format!("e.assay#{arm}"), "2.assay"], ["2.assay", &run]);
+}
+
+/// Without random times, the arms of an experiment have the same figures, and are no copies.
+#[test]
+fn equal_arms_of_one_experiment_are_compared() {
+    let place = Place::new();
+    place.write("read.ini", "duration = 4s\n[read]\nquery = select 1\nconcurrency = 1\n");
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\ndesign = aa\n";
+    place.write("aa.ini", format!("{question}[arm same]\n"));
+    let line = ["run", "aa.ini", "--virtual", "--quiet", "--url", "sim:md1?service=1ms"];
+    place.assay(&[&line[..], &["--out", "e.assay"]].concat()).expect(0);
+    let document = place.assay(&["compare", "e.assay", "--json"]).expect(0).json();
+    let row = &document["comparison"][0];
+    assert_eq!((&row["pairs"], &row["change_percent"]), (&6.into(), &0.0.into()), "{row}");
 }
 
 #[test]
@@ -410,8 +465,8 @@ fn other_content_of_an_input_file_is_refused() {
     let line = ["run", "q.ini", "--virtual", "--quiet", "--url", FAST, "--out", "e.assay"];
     place.assay(&line).expect(0);
     place.write("read.ini", format!("; the same plan\n{workload}"));
-    runs(&place, "same", FAST, 2, &[]);
-    place.assay(&["compare", "main-*.assay", "same-*.assay"]).expect(0);
+    runs(&place, "equal", FAST, 2, &[]);
+    place.assay(&["compare", "main-*.assay", "equal-*.assay"]).expect(0);
     place.write("ids.csv", ids.replace("17\n", "18\n"));
     runs(&place, "pr", FAST, 2, &[]);
     for group in ["main-*.assay", "e.assay#a"] {
@@ -487,7 +542,7 @@ fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
     let place = place();
     runs(&place, "main", FAST, 4, &[]);
     runs(&place, "slower", SLOW, 4, &[]);
-    runs(&place, "same", FAST, 4, &[]);
+    runs(&place, "equal", FAST, 4, &[]);
     let check = |group: &str, limits: &str, code: i32, words: &str| {
         let line = ["compare", "--baseline", "main-*.assay", group, "--fail-on", limits];
         let ran = place.assay(&line).expect(code);
@@ -499,7 +554,7 @@ fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
     check("slower-*.assay", "throughput < -50%", 0, "throughput < -50%: not exceeded");
     // A real change of 16 % that may be smaller than the limit is not a failure.
     check("slower-*.assay", "throughput < -16.67%", 0, "throughput < -16.67%: undecided");
-    check("same-*.assay", "throughput < -10%", 0, "throughput < -10%: not exceeded");
+    check("equal-*.assay", "throughput < -10%", 0, "throughput < -10%: not exceeded");
 }
 
 #[test]

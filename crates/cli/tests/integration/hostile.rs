@@ -169,10 +169,9 @@ fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
 fn names_in_records_cannot_act_on_the_terminal_in_other_commands() {
     const SECOND: &str = "s\x1b[2J\u{202e}.assay";
     let place = Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
-    for record in ["r.assay", SECOND] {
-        let args =
-            ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--label", "LABEL", "--out", record];
-        place.assay(&args).expect(0);
+    for (record, seed) in [("r.assay", "1"), (SECOND, "2")] {
+        let line = ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--label", "LABEL"];
+        place.assay(&[&line[..], &["--seed", seed, "--out", record]].concat()).expect(0);
         let database = rusqlite::Connection::open(place.at(record)).unwrap();
         let sql = "update setting set value = replace(value, 'LABEL', 'L' || char(27) || '[2J')";
         assert!(database.execute(sql, []).unwrap() > 0);

@@ -4,9 +4,8 @@
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::experiment_faults::{
-    ARMS, LITE, RUN, assert_answers, assert_says, content, place, tables,
-};
+use crate::ended::assert_ended;
+use crate::experiment_faults::{ARMS, LITE, RUN, assert_says, content, place, tables};
 use crate::support::Place;
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
@@ -39,7 +38,7 @@ fn check(create: &str, words: &[&str], by_hand: &str) {
     }
     assert!(content(&place.at("r.assay")) == before, "the record has changed");
     Connection::open(place.at("t.db")).unwrap().execute(by_hand, []).unwrap();
-    assert_answers(&place.assay(&RESUME));
+    assert_ended(&place, &place.assay(&RESUME), 6);
 }
 
 #[test]
@@ -60,6 +59,6 @@ fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
 #[test]
 fn continuation_replaces_the_tables_that_its_setup_drops() {
     let place = interrupted("drop table if exists t\nquery = create table t (id integer");
-    assert_answers(&place.assay(&RESUME));
+    assert_ended(&place, &place.assay(&RESUME), 6);
     assert_eq!(tables(&place), 1);
 }

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::example::assert_keeps_to;
-use crate::support::Place;
+use crate::support::{Place, number};
 
 /// Runs an experiment in virtual time, and removes its files: the record has them.
 fn experiment(url: &str, arm: &str, more: &str) -> Place {
@@ -62,6 +62,10 @@ fn best_point_of_a_sweep_is_repeated() {
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let xml = fs::read_to_string(place.at("r.xml")).unwrap();
     assert!(xml.contains("classname=\"assay.repetition\" name=\"best point\""), "{xml}");
+    let line = ["repeat", "r.assay", "--out", "same.assay", "--quiet"];
+    let ran = place.assay(&line).expect(0);
+    assert!(ran.stdout.contains("\n  runs: the same again, "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("best point: first 1, now 1: undecided\n"), "{}", ran.stdout);
 }
 
 /// The answer of a repetition names the folder that the first command named.
@@ -99,7 +103,7 @@ fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
     let secret = ["--set", "password=hush-hush"];
     let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"];
     place.assay(&[&line[..], &secret].concat()).expect(0);
-    let repeat = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
+    let repeat = ["repeat", "r.assay", "--seed", "8", "--out", "again.assay", "--quiet"];
     let words = "the record does not hold the value of `password`, which is secret";
     place.assay(&repeat).refuses(&[words, "give it with --set password=VALUE"]);
     let ran = place.assay(&[&repeat[..], &secret].concat()).expect(0);
@@ -132,23 +136,49 @@ fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let ran = place.assay(&[&repeat[..], &["--allow-commands"]].concat());
     assert!(matches!(ran.code, 0 | 1 | 3), "{}", ran.stderr);
     let record = Connection::open(place.at("again.assay")).unwrap();
+    // A sweep makes all of its runs, whatever the machine does: two points of two arms.
+    let counting = "select count(*) from run where state = 'counts'";
+    assert_eq!(number(&place.at("again.assay"), counting), 4);
     let sql = "select group_concat(distinct arm || ' ' || value) from setting join run using (run) \
                where name = 'work_mem' order by 1";
     let shown: String = record.query_row(sql, [], |row| row.get(0)).unwrap();
     assert!(shown.contains("small 4MB") && shown.contains("large 8MB"), "{shown}");
 }
 
+/// In virtual time, the same seed gives the same random numbers: no answer confirms itself.
 #[test]
-fn repetition_with_the_same_seed_makes_the_same_runs() {
+fn repetition_with_the_same_seed_makes_the_same_runs_and_confirms_nothing() {
     let place = experiment(URL, SLOWER, "");
-    let line = ["repeat", "r.assay", "--out", "again.assay", "--quiet", "--json"];
-    let document = place.assay(&line).expect(0).json();
+    let line = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
+    let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     let repetition = &document["repetition"];
-    assert_eq!(repetition["outcome"], "holds");
+    assert_eq!(repetition["same_runs"], true);
+    assert_eq!(repetition["outcome"], "undecided");
+    assert_eq!(repetition["metrics"][0]["outcome"], "undecided");
     assert_eq!(repetition["metrics"][0]["difference_percent"], 0.0);
     let first = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_eq!(first["comparison"], document["comparison"]);
+    let seeds = |document: &serde_json::Value| {
+        let runs = document["runs"].as_array().unwrap();
+        runs.iter().map(|run| run["seed"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(seeds(&first), seeds(&document));
+    fs::remove_file(place.at("again.assay")).unwrap();
+    let ran = place.assay(&line).expect(0);
+    for words in [
+        " The first answer is neither confirmed nor contradicted (r.assay) runs: the same again, \
+         which confirms nothing: ",
+        "; repeat with another --seed ",
+        ": undecided ",
+    ] {
+        assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
+    }
+    fs::remove_file(place.at("again.assay")).unwrap();
+    let other = [&line[..], &["--seed", "8", "--json"]].concat();
+    let document = place.assay(&other).expect(0).json();
+    assert_eq!(document["repetition"]["same_runs"], false);
+    assert!(seeds(&first).iter().all(|seed| !seeds(&document).contains(seed)), "{document}");
 }
 
 #[test]

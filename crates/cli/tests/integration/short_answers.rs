@@ -2,7 +2,7 @@
 
 use base::{Nanos, WallTime};
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, Place, Running};
 
 /// Lines of a screen.
 const MOST_LINES: usize = 40;
@@ -106,6 +106,30 @@ fn pasted(place: &Place, answer: &str) -> CommandResult {
     let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
     let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();
     place.assay(&words)
+}
+
+/// Several processes choose the name of a record within a millisecond.
+#[test]
+fn records_that_begin_at_once_are_all_kept() {
+    let place = Place::with(READ);
+    let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+    place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
+    place.assay(&["run", "w.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
+    for (args, prefix) in [
+        (&["run", "e.ini", "--virtual", "--quiet"][..], "experiment-"),
+        (&["repeat", "r.assay", "--quiet"], "run-"),
+    ] {
+        let started: Vec<Running> = (0..8).map(|_| place.start(args)).collect();
+        let record = |run: Running| {
+            let answer = run.ends().expect(0).stdout;
+            let (_, named) = answer.split_once("\nmore    assay report ").unwrap();
+            named.split_once(" --full\n").unwrap().0.to_owned()
+        };
+        let mut named: Vec<String> = started.into_iter().map(record).collect();
+        named.sort();
+        let kept = place.names().into_iter().filter(|name| name.starts_with(prefix));
+        assert_eq!(named, kept.collect::<Vec<String>>());
+    }
 }
 
 /// A repetition can begin in the same second as its first run, as virtual time ends at once.

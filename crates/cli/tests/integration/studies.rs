@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::ended::assert_exhausted;
 use crate::support::{CommandResult, Place};
 
 /// A study of the README of the folder.
@@ -302,6 +303,8 @@ fn check(document: &Value, metrics: &[&str]) {
             comparison.iter().any(|one| is_about(one, metric) && one["pairs"].as_u64() > Some(0))
         };
         assert!(metrics.iter().all(|metric| is_compared(metric)), "{document}");
+    } else {
+        assert_exhausted(document);
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use archive::RecordError;
-use base::Class;
+use base::{Class, Target};
 use engine::Failed;
 use workload::question::{Arm, Difference, StatementKey};
 
@@ -18,6 +18,8 @@ use crate::stage::OpenError;
 pub struct ExperimentError {
     /// The heading of the arm, at its point, whose run failed; `None` if it was none.
     pub arm: Option<String>,
+    /// The index of the round in which it happened, from 0; `None` outside of the rounds.
+    pub round: Option<u32>,
     /// The problem.
     pub problem: Box<Problem>,
 }
@@ -58,7 +60,10 @@ pub enum Problem {
         found: String,
     },
     /// The target stopped answering during a run and did not answer again.
-    Lost,
+    Lost {
+        /// The target, without its password; `None` if the jobs of the run have several.
+        target: Option<String>,
+    },
     /// The server differs from the server of the earlier runs.
     OtherServer {
         /// Maker and version of the server of the earlier runs, and of this one.
@@ -251,7 +256,18 @@ impl fmt::Display for ContradictingState {
 
 impl ExperimentError {
     pub(super) fn of(arm: &Arm, problem: Problem) -> ExperimentError {
-        ExperimentError { arm: Some(arm.heading()), problem: Box::new(problem) }
+        ExperimentError { arm: Some(arm.heading()), ..problem.into() }
+    }
+
+    /// Returns the error that the target of an arm was lost during a run.
+    pub(super) fn of_lost_target(arm: &Arm) -> ExperimentError {
+        let only = arm.plan.target.as_ref().filter(|_| arm.plan.targets.is_empty());
+        ExperimentError::of(arm, Problem::Lost { target: only.map(Target::to_string) })
+    }
+
+    /// Returns the error as one that happened in a round, given by its index.
+    pub(super) fn in_round(self, round: u32) -> ExperimentError {
+        ExperimentError { round: Some(round), ..self }
     }
 
     /// Names the key of the file whose statements ran in place of `[setup]`.
@@ -281,20 +297,26 @@ impl ExperimentError {
 
     /// Returns the error of a count of rows after a step.
     pub(super) fn of_rows(self, after: DataStep) -> ExperimentError {
-        let ExperimentError { arm, problem } = self;
-        let problem = match *problem {
+        let problem = match *self.problem {
             Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {
                 Problem::WrongRows { after, found: reason }
             }
             other => other,
         };
-        ExperimentError { arm, problem: Box::new(problem) }
+        ExperimentError { problem: Box::new(problem), ..self }
+    }
+}
+
+impl Problem {
+    /// Returns true if a target that answered before does not answer any longer.
+    fn is_loss(&self) -> bool {
+        matches!(self, Problem::Unreachable(_) | Problem::Lost { .. })
     }
 }
 
 impl From<Problem> for ExperimentError {
     fn from(problem: Problem) -> ExperimentError {
-        ExperimentError { arm: None, problem: Box::new(problem) }
+        ExperimentError { arm: None, round: None, problem: Box::new(problem) }
     }
 }
 
@@ -309,6 +331,9 @@ impl fmt::Display for ExperimentError {
         if let Some(arm) = &self.arm {
             write!(f, "{arm}: ")?;
         }
+        if let (Some(round), true) = (self.round, self.problem.is_loss()) {
+            write!(f, "in round {}, ", round + 1)?;
+        }
         match &*self.problem {
             Problem::Servers(error) => error.fmt(f),
             Problem::Run(error) => error.fmt(f),
@@ -322,7 +347,10 @@ impl fmt::Display for ExperimentError {
                 write!(f, "there is no answer to `{statement}` after {after}")
             }
             Problem::Unreachable(reason) => write!(f, "the target does not answer: {reason}"),
-            Problem::Lost => f.write_str("the target was lost during a run"),
+            Problem::Lost { target: Some(target) } => {
+                write!(f, "the target {target} was lost during a run")
+            }
+            Problem::Lost { target: None } => f.write_str("a target was lost during a run"),
             Problem::OtherServer { versions: [before, now] } => {
                 write!(f, "the server is {now}, and that of the earlier runs was {before}")
             }
@@ -382,7 +410,7 @@ impl std::error::Error for ExperimentError {
             Problem::Own(_, error) => error.source(),
             Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)
-            | Problem::Lost
+            | Problem::Lost { .. }
             | Problem::OtherServer { .. }
             | Problem::NotInEffect(_)
             | Problem::WrongRows { .. }

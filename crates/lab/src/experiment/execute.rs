@@ -133,7 +133,7 @@ impl Execution<'_> {
             if self.runs.has(round, planned.position) {
                 continue;
             }
-            match self.run(round, planned)? {
+            match self.run(round, planned).map_err(|error| error.in_round(round))? {
                 RunEnd::Done => {}
                 RunEnd::Interrupted => return Ok(RoundEnd::Interrupted),
             }

@@ -278,7 +278,7 @@ impl<'a> Execution<'a> {
         self.record_resumption()?;
         self.record.add_run(&row, &rows_of(&figures), &done.record)?;
         if is_lost {
-            return Err(ExperimentError::of(arm, Problem::Lost));
+            return Err(ExperimentError::of_lost_target(arm));
         }
         with_causes.map_err(|error| ExperimentError::of(arm, Problem::NotInEffect(error)))?;
         let event = ExperimentEvent::RunFinished { number: row.run, figures: &figures };

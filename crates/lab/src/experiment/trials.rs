@@ -140,7 +140,7 @@ impl Execution<'_> {
         self.record_resumption()?;
         self.record.add_run(&row, &rows_of(figures), own)?;
         if is_lost {
-            return Err(ExperimentError::of(arm, Problem::Lost));
+            return Err(ExperimentError::of_lost_target(arm));
         }
         self.runs.push(row, Some(figures.clone()));
         Ok(())

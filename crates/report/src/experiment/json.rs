@@ -311,6 +311,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
         })),
         "loads": view.loads.as_ref().map(|it| [&it.first, &it.second]),
         "work": view.work,
+        "same_runs": view.has_same_runs,
     })
 }
 

@@ -47,8 +47,16 @@ impl RepetitionView {
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
         let capacity = searches.and_then(|(first, second)| repeated(first, second));
         let best = best_points(first, second);
-        let (record, work) = (first.record.clone(), None);
-        RepetitionView { record, alpha, metrics, best, capacity, loads, work }
+        RepetitionView {
+            record: first.record.clone(),
+            alpha,
+            metrics,
+            best,
+            capacity,
+            loads,
+            work: None,
+            has_same_runs: false,
+        }
     }
 }
 
@@ -174,6 +182,21 @@ mod tests {
             "workload: first none, now `think of [read] = 5ms`: changes of another workload";
         assert_eq!(added.lines()[0], words);
         assert_eq!(view(-0.1).with_other_work(lines).outcome(), RepetitionOutcome::Holds);
+    }
+
+    #[test]
+    fn same_runs_confirm_and_contradict_nothing() {
+        let compared =
+            |change| ExperimentView { comparison: Some(comparison(change)), ..experiment() };
+        let view = |change| RepetitionView::of(&compared(-0.1), &compared(change), |_| 0.01);
+        assert_eq!(view(-0.1).outcome(), RepetitionOutcome::Holds);
+        for change in [-0.1, 0.1] {
+            let same = view(change).with_same_runs();
+            assert_eq!(same.outcome(), RepetitionOutcome::Undecided);
+            let words = "runs: the same again, which confirms nothing: ";
+            assert!(same.lines()[0].starts_with(words), "{:?}", same.lines());
+        }
+        assert!(!view(-0.1).lines()[0].starts_with("runs: "));
     }
 
     #[test]

@@ -6,6 +6,10 @@ use workload::question::{RunMetric, Scale};
 use super::sentence;
 use crate::difference::differing;
 
+/// The line about a repetition that made the runs of the first experiment again.
+const SAME_RUNS: &str = "runs: the same again, which confirms nothing: in virtual time one seed \
+                         makes one sequence of runs; repeat with another --seed";
+
 /// An experiment that repeats another one: the changes of both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepetitionView {
@@ -25,6 +29,9 @@ pub struct RepetitionView {
     /// the line of each; `None` for a workload that lacks it. Changes of different workloads cannot
     /// contradict each other.
     pub work: Option<[Option<String>; 2]>,
+    /// True if both experiments made the same runs, as virtual time does for one seed. They neither
+    /// confirm nor contradict each other.
+    pub has_same_runs: bool,
 }
 
 /// The loads at which the arms of two experiments were compared.
@@ -100,14 +107,26 @@ impl RepetitionView {
     /// differ: no outcome is a contradiction.
     #[must_use]
     pub fn with_other_work(mut self, lines: [Option<String>; 2]) -> RepetitionView {
+        let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);
+        self.outcomes().for_each(|outcome| *outcome = limited(*outcome));
+        self.work = Some(lines);
+        self
+    }
+
+    /// Returns the repetition of an experiment that made the same runs again: no outcome is a
+    /// confirmation.
+    #[must_use]
+    pub fn with_same_runs(mut self) -> RepetitionView {
+        self.outcomes().for_each(|outcome| *outcome = RepetitionOutcome::Undecided);
+        self.has_same_runs = true;
+        self
+    }
+
+    fn outcomes(&mut self) -> impl Iterator<Item = &mut RepetitionOutcome> {
         let of_metrics = self.metrics.iter_mut().filter_map(|it| it.repetition.as_mut());
         let of_best = self.best.iter_mut().map(|it| &mut it.outcome);
         let of_search = self.capacity.iter_mut().map(|it| &mut it.outcome);
-        for outcome in of_metrics.map(|it| &mut it.outcome).chain(of_best).chain(of_search) {
-            *outcome = (*outcome).min(RepetitionOutcome::Undecided);
-        }
-        self.work = Some(lines);
-        self
+        of_metrics.map(|it| &mut it.outcome).chain(of_best).chain(of_search)
     }
 
     /// Returns a line for each metric, each best point, or for the search.
@@ -127,7 +146,14 @@ impl RepetitionView {
             });
             format!("workload: first {first}, now {second}: changes of another workload")
         });
-        of_work.chain(of_metrics).chain(of_best).chain(of_search).chain(of_loads).collect()
+        let of_runs = self.has_same_runs.then(|| SAME_RUNS.to_owned()).into_iter();
+        of_runs
+            .chain(of_work)
+            .chain(of_metrics)
+            .chain(of_best)
+            .chain(of_search)
+            .chain(of_loads)
+            .collect()
     }
 
     /// Returns the sentence about the first answer.

@@ -1,0 +1,213 @@
+//! Comparisons that lose the server of one arm: before the first run, between two runs of a late
+//! round, and within one.
+
+use std::fs;
+use std::path::PathBuf;
+
+use base::Nanos;
+use sim::{Config, Service};
+use testbed::wire_server::{Simulation, WireServer};
+use testbed::{Direction, Kind, Relay};
+
+use crate::ended::assert_ended;
+use crate::experiment_faults::{content, lost_rows};
+use crate::support::{CommandResult, Place, Running, number, wait_until};
+
+/// Rounds of the comparison.
+const ROUNDS: usize = 8;
+
+/// A program before the runs of an arm: it waits until the test lets it go, or ends.
+const HOLD: &str = "touch held && while [ -e held ]; do sleep 0.01; done\n";
+
+const OUT: [&str; 2] = ["--out", "r.assay"];
+const RESUME: [&str; 2] = ["--resume", "r.assay"];
+
+/// A comparison of two simulated servers that speak PostgreSQL's protocol. The way to the far one
+/// can be cut.
+struct Comparison {
+    place: Place,
+    relay: Relay,
+    /// Kept alive.
+    _servers: [WireServer; 2],
+}
+
+impl Comparison {
+    /// Writes a comparison whose servers take the time of a request, so a busy machine makes few of
+    /// them late.
+    fn new() -> Comparison {
+        let start = || {
+            let config = Config::new(Service::Constant(Nanos::from_millis(20)), None);
+            let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
+            WireServer::start(simulation).unwrap()
+        };
+        let servers = [start(), start()];
+        let relay = Relay::start(servers[1].address()).unwrap();
+        let place = Place::with(&format!(
+            "url = postgres://ann@{}/shop\nduration = 400ms\n[read]\nquery = select 1\n\
+             concurrency = 1\n[observe]\ndatabase = no\n",
+            servers[0].address()
+        ));
+        let arms = format!(
+            "[arm near]\n[arm far]\nurl = postgres://ann@{}/shop\nbefore-command = sh hold.sh\n",
+            relay.address()
+        );
+        let question = format!(
+            "[question]\nask = Which is nearer?\nworkload = w.ini\nrounds = {ROUNDS}\n\
+             differences = several\n"
+        );
+        place.write("e.ini", format!("{question}{arms}"));
+        place.write("hold.sh", HOLD);
+        Comparison { place, relay, _servers: servers }
+    }
+
+    fn start(&self, record: [&str; 2]) -> Running {
+        self.place.start(&["run", "e.ini", "--allow-commands", record[0], record[1]])
+    }
+
+    fn record(&self) -> PathBuf {
+        self.place.at("r.assay")
+    }
+
+    /// Returns the number of rounds in which both arms have a run that counts.
+    fn complete_rounds(&self) -> usize {
+        let complete = "select count(*) from (select round from run where state = 'counts' \
+                        group by round having count(*) = 2)";
+        number(&self.record(), complete).try_into().unwrap()
+    }
+
+    /// Waits until so many rounds are complete, and the next run of the far arm is held before its
+    /// start.
+    fn hold_after(&self, run: &mut Running, rounds: usize) {
+        loop {
+            self.hold(run);
+            if self.complete_rounds() == rounds {
+                return;
+            }
+            self.release();
+        }
+    }
+
+    /// Waits until the next run of the far arm is held before its start.
+    fn hold(&self, run: &mut Running) {
+        wait_until("the next run of the far arm", || {
+            assert!(run.is_running(), "it ended after {} rounds", self.complete_rounds());
+            self.place.at("held").exists()
+        });
+    }
+
+    /// Lets the run begin that is held.
+    fn release(&self) {
+        fs::remove_file(self.place.at("held")).unwrap();
+    }
+
+    /// Lets runs of the far arm end until so many rounds are complete, and returns the number of
+    /// bytes that it got in the last one.
+    fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> u64 {
+        loop {
+            let before = self.relay.passed(Direction::ToClient);
+            self.release();
+            self.hold(run);
+            if self.complete_rounds() == rounds {
+                return self.relay.passed(Direction::ToClient) - before;
+            }
+        }
+    }
+
+    /// Lets a run of the far arm begin, and loses its server after so many bytes.
+    fn lose_after(&self, run: &mut Running, bytes: u64) {
+        let passed = || self.relay.passed(Direction::ToClient);
+        let until = passed() + bytes;
+        self.release();
+        let is_over = |run: &mut Running| self.place.at("held").exists() || !run.is_running();
+        wait_until("the bytes of a part of a run", || passed() >= until || is_over(run));
+        self.lose();
+    }
+
+    /// Loses the server of the far arm.
+    fn lose(&self) {
+        self.relay.refuse();
+        self.relay.cut();
+    }
+
+    /// Ends the experiment by letting all of its runs begin.
+    fn ends(&self, mut run: Running) -> CommandResult {
+        wait_until("the end", || {
+            if self.place.at("held").exists() {
+                self.release();
+            }
+            !run.is_running()
+        });
+        run.ends()
+    }
+
+    /// Checks that an experiment ended because the far server was lost in a round, and says so with
+    /// round, arm and server.
+    #[track_caller]
+    fn assert_lost(&self, ran: &CommandResult, round: usize, how: &str) {
+        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let error = format!("error: [arm far]: in round {round}, the target ");
+        let (_, error) = said.split_once(&error).unwrap_or_else(|| panic!("{}", ran.stderr));
+        let server = self.relay.address().to_string();
+        for words in [how, &server, "continue with --resume r.assay"] {
+            assert!(error.contains(words), "`{words}`: {}", ran.stderr);
+        }
+        assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn server_that_is_away_at_the_start_is_named_with_its_arm_and_leaves_no_record() {
+    let comparison = Comparison::new();
+    comparison.lose();
+    let run = comparison.start(OUT);
+    let ran = comparison.ends(run).expect(4);
+    let server = comparison.relay.address().to_string();
+    for words in ["[arm far]: ", &server] {
+        assert!(ran.stderr.contains(words), "`{words}`: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("--resume") && ran.stdout.is_empty(), "{ran:?}");
+    assert_eq!(comparison.place.names(), ["e.ini", "hold.sh", "w.ini"]);
+}
+
+#[test]
+fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_round() {
+    let comparison = Comparison::new();
+    let record = comparison.record();
+    let mut run = comparison.start(OUT);
+    comparison.hold_after(&mut run, 6);
+    let before = content(&record);
+    comparison.lose();
+    let ran = comparison.ends(run).expect(4);
+    comparison.assert_lost(&ran, 7, "does not answer");
+    assert_eq!(comparison.complete_rounds(), 6);
+    let after = content(&record);
+    assert_eq!(lost_rows(&before, &after), Vec::<&String>::new());
+    // It is still away: the continuation changes nothing.
+    let run = comparison.start(RESUME);
+    let ran = comparison.ends(run).expect(4);
+    assert!(ran.stderr.contains("[arm far]: "), "{}", ran.stderr);
+    assert_eq!(content(&record), after);
+    // It is back, and lost again within a run of the last round.
+    comparison.relay.accept();
+    let mut run = comparison.start(RESUME);
+    comparison.hold_after(&mut run, 6);
+    let of_a_run = comparison.bytes_of_a_run(&mut run, 7);
+    let before = content(&record);
+    comparison.lose_after(&mut run, of_a_run * 3 / 4);
+    let ran = comparison.ends(run).expect(4);
+    comparison.assert_lost(&ran, 8, "was lost during a run");
+    assert_eq!(comparison.complete_rounds(), 7);
+    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    let cut = "select count(*) from run where arm = 'far' and round = 7 and state = 'abandoned'";
+    assert_eq!(number(&record, cut), 1);
+    // It is back for good.
+    comparison.relay.accept();
+    let run = comparison.start(RESUME);
+    let ran = comparison.ends(run);
+    let document = assert_ended(&comparison.place, &ran, ROUNDS);
+    if document["state"] == "complete" {
+        assert_eq!(comparison.complete_rounds(), ROUNDS);
+        assert_eq!(document["comparison"][0]["pairs"], ROUNDS, "{document}");
+    }
+    assert!(!comparison.place.at("r.assay-run").exists());
+}
