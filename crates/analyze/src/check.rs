@@ -1,6 +1,6 @@
 //! A check, its status, and the verdict over all checks.
 
-use crate::finding::{Completeness, Counter, Finding, Obstacle, RunEnd};
+use crate::finding::{Completeness, Counter, Finding, Obstacle, Outages, RunEnd};
 
 /// A finding about one aspect of the measurement's credibility.
 #[derive(Clone, Debug, PartialEq)]
@@ -368,7 +368,9 @@ impl Check {
     }
 
     /// Returns the part of a benchmark that failed, if it objects. A run that an error, a full
-    /// queue or a lost target ended is incomplete because of the database.
+    /// queue or a lost target ended is incomplete because of the database. The servers whose
+    /// number a sweep varies are parts of the instrument: a run without one of them says nothing
+    /// about their number.
     pub fn domain(&self) -> Domain {
         match &self.finding {
             Finding::Complete(Completeness::Ended { end, .. }) => match end {
@@ -383,6 +385,7 @@ impl Check {
                 | RunEnd::InternalError
                 | RunEnd::Killed { .. } => Domain::Instrument,
             },
+            Finding::Outage(Outages::FewerServers { .. }) => Domain::Instrument,
             _ => self.kind.belongs(),
         }
     }

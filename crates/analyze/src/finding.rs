@@ -505,6 +505,16 @@ pub enum Outages {
         /// Text of the first event of an outage.
         text: Option<String>,
     },
+    /// A server was lost in a sweep over the number of servers: a part of the run was made on
+    /// fewer of them, or with its connections spread otherwise.
+    FewerServers {
+        /// Duration of all outages together; 0 if connections were lost and none was refused.
+        length: Nanos,
+        /// Start of the first one, or the first loss of a connection, since time zero.
+        first: Nanos,
+        /// Text of that event.
+        text: String,
+    },
 }
 
 /// Connections of jobs.

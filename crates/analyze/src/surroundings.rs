@@ -71,6 +71,8 @@ pub struct Surroundings {
     pub named: Vec<UsedTarget>,
     /// Calibration of the load generator on this machine, if it was made before the run.
     pub calibration: Option<Calibration>,
+    /// True if the run belongs to a sweep over the number of servers of its main target.
+    pub varies_servers: bool,
 }
 
 /// The overhead of the load generator and its clock on a machine.
@@ -148,8 +150,8 @@ mod tests {
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let at = |place| UsedTarget { route: None, place };
         let check = |main, copy, expected| {
-            let surroundings =
-                Surroundings { main: at(main), named: vec![at(copy)], calibration: None };
+            let (main_target, named) = (at(main), vec![at(copy)]);
+            let surroundings = Surroundings { main: main_target, named, ..Surroundings::default() };
             assert_eq!(surroundings.has_database_here(&plan), expected, "{main:?} {copy:?}");
         };
         check(Place::Elsewhere, Place::ThisHost, Some(true));

@@ -193,6 +193,27 @@ impl Stage {
         done.map_err(|error| driver::Error::disconnect(error.to_string()))?.map(Some)
     }
 
+    /// Connects once to each host of every networked target of a plan.
+    ///
+    /// # Errors
+    /// The first host that does not accept the connection.
+    pub(crate) fn reach(&self, plan: &Plan) -> Result<(), Unreachable> {
+        for (target, driver) in self.drivers(plan, SimulatedRun::only(plan)).iter() {
+            let reached = match driver {
+                AnyDriver::Postgres(_) | AnyDriver::Mysql(_) => connect_to_each_host(driver),
+                AnyDriver::Null(_)
+                | AnyDriver::Simulated(_)
+                | AnyDriver::Sqlite(_)
+                | AnyDriver::Programs(_) => Ok(()),
+            };
+            reached.map_err(|error| {
+                let target = plan.name_of(target).map(str::to_owned);
+                Unreachable { target, error }
+            })?;
+        }
+        Ok(())
+    }
+
     /// Returns the drivers for a run of a plan, with new simulated servers.
     ///
     /// `run` is the run of simulated servers.
@@ -206,6 +227,18 @@ impl Stage {
         });
         drivers
     }
+}
+
+/// Connects once to each host of a database, which take turns.
+fn connect_to_each_host(driver: &AnyDriver) -> Result<(), driver::Error> {
+    let hosts = driver.nodes().len().max(1);
+    let done = run_real(&rt::Options::default(), async |rt| {
+        for _ in 0..hosts {
+            driver.connect(&rt).await?.close().await;
+        }
+        Ok::<(), driver::Error>(())
+    });
+    done.map_err(|error| driver::Error::disconnect(error.to_string()))?
 }
 
 /// A target on the stage.

@@ -5,11 +5,12 @@ use std::path::Path;
 use analyze::{Place, Route, Surroundings, UsedTarget};
 use base::{Endpoint, Target, TargetKind};
 use observe::environment::{self, Root};
-use record::environment::{NetworkPath, UNKNOWN, known, network, network_of_target};
+use record::environment::{NetworkPath, UNKNOWN, generator, known, network, network_of_target};
 use record::{Header, Pace};
 use workload::Plan;
 
 use crate::calibrate::facts;
+use crate::evidence::YES;
 use crate::target::ResolvedTarget;
 
 /// Reads the facts of this machine and of the network path to each server; `record` is the path of
@@ -43,6 +44,7 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
             .map_or_else(UsedTarget::default, |main| asked(&main, path(network::PATH).as_deref())),
         named: named.collect(),
         calibration: facts::read(settings),
+        varies_servers: known(settings, generator::VARIES_SERVERS) == Some(YES),
     }
 }
 

@@ -100,6 +100,8 @@ facts! {
             "prefix of the reasons why the rows of a table, whose name follows, were inserted \
              although the server has a faster method";
         SPIN "generator.spin" "`yes` if the threads spin instead of sleeping";
+        VARIES_SERVERS "generator.varies_servers"
+            "`yes` in a sweep over the number of hosts of the URL";
     }
 
     /// Settings that say what was observed.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::{AccountId, Nanos};
+use base::{AccountId, Class, Nanos};
 use record::{Event, EventError, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
@@ -26,18 +26,44 @@ impl Connections<'_> {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that the target was reachable all the time.
+    /// Checks that the target was reachable all the time. In a sweep over its servers, none of them
+    /// may be lost for a while: the run would be one on fewer servers.
     pub(super) fn outage(&self) -> Check {
         let outages = self.outages();
         let away: Nanos =
             outages.iter().map(|outage| outage.end.saturating_sub(outage.start)).sum();
         let judged = CheckKind::Outage.of(Unit::Seconds, away.as_secs_f64(), 0.0);
+        if let Some(lost) = self.first_loss_of_varied_server() {
+            let (first, text) = (lost.at, lost.text.clone());
+            let finding = Outages::FewerServers { length: away, first, text };
+            return judged.found(Status::Invalid, Finding::Outage(finding));
+        }
         let Some(first) = outages.first() else {
             return judged.found(Status::Pass, Finding::Outage(Outages::None));
         };
         let text = self.first_refusal(|_| true).map(|event| event.text.clone());
         let finding = Outages::Some { length: away, first: first.start, text };
         judged.found(Status::Suspect, Finding::Outage(finding))
+    }
+
+    /// Returns the event that shows the loss of a server in a sweep over the number of servers: the
+    /// first refusal, or else the first loss of a connection. A client whose connection is lost
+    /// connects to the next server, and if that accepts it, the lost server refuses nobody.
+    fn first_loss_of_varied_server(&self) -> Option<&Event> {
+        if !self.evidence.surroundings.varies_servers {
+            return None;
+        }
+        let is_disconnect =
+            |event: &Event| event.error.is_some_and(|error| error.class == Class::Disconnect);
+        let is_of_main = |event: &Event| {
+            let job = event.account.and_then(|account| self.evidence.plan.find_account(account));
+            job.is_none_or(|either| either.job().target == JobTarget::Main)
+        };
+        let is_loss = |event: &&Event| {
+            event.kind == EventKind::FirstError && is_disconnect(event) && is_of_main(event)
+        };
+        let losses = self.evidence.events.iter().filter(is_loss);
+        self.first_refusal(|_| true).or_else(|| losses.min_by_key(|event| event.at))
     }
 
     /// Returns the earliest beginning of an outage that satisfies `meant`.

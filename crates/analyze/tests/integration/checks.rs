@@ -4,7 +4,7 @@
 use analyze::finding::{
     Completeness, Connections, Failures, Files, LatePart, Outages, Requests, RunEnd, WrongResults,
 };
-use analyze::{Check, Evidence, Finding, Status, summarize};
+use analyze::{Check, Domain, Evidence, Finding, Status, summarize};
 use base::{Class, Code, Nanos};
 use record::{EndKind, Event, EventError, EventKind, Kind};
 
@@ -375,6 +375,36 @@ fn an_outage_makes_a_run_suspect() {
     let (length, first) = (Nanos::from_secs(2), Nanos::from_secs(20));
     let outages = Outages::Some { length, first, text: Some(String::new()) };
     assert_eq!(check.finding, Finding::Outage(outages));
+}
+
+/// A sweep over the number of servers has no use for a run without one of them: it is repeated.
+#[test]
+fn server_that_is_lost_in_a_sweep_over_servers_makes_the_run_invalid() {
+    use EventKind::{FirstError, OutageBegan as Began, OutageEnded as Ended};
+    let varied = |mut evidence: Evidence| {
+        evidence.surroundings.varies_servers = true;
+        evidence
+    };
+    let lost = only("outage", Status::Invalid, &varied(away(&[(20_000, Began), (21_500, Ended)])));
+    assert_eq!((lost.value, lost.domain()), (Some(1.5), Domain::Instrument));
+    only("outage", Status::Pass, &varied(away(&[])));
+    // Its clients may reach the other servers at once.
+    let of_class = |class| {
+        let mut evidence = varied(away(&[]));
+        let error = Some(EventError { class, code: Code::new("08006") });
+        let text = "db2 closed the connection";
+        evidence.events.push(Event { error, ..event(20_000, Some(0), FirstError, text) });
+        evidence
+    };
+    let moved = only("outage", Status::Invalid, &of_class(Class::Disconnect));
+    let (length, first) = (Nanos::ZERO, Nanos::from_secs(20));
+    let text = "db2 closed the connection".to_owned();
+    let finding = Finding::Outage(Outages::FewerServers { length, first, text });
+    assert_eq!((moved.finding, moved.value), (finding, Some(0.0)));
+    only("outage", Status::Pass, &of_class(Class::Conflict));
+    let mut elsewhere = of_class(Class::Disconnect);
+    elsewhere.surroundings.varies_servers = false;
+    only("outage", Status::Pass, &elsewhere);
 }
 
 #[test]

@@ -110,6 +110,7 @@ fn calibrated() -> Surroundings {
             clock_resolution_ns: Some(20.0),
             routes: vec![(Route::Postgres, figures)],
         }),
+        varies_servers: false,
     }
 }
 

@@ -140,8 +140,12 @@ impl Progress {
                 format!("trial {number}: {}", outcome.name())
             }
             ExperimentEvent::Warning { sentence } => self.secrets.hide(sentence),
-            ExperimentEvent::RoundRepeated { round } => {
-                format!("round {} is repeated: the load generator or the machine failed", round + 1)
+            ExperimentEvent::RoundRepeated { round, lost_server } => {
+                let why = match lost_server {
+                    Some(lost) => format!("a server was lost in {lost}"),
+                    None => "the load generator or the machine failed".to_owned(),
+                };
+                format!("round {} is repeated: {why}", round + 1)
             }
             ExperimentEvent::LookTaken { pairs, is_decided } => {
                 let word = if *is_decided { "decided" } else { "not decided yet" };

@@ -97,10 +97,22 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
 /// The tables of the first arm, which has a server of its own, are not left behind.
 #[test]
 fn failing_setup_of_one_arm_tears_down_the_others() {
-    let place = place(LITE, &format!("{ARMS}url = postgres://ann@127.0.0.1:1/shop\n"));
-    place.assay(&RUN).expect(4);
+    let place = place(LITE, &format!("{ARMS}url = sqlite:u.db\n"));
+    let other = rusqlite::Connection::open(place.at("u.db")).unwrap();
+    other.execute_batch("create table t (id integer)").unwrap();
+    let ran = place.assay(&RUN).expect(2);
+    assert_says(&ran, &["preparing the data for [arm without]", "statement 1 of [setup]"]);
     assert_eq!(tables(&place), 0);
-    assert_eq!(place.names(), ["e.ini", "t.db", "w.ini"]);
+    assert_eq!(place.names(), ["e.ini", "t.db", "u.db", "w.ini"]);
+}
+
+/// Nothing is prepared on the first server for runs that the second one cannot make.
+#[test]
+fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
+    let place = place(LITE, &format!("{ARMS}url = postgres://ann@127.0.0.1:1/shop\n"));
+    let ran = place.assay(&RUN).expect(4);
+    assert_says(&ran, &["[arm with]: the target does not answer: ", "127.0.0.1:1"]);
+    assert!(!ran.stderr.contains("preparing the data"), "{}", ran.stderr);
 }
 
 #[test]

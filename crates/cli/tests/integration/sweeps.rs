@@ -1,15 +1,17 @@
 //! Sweeps: the runs of every point, and the answer from them.
 
+use std::net::TcpListener;
+
 use base::Nanos;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sim::{Config, Service};
-use testbed::Kind;
 use testbed::wire_server::{Simulation, WireServer};
+use testbed::{Direction, Kind, Relay};
 
 use crate::example::assert_keeps_to;
 use crate::experiment_faults::without_notes;
-use crate::support::{CommandResult, Place, number};
+use crate::support::{CommandResult, Place, Running, number, wait_until};
 
 /// A server whose throughput has its peak at √((1 − 0.02)/0.004) = 15.7 clients.
 const USL: &str = "sim:usl?service=1ms&contention=0.02&coherency=0.004";
@@ -245,15 +247,16 @@ fn sweep_runs_on_a_real_database() {
     }
 }
 
-/// Each server does one request of 10 ms at a time.
+/// Starts a server that does one request of 10 ms at a time.
+fn slow_server() -> WireServer {
+    let config = Config::new(Service::Constant(Nanos::from_millis(10)), Some(1));
+    let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
+    WireServer::start(simulation).unwrap()
+}
+
 #[test]
 fn second_node_doubles_what_one_at_a_time_can_do() {
-    let start = || {
-        let config = Config::new(Service::Constant(Nanos::from_millis(10)), Some(1));
-        let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
-        WireServer::start(simulation).unwrap()
-    };
-    let (one, two) = (start(), start());
+    let (one, two) = (slow_server(), slow_server());
     let url = format!("postgres://ann@{},{}/shop", one.address(), two.address());
     let text = "duration = 600ms\n[read]\nquery = select 1\nconcurrency = 4\n";
     let place = place(text, "[sweep]\nvary = nodes: 1, 2\nrepeats = 2\n");
@@ -266,6 +269,116 @@ fn second_node_doubles_what_one_at_a_time_can_do() {
     let nodes = "select count(distinct name) from account join run using (run) \
                  where kind = 'node' and point = '1'";
     assert_eq!(number(&place.at("r.assay"), nodes), 0);
+}
+
+/// The second host of a sweep over nodes, which can be lost.
+struct SecondHost {
+    relay: Relay,
+    _servers: [WireServer; 2],
+    url: String,
+}
+
+impl SecondHost {
+    fn start() -> SecondHost {
+        let servers = [slow_server(), slow_server()];
+        let relay = Relay::start(servers[1].address()).unwrap();
+        let url = format!("postgres://ann@{},{}/shop", servers[0].address(), relay.address());
+        SecondHost { relay, _servers: servers, url }
+    }
+
+    /// Loses the host for a while in the next run on two of them.
+    fn is_lost_in_a_run(&self, run: &mut Running) {
+        run.says(", nodes = 2");
+        let before = self.relay.passed(Direction::ToServer);
+        // Its connections are open, and requests pass.
+        wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 5_000);
+        self.relay.refuse();
+        self.relay.cut();
+        run.listen(Nanos::from_millis(200));
+        self.relay.accept();
+    }
+}
+
+/// A workload with four clients, two for each of two hosts.
+const FOUR_CLIENTS: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 4\n";
+
+/// A point of two nodes is not compared by a run that was partly made on one.
+#[test]
+fn run_that_lost_a_node_for_a_while_is_repeated() {
+    let second = SecondHost::start();
+    let sweep = "[sweep]\nvary = nodes: 1, 2\nrepeats = 2\nbest = highest throughput(read)\n";
+    let place = place(FOUR_CLIENTS, sweep);
+    let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
+    second.is_lost_in_a_run(&mut run);
+    let ran = run.ends();
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let at = second.relay.address().to_string();
+    let why =
+        ran.stderr.lines().find(|line| line.contains(" is repeated: a server was lost in run "));
+    assert!(why.is_some_and(|line| line.contains(&at)), "{}", ran.stderr);
+    let count = |state: &str| {
+        let lost = "select count(*) from run where objections like '%outage%' and point = '2'";
+        number(
+            &place.at("r.assay"),
+            &format!("{lost} and verdict = 'invalid' and state = '{state}'"),
+        )
+    };
+    assert_eq!((count("repeated"), count("counts")), (1, 0), "{}", ran.stderr);
+    // The answer names the host and the run, although it does not count.
+    let document = document(place.assay(&["report", "r.assay", "--json"]));
+    let notes = document["notes"].to_string();
+    assert!(notes.contains(&at) && notes.contains("a server was lost in run "), "{notes}");
+}
+
+#[test]
+fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
+    let second = SecondHost::start();
+    let sweep = "[sweep]\nvary = nodes: 1, 2\nrepeats = 1\nbest = highest throughput(read)\n";
+    let place = place(FOUR_CLIENTS, sweep);
+    let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
+    (0..3).for_each(|_| second.is_lost_in_a_run(&mut run));
+    let ran = run.ends();
+    let document = document(place.assay(&["report", "r.assay", "--json"]));
+    let lost = point(&document, "workload", "2");
+    assert_eq!((&lost["verdict"], &lost["runs"]), (&"INVALID".into(), &1.into()), "{lost:#}");
+    assert_ne!(document["best"]["value"], "2", "{document:#}");
+    let excluded = document["best"]["excluded"].as_array().unwrap();
+    assert!(excluded.iter().any(|point| point["value"] == "2"), "{document:#}");
+    let said = ran.said();
+    let words = format!("{} of the target refuses connections", second.relay.address());
+    for words in ["worst in run ", &words, "the run had fewer servers than its point"] {
+        assert!(said.contains(words), "{words}: {}", ran.stdout);
+    }
+    // A run on its own says so as well.
+    let number = number(&place.at("r.assay"), "select max(run) from run where point = '2'");
+    let report = place.assay(&["report", "r.assay", "--run", &number.to_string()]).expect(3);
+    assert!(
+        report.said().contains("the run had fewer servers than its point"),
+        "{}",
+        report.stdout
+    );
+}
+
+/// Neither setup nor a run on the first node alone comes before the second is found dead.
+#[test]
+fn dead_node_is_found_before_setup() {
+    let (first, closed) = (slow_server(), TcpListener::bind(("127.0.0.1", 0)).unwrap());
+    let dead = closed.local_addr().unwrap();
+    drop(closed);
+    let setup = "[setup]\nquery = create table t (id integer)\n[teardown]\nquery = drop table t\n";
+    for sections in ["", setup] {
+        let place = place(&format!("{FOUR_CLIENTS}{sections}"), "[sweep]\nvary = nodes: 1, 2\n");
+        let url = format!("postgres://ann@{},{dead}/shop", first.address());
+        let args = ["run", "sweep.ini", "--out", "r.assay", "--url", &url];
+        let ran = place.assay(&args).expect(4);
+        for words in ["nodes = 2: the target does not answer: ", &dead.to_string()] {
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+        for words in ["preparing the data", "run 1 of"] {
+            assert!(!ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+        assert_eq!(place.names(), ["read.ini", "sweep.ini"]);
+    }
 }
 
 /// Returns the components of a point with the percentages of their processors: user, system and

@@ -101,6 +101,9 @@ pub enum ExperimentEvent<'a> {
     RoundRepeated {
         /// The round.
         round: u32,
+        /// The run that lost a server of a sweep over the number of servers, with the event, if
+        /// that was the reason.
+        lost_server: Option<&'a str>,
     },
     /// A look was taken.
     LookTaken {

@@ -12,6 +12,7 @@ use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::execution::{Execution, ExperimentEnd, RunEnd, judged, rows_of};
+use super::notes;
 use super::open_record::{open_record, remove_if_empty};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
@@ -152,12 +153,25 @@ impl Execution<'_> {
             RoundState::Lost if is_sweep => Ok(RoundEnd::Counts),
             RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
-                let runs = self.runs.repeat(round);
-                self.record.set_state(&runs, RunState::Repeated)?;
-                self.servers.listener.on_event(&ExperimentEvent::RoundRepeated { round });
+                self.repeat(round)?;
                 Ok(RoundEnd::Repeats)
             }
         }
+    }
+
+    /// Marks the runs of a round as repeated. A lost server is noted for the answer, which does not
+    /// show these runs.
+    fn repeat(&mut self, round: u32) -> Result<(), ExperimentError> {
+        let lost = self.runs.lost_server(round);
+        let runs = self.runs.repeat(round);
+        self.record.set_state(&runs, RunState::Repeated)?;
+        if let Some(lost) = &lost {
+            let sentence = format!("round {} was repeated: a server was lost in {lost}", round + 1);
+            notes::warned(&self.record, self.experiment(), &sentence);
+        }
+        let event = ExperimentEvent::RoundRepeated { round, lost_server: lost.as_deref() };
+        self.servers.listener.on_event(&event);
+        Ok(())
     }
 
     /// Computes the figures of a round again, after the latest end of a warm-up in it, unless the

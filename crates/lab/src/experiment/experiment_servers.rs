@@ -9,9 +9,9 @@ use std::sync::Arc;
 use archive::Archive;
 use base::{Id, Seed, TargetKind, with_suffix};
 use engine::{Listener, NoListener, Prepare, Stop};
-use record::environment::generator::BEFORE_READ_BACK;
+use record::environment::generator::{BEFORE_READ_BACK, VARIES_SERVERS};
 use record::{Excerpt, ExcerptKind, Load};
-use workload::question::{Arm, Restore, StatementKey, VariedLoad};
+use workload::question::{Arm, Difference, Restore, StatementKey, VariedLoad};
 use workload::{FixedStatement, Plan};
 
 use super::arm_point::ArmPointId;
@@ -146,10 +146,27 @@ impl<'a> ExperimentServers<'a> {
         read_back.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Tries the settings of every arm, fills the tables of every server, and lets the servers
-    /// settle. The first run will have the seed `first`.
+    /// Connects to every host of every arm. Filling the tables of one server before another is
+    /// found unreachable would be in vain.
+    fn reach_hosts(&self) -> Result<(), ExperimentError> {
+        for id in self.servers.arms_with_own_hosts() {
+            if self.is_interrupted() {
+                break;
+            }
+            let arm = self.arm_point(id);
+            self.servers.stage(id).reach(&arm.plan).map_err(|unreachable| {
+                let reason = arm.plan.secrets().hide(&unreachable.to_string());
+                ExperimentError::of(arm, Problem::Unreachable(reason))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Tries the settings of every arm, reaches every server, fills its tables, and lets it settle.
+    /// The first run will have the seed `first`.
     pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
+        self.reach_hosts()?;
         for id in self.servers.arms_with_own_data() {
             if self.is_interrupted() {
                 break;
@@ -441,6 +458,9 @@ impl<'a> ExperimentServers<'a> {
         self.refuse_leftovers(id)?;
         if self.is_read_back(id)? {
             order.facts.push((BEFORE_READ_BACK.to_owned(), YES.to_owned()));
+        }
+        if arm.differences.iter().any(|one| matches!(one, Difference::Nodes(_))) {
+            order.facts.push((VARIES_SERVERS.to_owned(), YES.to_owned()));
         }
         let measured = canary::measure(&mut order);
         measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;

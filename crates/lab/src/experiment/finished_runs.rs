@@ -1,6 +1,8 @@
 //! The runs of an experiment that were made so far.
 
+use analyze::Finding;
 use analyze::compare::{ArmId, CountedRun, RunFigures};
+use analyze::finding::Outages;
 use archive::{RunRow, RunState};
 use record::environment::{SERVER, known};
 
@@ -61,6 +63,19 @@ impl FinishedRuns {
     /// Returns the figures of the counted runs of a round.
     pub(super) fn figures_of_round(&self, round: u32) -> impl Iterator<Item = &RunFigures> {
         self.of_round(round).filter_map(|run| run.figures.as_ref())
+    }
+
+    /// Returns the first run of a round that lost a server of a sweep over the number of servers,
+    /// with the event that shows it: `run 2: db2:5432 closed the connection`.
+    pub(super) fn lost_server(&self, round: u32) -> Option<String> {
+        self.of_round(round).find_map(|run| {
+            let checks = &run.figures.as_ref()?.verdict.checks;
+            let text = checks.iter().find_map(|check| match &check.finding {
+                Finding::Outage(Outages::FewerServers { text, .. }) => Some(text),
+                _ => None,
+            })?;
+            Some(format!("run {}: {text}", run.row.run))
+        })
     }
 
     /// Returns the rows of the runs of a round that count.

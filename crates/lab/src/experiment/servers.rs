@@ -138,6 +138,21 @@ impl Servers {
         with_own.filter_map(first).map(|(arm, _)| arm).collect()
     }
 
+    /// Returns an arm for each list of hosts that arms use, in their order.
+    pub(super) fn arms_with_own_hosts(&self) -> Vec<ArmPointId> {
+        let hosts = |arm: ArmPointId| {
+            let target = &self.opened(arm).target;
+            (target.kind, &target.endpoint)
+        };
+        let mut arms: Vec<ArmPointId> = Vec::new();
+        for (arm, _) in self.of_arms.iter() {
+            if !arms.iter().any(|known| hosts(*known) == hosts(arm)) {
+                arms.push(arm);
+            }
+        }
+        arms
+    }
+
     /// Returns the first stage that uses the data of an arm; arms on the same server have the same.
     pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
         self.opened(arm).data

@@ -444,6 +444,15 @@ fn outage(finding: &Outages) -> String {
             fixed(first.as_secs_f64(), 1),
             text.as_deref().unwrap_or("the target refused connections")
         ),
+        Outages::FewerServers { length, first, text } => {
+            let long = match *length {
+                Nanos::ZERO => String::new(),
+                length => format!("for up to {} s, ", fixed(length.as_secs_f64(), 1)),
+            };
+            let first = fixed(first.as_secs_f64(), 1);
+            let after = "the run had fewer servers than its point";
+            format!("{long}first {first} s after time zero, {text}; {after}")
+        }
     }
 }
 

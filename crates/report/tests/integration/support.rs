@@ -236,7 +236,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
 /// Returns a machine that was never calibrated, with SQLite in the generator's process.
 fn beside_sqlite() -> Surroundings {
     let main = UsedTarget { route: Some(Route::Sqlite), place: Place::Inside };
-    Surroundings { main, named: Vec::new(), calibration: None }
+    Surroundings { main, ..Surroundings::default() }
 }
 
 fn about(ended: End) -> RunDetails {

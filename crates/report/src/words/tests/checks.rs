@@ -19,9 +19,10 @@ type ExpectedSentence = (Finding, Status, &'static str);
 
 const PASS: Status = Status::Pass;
 const SUSPECT: Status = Status::Suspect;
+const INVALID: Status = Status::Invalid;
 
 /// Number of findings, by their innermost variants.
-const ALL: usize = 71;
+const ALL: usize = 72;
 
 fn place(finding: &Finding) -> usize {
     match finding {
@@ -73,6 +74,7 @@ fn place(finding: &Finding) -> usize {
         Finding::Files(Files::CutOff { .. } | Files::Failed { .. }) => 68,
         Finding::Commits(_) => 69,
         Finding::Checkpoints(_) => 70,
+        Finding::Outage(Outages::FewerServers { .. }) => 71,
     }
 }
 
@@ -612,6 +614,11 @@ fn of_target() -> Vec<ExpectedSentence> {
         let (length, first) = (Nanos::from_secs(2), Nanos::from_secs(20));
         Finding::Outage(Outages::Some { length, first, text: text.map(str::to_owned) })
     };
+    let fewer_servers = |seconds: u64| {
+        let (length, first) = (Nanos::from_secs(seconds), Nanos::from_secs(20));
+        let text = "db2 refuses connections".to_owned();
+        Finding::Outage(Outages::FewerServers { length, first, text })
+    };
     let missing = |refusal: Option<&str>| {
         let refused = |code| EventError { class: Class::Statement, code: Code::new(code) };
         let (job, refusal) = (read(), refusal.map(refused));
@@ -629,6 +636,18 @@ fn of_target() -> Vec<ExpectedSentence> {
             outage(Some("db1 refuses connections")),
             SUSPECT,
             "for up to 2.0 s, first 20.0 s after time zero, db1 refuses connections",
+        ),
+        (
+            fewer_servers(2),
+            INVALID,
+            "for up to 2.0 s, first 20.0 s after time zero, db2 refuses connections; the run had \
+             fewer servers than its point",
+        ),
+        (
+            fewer_servers(0),
+            INVALID,
+            "first 20.0 s after time zero, db2 refuses connections; the run had fewer servers than \
+             its point",
         ),
         (
             Finding::Connections(Connections::AllAccepted),
