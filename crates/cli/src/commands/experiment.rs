@@ -11,9 +11,9 @@ use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, Between, DataStep, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM,
     Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference,
-    canary_length, design, run_experiment, search_facts, search_order,
+    canary_length, design, has_no_run, run_experiment, search_facts, search_order,
 };
-use lab::{OpenError, Order, RecordPlace};
+use lab::{Order, RecordPlace};
 use record::environment::assay;
 use report::{
     ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState,
@@ -112,6 +112,7 @@ pub(crate) fn execute(
                 files: &files,
                 origin: &origin,
                 is_resumed: args.resume.is_some(),
+                keeps_unreached: args.answer.json,
                 stop: stop.clone(),
             };
             (record.to_owned(), run_experiment(&order, &progress))
@@ -563,17 +564,9 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
 /// is wrong.
 fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
     match &*error.problem {
-        Problem::Unreachable(_)
-        | Problem::Lost { .. }
-        | Problem::Servers(OpenError::Unreachable(_)) => Some(Exit::Unreachable),
+        _ if error.is_unreachable() => Some(Exit::Unreachable),
         // The server had these settings before.
         Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
-        Problem::ReadBack(error) if error.class() == Class::Disconnect => Some(Exit::Unreachable),
-        Problem::Statement { error, .. } if error.class() == Class::Timeout => {
-            Some(Exit::Unreachable)
-        }
-        Problem::Unsettled { .. } => Some(Exit::Unreachable),
-        Problem::Run(error) if error.is_unanswered() => Some(Exit::Unreachable),
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
         }
@@ -627,7 +620,7 @@ fn complaint(
         },
         _ => complaint,
     };
-    if !record.exists() {
+    if !record.exists() || has_no_run(record) {
         return complaint;
     }
     let record = record.display().to_string();

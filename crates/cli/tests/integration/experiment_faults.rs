@@ -94,6 +94,53 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
     assert_eq!(place.names(), ["e.ini", "w.ini"]);
 }
 
+/// Every exit code except 2 comes with the answer or the document, which says why there is none.
+#[test]
+fn unreachable_server_at_the_start_gives_a_document() {
+    let workload = LITE.replace("sqlite:t.db", "sqlite:");
+    let (at, missing) = ("postgres://ann@127.0.0.1:1/shop", "sqlite:missing/t.db");
+    let ask = "[question]\nask = What?\nworkload = w.ini\n";
+    let arms = |url: &str| format!("{ARMS}url = {url}\n");
+    let sweep = format!("{ask}[sweep]\nvary = concurrency(read): 1, 2\n");
+    let search = format!(
+        "{ask}[capacity]\nslo = p99(read) < 1s\nvary = concurrency(read)\ntrial = 1s\nbudget = 1m\n"
+    );
+    for (url, experiment, reason) in [
+        ("sqlite:", arms(at), "127.0.0.1:1: no server listens there"),
+        ("sqlite:", arms(missing), "missing"),
+        (at, sweep, "127.0.0.1:1: no server listens there"),
+        (missing, search, "missing"),
+    ] {
+        let place = place(&workload.replace("sqlite:", url), &experiment);
+        let ran = place.assay(&[&RUN[..], &["--json"]].concat()).expect(4);
+        assert_says(&ran, &[reason]);
+        assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
+        let document = ran.json();
+        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_eq!(
+            (&document["state"], &document["verdict"]),
+            (&"interrupted".into(), &"INVALID".into())
+        );
+        assert_eq!(document["runs"], Value::Array(Vec::new()), "{document}");
+        let notes = document["notes"].as_array().unwrap();
+        assert_eq!(notes.len(), 1, "{document}");
+        assert!(notes[0]["text"].as_str().unwrap().contains(reason), "{document}");
+        let report = place.assay(&["report", "r.assay"]).expect(3);
+        assert!(report.said().contains(reason), "{}", report.stdout);
+        assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
+    }
+}
+
+/// A wrong file is an error of the user, and there is no answer to give.
+#[test]
+fn failing_setup_gives_no_document() {
+    let workload = LITE.replace("create table", "create tabel");
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
+    let ran = place.assay(&[&RUN[..], &["--json"]].concat()).expect(2);
+    assert_eq!(ran.stdout, "");
+    assert!(!place.at("r.assay").exists(), "{:?}", place.names());
+}
+
 /// The tables of the first arm, which has a server of its own, are not left behind.
 #[test]
 fn failing_setup_of_one_arm_tears_down_the_others() {

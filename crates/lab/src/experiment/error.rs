@@ -270,6 +270,37 @@ impl ExperimentError {
         ExperimentError { round: Some(round), ..self }
     }
 
+    /// Returns true if a server could not be reached, was lost, or did not answer in time.
+    pub fn is_unreachable(&self) -> bool {
+        match &*self.problem {
+            Problem::Unreachable(_)
+            | Problem::Lost { .. }
+            | Problem::Unsettled { .. }
+            | Problem::Servers(OpenError::Unreachable(_)) => true,
+            Problem::ReadBack(error) => error.class() == Class::Disconnect,
+            Problem::Statement { error, .. } => error.class() == Class::Timeout,
+            Problem::Run(error) => error.is_unanswered(),
+            Problem::Servers(OpenError::Refused(_))
+            | Problem::OtherServer { .. }
+            | Problem::NotInEffect(_)
+            | Problem::WrongRows { .. }
+            | Problem::Settings { .. }
+            | Problem::UnknownSetting(_)
+            | Problem::Canary(_)
+            | Problem::Command { .. }
+            | Problem::Record(_)
+            | Problem::Own(..)
+            | Problem::Complete
+            | Problem::InstrumentFailed
+            | Problem::NotObserved
+            | Problem::Changed { .. }
+            | Problem::FileChanged(_)
+            | Problem::FileAdded(_)
+            | Problem::FileMissing(_)
+            | Problem::FilesChanged => false,
+        }
+    }
+
     /// Names the key of the file whose statements ran in place of `[setup]`.
     pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {

@@ -13,7 +13,7 @@ use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::execution::{Execution, ExperimentEnd, RunEnd, judged, rows_of};
 use super::notes;
-use super::open_record::{open_record, remove_if_empty};
+use super::open_record::{open_record, remove_or_explain};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
@@ -34,8 +34,8 @@ pub fn run_experiment(
 ) -> Result<ExperimentEnd, ExperimentError> {
     let (record, content) = open_record(order)?;
     let ended = execute(order, listener, record, content);
-    if ended.is_err() && !order.is_resumed {
-        remove_if_empty(order.record);
+    if let Some(error) = ended.as_ref().err().filter(|_| !order.is_resumed) {
+        remove_or_explain(order, error);
     }
     ended
 }

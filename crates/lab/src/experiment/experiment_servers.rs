@@ -646,6 +646,7 @@ mod tests {
             files: &[],
             origin: &[],
             is_resumed: false,
+            keeps_unreached: false,
             stop: Stop::default(),
         };
         check(&mut ExperimentServers::open(&order, &Quiet).unwrap());

@@ -1,4 +1,4 @@
-//! The file of an experiment's record: created, continued, or removed while it holds nothing.
+//! The file of an experiment's record: created, continued, or removed while it has no run.
 
 use std::path::Path;
 
@@ -6,8 +6,10 @@ use archive::{ExperimentContent, ExperimentWriter};
 use record::InputFile;
 
 use super::error::{ExperimentError, Problem};
+use super::experiment_servers::with_causes;
+use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{COUNTERBALANCED, RUNNING, STATE};
+use super::recorded::{COUNTERBALANCED, INTERRUPTED, RUNNING, STATE};
 
 /// Creates the record, or opens the record of an interrupted experiment.
 pub(super) fn open_record(
@@ -64,12 +66,31 @@ fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
     changed.or(added).or_else(|| missing.map(|file| Problem::FileMissing(file.path.clone())))
 }
 
-/// Removes the record of an experiment that failed before its first run: it holds nothing.
-pub(super) fn remove_if_empty(record: &Path) {
-    if ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty()) {
-        // A record that stays repeats the error.
-        let _ = std::fs::remove_file(record);
+/// Returns true if the record of an experiment holds no run.
+pub fn has_no_run(record: &Path) -> bool {
+    ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty())
+}
+
+/// Removes the record of an experiment that failed before its first run, because it holds nothing.
+/// If it is to be kept, it gets the end and the reason.
+pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
+    if !has_no_run(order.record) {
+        return;
     }
+    if order.keeps_unreached && error.is_unreachable() {
+        explain(order, error);
+    } else {
+        // A record that stays repeats the error.
+        let _ = std::fs::remove_file(order.record);
+    }
+}
+
+/// Records that a server was unreachable.
+fn explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
+    // The error is printed in any case.
+    let Ok((mut record, _)) = ExperimentWriter::resume(order.record) else { return };
+    let _ = record.set_facts(&[(STATE, INTERRUPTED.to_owned())]);
+    notes::warned(&record, order.experiment, &with_causes(error));
 }
 
 #[cfg(test)]

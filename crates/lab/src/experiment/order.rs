@@ -26,6 +26,9 @@ pub struct ExperimentOrder<'a> {
     pub origin: &'a [(&'static str, String)],
     /// True to continue the record of an interrupted experiment.
     pub is_resumed: bool,
+    /// True to keep the record of an experiment that made no run because a server was unreachable;
+    /// a note gives the reason.
+    pub keeps_unreached: bool,
     /// A request to end the experiment early.
     pub stop: Stop,
 }

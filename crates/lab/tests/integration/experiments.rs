@@ -119,6 +119,7 @@ fn new_order<'a>(
         files: &[],
         origin: &[],
         is_resumed: false,
+        keeps_unreached: false,
         stop,
     }
 }
