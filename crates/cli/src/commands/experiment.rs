@@ -364,6 +364,7 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
         order: search.order.clone(),
         trials: search.trials.iter().map(trial).collect(),
         found: search.capacity.clone(),
+        server_starts: search.server_starts(),
     }
 }
 
@@ -554,8 +555,14 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     let requests = requests.map_or_else(String::new, |requests| {
         format!(", about {} requests for each 1,000/s of the capacity", grouped(requests))
     });
+    // The budget covers the other trials that are repeated.
+    let hold = match order.hold {
+        Some(_) => "; a hold in which the load generator fails runs again, twice at most",
+        None => "",
+    };
     format!(
-        "capacity search over {vary}: at most {} trials in {}{requests}, without setup and loads",
+        "capacity search over {vary}: at most {} trials in {}{requests}, without setup and \
+         loads{hold}",
         forecast.trials, forecast.time
     )
 }

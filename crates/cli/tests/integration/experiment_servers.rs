@@ -10,6 +10,7 @@ use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
 use crate::ended::{assert_ended, assert_exhausted};
+use crate::example::assert_keeps_to;
 use crate::experiment_faults::{content, lost_rows};
 use crate::killed::goes;
 use crate::support::{CommandResult, Place, Running, number, wait_until};
@@ -601,6 +602,8 @@ fn search_keeps_its_trials_when_its_server_dies() {
     let report = place.assay(&["report", "r.assay", "--full"]).expect(3);
     assert!(report.stdout.starts_with("No answer: "), "{}", report.stdout);
     assert!(report.stdout.contains("\ntrials\n"), "{}", report.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(document["capacity"]["server_starts"], 1, "{document}");
     let trials = "phase = 'capacity' and state = 'counts'";
     let counting = format!("select count(*) from run where {trials}");
     assert_eq!(number(&place.at("r.assay"), &counting), 2);
@@ -614,9 +617,14 @@ fn search_keeps_its_trials_when_its_server_dies() {
     );
     assert_eq!(number(&place.at("r.assay"), &rested), 2);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
-    run.says("trial 3:");
+    run.says("trial 4:");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    let ran = run.ends().expect(130);
+    let words = " in all; the trials are of 2 server starts";
+    assert!(ran.said().contains(words), "{}", ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(document["capacity"]["server_starts"], 2, "{document}");
     assert!(is_empty(&place.at("tmp")));
 }
 

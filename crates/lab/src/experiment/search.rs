@@ -3,6 +3,7 @@
 //! A search is a pure function of its order and its trials, and both are in the record. So a
 //! resumed search continues where it ended, and every reader finds the same answer.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use analyze::capacity::{
@@ -18,6 +19,7 @@ use record::environment::known;
 use workload::question::{CapacityQuestion, Experiment};
 
 use super::canary::canary_length;
+use super::effect;
 use super::error::ExperimentError;
 use super::recorded::STATE;
 use crate::evidence::{count_dispersions, evidence};
@@ -144,6 +146,16 @@ pub struct RecordedTrial {
     pub outcome: TrialOutcome,
     /// The figures of its run.
     pub figures: RunFigures,
+}
+
+impl RecordedSearch {
+    /// Returns the number of servers, or starts of a server, on which the trials ran; `None` if no
+    /// trial knows its server. A search that is resumed on a private server has several.
+    pub fn server_starts(&self) -> Option<u32> {
+        let known = self.trials.iter().filter_map(|one| effect::server_id(&one.figures.facts));
+        let ids: BTreeSet<&str> = known.collect();
+        (!ids.is_empty()).then_some(ids.len() as u32)
+    }
 }
 
 /// Reads the trials of a search, and its result.

@@ -24,6 +24,8 @@ pub struct CapacityView {
     pub trials: Vec<TrialView>,
     /// The result; `None` if the search has not ended.
     pub found: Option<Capacity>,
+    /// Number of servers, or starts of a server, on which the trials ran; `None` if it is unknown.
+    pub server_starts: Option<u32>,
 }
 
 /// A trial of a search.
@@ -601,8 +603,18 @@ impl CapacityView {
         let text = number::count(self.trials.len() as u64, "trial");
         match outcomes.is_empty() {
             true => text,
-            false => format!("{text}: {}; {} in all", outcomes.join(", "), number::seconds(took)),
+            false => {
+                let took = number::seconds(took);
+                format!("{text}: {}; {took} in all{}", outcomes.join(", "), self.starts())
+            }
         }
+    }
+
+    /// Returns the number of server starts as the end of a sentence; empty for a single one. The
+    /// servers may differ in more than the loads of their trials.
+    fn starts(&self) -> String {
+        let several = self.server_starts.filter(|starts| *starts > 1);
+        several.map_or_else(String::new, |it| format!("; the trials are of {it} server starts"))
     }
 
     /// Returns the outcomes of the trials with the names of the checks that object, for answers
@@ -895,7 +907,7 @@ pub(super) mod tests {
             isotonic: None,
             took: Nanos::from_secs(50),
         };
-        CapacityView { order: order(), trials, found: Some(found) }
+        CapacityView { order: order(), trials, found: Some(found), server_starts: None }
     }
 
     #[test]
@@ -962,9 +974,19 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn search_on_several_server_starts_names_their_number() {
+        let on = |server_starts| CapacityView { server_starts, ..search() };
+        let words = "; the trials are of 2 server starts";
+        assert!(on(Some(2)).outcomes().ends_with(words), "{}", on(Some(2)).outcomes());
+        for one in [None, Some(1)] {
+            assert!(!on(one).outcomes().contains("starts"), "{}", on(one).outcomes());
+        }
+    }
+
+    #[test]
     fn every_irregularity_has_its_words_and_a_row_of_the_guide() {
         let guide = include_str!("../../../../docs/capacity.md");
-        let view = CapacityView { order: order(), trials: Vec::new(), found: None };
+        let view = CapacityView { trials: Vec::new(), found: None, ..search() };
         let mut seen: Vec<String> = Vec::new();
         for why in all() {
             let words = view.irregular(&why, RECORD);

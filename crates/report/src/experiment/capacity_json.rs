@@ -38,6 +38,7 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
         "irregular": found.and_then(|it| it.irregular.first()).map(Irregular::name),
         "irregularities": found.map(irregularities),
         "limiter": view.limiter().map(|it| it.name()),
+        "server_starts": view.server_starts,
         "budget_s": order.budget.as_secs_f64(),
         "took_s": view.trials.iter().map(|it| it.trial.took.as_secs_f64()).sum::<f64>(),
         "trial_list": view.trials.iter().map(|it| trial(view, it)).collect::<Vec<Value>>(),
