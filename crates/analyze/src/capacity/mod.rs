@@ -35,7 +35,9 @@ pub use judge::judge_trial;
 pub use measure::count_dispersion;
 pub use order::{CapacityOrder, OrderError};
 pub use outcome::{FailReason, InvalidReason, TrialOutcome};
-pub use repetition::repeat_capacity;
+pub use repetition::{
+    CapacityRepetition, RepetitionReason, SEARCH_ERROR, SearchFinding, repeat_capacity,
+};
 pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
 pub use search::next_step;
 pub use trial::{Counted, LoadLimit, Measure, Phase, Trial, TrialContext};

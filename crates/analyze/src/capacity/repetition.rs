@@ -5,9 +5,71 @@ use super::search::{LOCATED, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
-/// Error of an estimate that chance within a search does not show: the published searches are
-/// within it in 80 % of the cases or more.
-const ERROR: f64 = 0.02;
+/// Error of a search that its interval does not show, as a fraction of the value: the published
+/// searches are within it in 80 % of the cases or more. Ranges are widened by it before they are
+/// compared.
+pub const SEARCH_ERROR: f64 = 0.02;
+
+/// The comparison of a search with the one that it repeats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CapacityRepetition {
+    /// The parts that were compared: of the first search, and of its repetition.
+    pub findings: [SearchFinding; 2],
+    /// Reason of the outcome.
+    pub reason: RepetitionReason,
+}
+
+/// The part of the result of a search that is compared with that of another one. Values are
+/// requests per second, or clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SearchFinding {
+    /// Estimate of a smooth boundary.
+    Estimate {
+        /// The estimate.
+        estimate: f64,
+        /// 95 % interval of the estimate.
+        interval: Interval,
+    },
+    /// Range from the confirmed value to the smallest larger one that failed.
+    Range(Interval),
+    /// Largest value that passed; no larger one failed.
+    AtLeast(f64),
+    /// Smallest value that failed; none was confirmed.
+    Below(f64),
+    /// Confirmed value whose final trial failed.
+    HoldFailed(f64),
+    /// Position of the condition that does not hold at the result.
+    Unmet(usize),
+    /// No value passed or failed.
+    Nothing,
+}
+
+/// The reason of the outcome of a repeated search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepetitionReason {
+    /// The ranges, or the intervals of the estimates, overlap.
+    Overlap,
+    /// They overlap only after each was widened by [`SEARCH_ERROR`].
+    OverlapWithinError,
+    /// They overlap, but one is too wide to locate the boundary: true for the first search, and for
+    /// its repetition.
+    NotLocated([bool; 2]),
+    /// They do not overlap, although each was widened.
+    Disjoint,
+    /// A value that one search confirmed does not hold in the other.
+    Refuted,
+    /// No value of one search failed, and it confirmed a value beyond the one that fails in the
+    /// other.
+    PassesBeyond,
+    /// One search confirmed a value, and all values failed in the other.
+    AlwaysFails,
+    /// No value failed in either search.
+    BothPass,
+    /// All values failed in both searches.
+    BothFail,
+    /// A search has no boundary to compare.
+    NoBoundary,
+}
 
 /// Compares the result of a search with the one that it repeats; both vary this load.
 ///
@@ -25,43 +87,180 @@ pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,
     second: &Capacity,
-) -> RepetitionOutcome {
+) -> CapacityRepetition {
+    let both = [first, second];
     if refutes(first, second) || refutes(second, first) {
-        return RepetitionOutcome::Contradicts;
+        let findings = both.map(SearchFinding::held);
+        return CapacityRepetition { findings, reason: RepetitionReason::Refuted };
     }
-    let both = |range: fn(&Capacity) -> Option<Interval>| range(first).zip(range(second));
-    if let Some((one, other)) = both(widened).or_else(|| both(range)) {
-        let overlap = one.low <= other.high && other.low <= one.high;
-        return match overlap {
-            false => RepetitionOutcome::Contradicts,
-            true if is_located(load, first, one) && is_located(load, second, other) => {
-                RepetitionOutcome::Holds
-            }
-            true => RepetitionOutcome::Undecided,
-        };
+    let ranges = |of: fn(&Capacity) -> Option<Range>| of(first).zip(of(second));
+    if let Some((one, other)) = ranges(Range::of_estimate).or_else(|| ranges(Range::of_values)) {
+        let located = [(first, &one), (second, &other)].map(|it| is_located(load, it.0, it.1));
+        let reason = one.reason(&other, located);
+        return CapacityRepetition { findings: [one.finding, other.finding], reason };
     }
+    let reason = reason_without_ranges(first, second);
+    CapacityRepetition { findings: both.map(SearchFinding::of), reason }
+}
+
+/// Returns the reason of the outcome of two searches that do not both have a range.
+fn reason_without_ranges(first: &Capacity, second: &Capacity) -> RepetitionReason {
     if exceeds(first, second) || exceeds(second, first) {
-        return RepetitionOutcome::Contradicts;
+        return RepetitionReason::PassesBeyond;
     }
     let never = [first, second].map(never_fails);
     let always =
         [first, second].map(|one| has(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
     let confirmed = [first, second].map(|one| one.sustained.is_some());
     match (never, always, confirmed) {
-        ([true, true], ..) | (_, [true, true], _) => RepetitionOutcome::Holds,
+        ([true, true], ..) => RepetitionReason::BothPass,
+        (_, [true, true], _) => RepetitionReason::BothFail,
         (_, [true, false], [_, true]) | (_, [false, true], [true, _]) => {
-            RepetitionOutcome::Contradicts
+            RepetitionReason::AlwaysFails
         }
-        _ => RepetitionOutcome::Undecided,
+        _ => RepetitionReason::NoBoundary,
     }
+}
+
+impl CapacityRepetition {
+    /// Returns the outcome, which follows from the reason.
+    pub fn outcome(&self) -> RepetitionOutcome {
+        match self.reason {
+            RepetitionReason::Overlap
+            | RepetitionReason::OverlapWithinError
+            | RepetitionReason::BothPass
+            | RepetitionReason::BothFail => RepetitionOutcome::Holds,
+            RepetitionReason::NotLocated(_) | RepetitionReason::NoBoundary => {
+                RepetitionOutcome::Undecided
+            }
+            RepetitionReason::Disjoint
+            | RepetitionReason::Refuted
+            | RepetitionReason::PassesBeyond
+            | RepetitionReason::AlwaysFails => RepetitionOutcome::Contradicts,
+        }
+    }
+}
+
+impl RepetitionReason {
+    /// Returns the name of this reason in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            RepetitionReason::Overlap => "overlap",
+            RepetitionReason::OverlapWithinError => "overlap-within-error",
+            RepetitionReason::NotLocated(_) => "not-located",
+            RepetitionReason::Disjoint => "disjoint",
+            RepetitionReason::Refuted => "refuted",
+            RepetitionReason::PassesBeyond => "passes-beyond",
+            RepetitionReason::AlwaysFails => "always-fails",
+            RepetitionReason::BothPass => "both-pass",
+            RepetitionReason::BothFail => "both-fail",
+            RepetitionReason::NoBoundary => "no-boundary",
+        }
+    }
+}
+
+impl SearchFinding {
+    /// Returns the name of this kind of finding in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            SearchFinding::Estimate { .. } => "estimate",
+            SearchFinding::Range(_) => "range",
+            SearchFinding::AtLeast(_) => "at-least",
+            SearchFinding::Below(_) => "below",
+            SearchFinding::HoldFailed(_) => "hold-failed",
+            SearchFinding::Unmet(_) => "unmet",
+            SearchFinding::Nothing => "nothing",
+        }
+    }
+
+    /// Returns the values that passed and failed.
+    fn of(capacity: &Capacity) -> SearchFinding {
+        let of_end = |why: &Irregular| match why {
+            Irregular::NeverFails { highest } => Some(SearchFinding::AtLeast(*highest)),
+            Irregular::AlwaysFails { lowest } => Some(SearchFinding::Below(*lowest)),
+            _ => None,
+        };
+        match (capacity.sustained, capacity.fails) {
+            (Some(low), Some(high)) => SearchFinding::Range(Interval { low, high }),
+            (Some(kept), None) => SearchFinding::AtLeast(kept),
+            (None, Some(fails)) => SearchFinding::Below(fails),
+            (None, None) => {
+                capacity.irregular.iter().find_map(of_end).unwrap_or(SearchFinding::Nothing)
+            }
+        }
+    }
+
+    /// Returns the condition that does not hold or the value that failed its final trial, if there
+    /// is one.
+    fn held(capacity: &Capacity) -> SearchFinding {
+        let of_failure = |why: &Irregular| match why {
+            Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
+            Irregular::Unmet { condition } => Some(SearchFinding::Unmet(*condition)),
+            _ => None,
+        };
+        let failed = capacity.irregular.iter().find_map(of_failure);
+        failed.unwrap_or_else(|| SearchFinding::of(capacity))
+    }
+}
+
+/// A range that is compared with another one.
+struct Range {
+    /// The finding that has it.
+    finding: SearchFinding,
+    /// Its ends.
+    ends: Interval,
+    /// Its ends, widened by the error of a search.
+    widened: Interval,
+}
+
+impl Range {
+    /// Returns the interval of the estimate of a smooth boundary.
+    fn of_estimate(capacity: &Capacity) -> Option<Range> {
+        if capacity.boundary != Boundary::Smooth {
+            return None;
+        }
+        let (estimate, interval) = (capacity.estimate?, capacity.interval?);
+        let widened = Interval {
+            low: interval.low.min(estimate * (1.0 - SEARCH_ERROR)),
+            high: interval.high.max(estimate * (1.0 + SEARCH_ERROR)),
+        };
+        let finding = SearchFinding::Estimate { estimate, interval };
+        Some(Range { finding, ends: interval, widened })
+    }
+
+    /// Returns the range from the confirmed value up to the smallest one that failed: a cliff lies
+    /// somewhere in it, and may move from one minute to the next.
+    fn of_values(capacity: &Capacity) -> Option<Range> {
+        let (low, high) = capacity.sustained.zip(capacity.fails)?;
+        let ends = Interval { low, high };
+        let widened =
+            Interval { low: low * (1.0 - SEARCH_ERROR), high: high * (1.0 + SEARCH_ERROR) };
+        Some(Range { finding: SearchFinding::Range(ends), ends, widened })
+    }
+
+    /// Returns the reason of the outcome for this range and that of the repetition; `located` says
+    /// which of them locates its boundary.
+    fn reason(&self, other: &Range, located: [bool; 2]) -> RepetitionReason {
+        match located {
+            _ if !overlap(self.widened, other.widened) => RepetitionReason::Disjoint,
+            [true, true] if overlap(self.ends, other.ends) => RepetitionReason::Overlap,
+            [true, true] => RepetitionReason::OverlapWithinError,
+            _ => RepetitionReason::NotLocated(located.map(|it| !it)),
+        }
+    }
+}
+
+fn overlap(one: Interval, other: Interval) -> bool {
+    one.low <= other.high && other.low <= one.high
 }
 
 /// Returns true if a search says enough for another one to agree with it: the range of the
 /// boundary is narrow, and the confirmed value not far below it.
-fn is_located(load: &VariedLoad, capacity: &Capacity, range: Interval) -> bool {
+fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
-    !is_named && !is_wide(load, range, LOCATED * (1.0 + ERROR) / (1.0 - ERROR))
+    !is_named
+        && !is_wide(load, range.widened, LOCATED * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR))
 }
 
 /// Returns true if a search shows that a value which another one confirmed does not hold.
@@ -75,7 +274,7 @@ fn refutes(one: &Capacity, other: &Capacity) -> bool {
 /// fails in another search.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
     let (Some(kept), Some(fails)) = (one.sustained, other.fails) else { return false };
-    never_fails(one) && kept * (1.0 - ERROR) > fails * (1.0 + ERROR)
+    never_fails(one) && kept * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)
 }
 
 fn never_fails(capacity: &Capacity) -> bool {
@@ -88,26 +287,6 @@ fn is_unmet(why: &Irregular) -> bool {
 
 fn has(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
     capacity.irregular.iter().any(wanted)
-}
-
-/// Returns the interval of the estimate of a smooth boundary, which is never narrower than its
-/// error.
-fn widened(capacity: &Capacity) -> Option<Interval> {
-    if capacity.boundary != Boundary::Smooth {
-        return None;
-    }
-    let (estimate, interval) = (capacity.estimate?, capacity.interval?);
-    Some(Interval {
-        low: interval.low.min(estimate * (1.0 - ERROR)),
-        high: interval.high.max(estimate * (1.0 + ERROR)),
-    })
-}
-
-/// Returns the range from the confirmed value up to the smallest one that failed: a cliff lies
-/// somewhere in it, and may move from one minute to the next.
-fn range(capacity: &Capacity) -> Option<Interval> {
-    let (low, high) = capacity.sustained.zip(capacity.fails)?;
-    Some(Interval { low: low * (1.0 - ERROR), high: high * (1.0 + ERROR) })
 }
 
 #[cfg(test)]
@@ -135,15 +314,19 @@ mod tests {
         }
     }
 
-    fn repeated(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
+    fn compared(first: &Capacity, second: &Capacity) -> CapacityRepetition {
         repeat_capacity(&VariedLoad::Rate { job: "read".to_owned() }, first, second)
+    }
+
+    fn repeated(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
+        compared(first, second).outcome()
     }
 
     /// 2 clients are half of 4, and next to 3.
     #[test]
     fn neighbouring_numbers_of_clients_are_a_narrow_range() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };
-        let outcome = |first, second| repeat_capacity(&clients, &first, &second);
+        let outcome = |first, second| repeat_capacity(&clients, &first, &second).outcome();
         let two = || found(2.0, 2.0, 3.0);
         assert_eq!(outcome(two(), two()), RepetitionOutcome::Holds);
         assert_eq!(outcome(two(), found(5.0, 5.0, 6.0)), RepetitionOutcome::Contradicts);
@@ -176,12 +359,6 @@ mod tests {
 
     #[test]
     fn ranges_of_cliffs_must_overlap() {
-        let cliff = |sustained, fails| Capacity {
-            sustained: Some(sustained),
-            fails: Some(fails),
-            boundary: Boundary::Cliff,
-            ..found(fails, fails, fails)
-        };
         let first = cliff(70_236.0, 72_408.0);
         let outcome = |second| repeated(&first, &second);
         assert_eq!(outcome(cliff(68_660.0, 74_004.0)), RepetitionOutcome::Holds);
@@ -261,5 +438,74 @@ mod tests {
         assert_eq!(repeated(&beyond, &regular), RepetitionOutcome::Contradicts);
         let near = without(Irregular::NeverFails { highest: 790.0 }, Some(790.0));
         assert_eq!(repeated(&regular, &near), RepetitionOutcome::Undecided);
+    }
+
+    #[track_caller]
+    fn check(
+        (first, second): (&Capacity, &Capacity),
+        findings: [SearchFinding; 2],
+        reason: RepetitionReason,
+    ) {
+        assert_eq!(compared(first, second), CapacityRepetition { findings, reason });
+        let findings = [findings[1], findings[0]];
+        let reason = match reason {
+            RepetitionReason::NotLocated([one, other]) => {
+                RepetitionReason::NotLocated([other, one])
+            }
+            reason => reason,
+        };
+        assert_eq!(compared(second, first), CapacityRepetition { findings, reason });
+    }
+
+    fn cliff(low: f64, high: f64) -> Capacity {
+        Capacity { boundary: Boundary::Cliff, estimate: None, ..found(low, low, high) }
+    }
+
+    #[test]
+    fn compared_ranges_are_those_that_the_searches_print() {
+        let range = |low, high| SearchFinding::Range(Interval { low, high });
+        let estimate = |estimate, low, high| SearchFinding::Estimate {
+            estimate,
+            interval: Interval { low, high },
+        };
+        let (first, now) = (cliff(44_972.0, 52_908.0), cliff(56_623.0, 66_615.0));
+        let findings = [range(44_972.0, 52_908.0), range(56_623.0, 66_615.0)];
+        check((&first, &now), findings, RepetitionReason::Disjoint);
+        let (one, other) = (found(770.0, 760.0, 780.0), found(775.0, 770.0, 790.0));
+        let findings = [estimate(770.0, 760.0, 780.0), estimate(775.0, 770.0, 790.0)];
+        check((&one, &other), findings, RepetitionReason::Overlap);
+        // One has no estimate.
+        let findings = [range(760.0, 780.0), range(750.0, 770.0)];
+        check((&one, &cliff(750.0, 770.0)), findings, RepetitionReason::Overlap);
+        let findings = [range(760.0, 780.0), range(785.0, 800.0)];
+        check((&one, &cliff(785.0, 800.0)), findings, RepetitionReason::OverlapWithinError);
+        let findings = [range(760.0, 780.0), range(600.0, 800.0)];
+        let reason = RepetitionReason::NotLocated([false, true]);
+        check((&one, &cliff(600.0, 800.0)), findings, reason);
+    }
+
+    #[test]
+    fn findings_of_searches_without_two_ranges_are_their_ends() {
+        let range = SearchFinding::Range(Interval { low: 760.0, high: 780.0 });
+        let regular = found(770.0, 760.0, 780.0);
+        let never = without(Irregular::NeverFails { highest: 1_000.0 }, Some(900.0));
+        let always = without(Irregular::AlwaysFails { lowest: 100.0 }, None);
+        let (most, least) = (SearchFinding::AtLeast(900.0), SearchFinding::Below(100.0));
+        check((&regular, &never), [range, most], RepetitionReason::PassesBeyond);
+        check((&regular, &always), [range, least], RepetitionReason::AlwaysFails);
+        check((&never, &never), [most, most], RepetitionReason::BothPass);
+        check((&always, &always), [least, least], RepetitionReason::BothFail);
+        let spent = || Irregular::BudgetSpent { phase: Phase::Bracket };
+        let nothing = SearchFinding::Nothing;
+        check((&regular, &without(spent(), None)), [range, nothing], RepetitionReason::NoBoundary);
+        let failing = Capacity { fails: Some(780.0), ..without(spent(), None) };
+        let below = SearchFinding::Below(780.0);
+        check((&failing, &never), [below, most], RepetitionReason::PassesBeyond);
+        let unheld = without(Irregular::HoldFailed { value: 760.0 }, None);
+        let failed = SearchFinding::HoldFailed(760.0);
+        check((&regular, &unheld), [range, failed], RepetitionReason::Refuted);
+        let unmet = without(Irregular::Unmet { condition: 1 }, Some(760.0));
+        let unmet = Capacity { fails: Some(780.0), ..unmet };
+        check((&regular, &unmet), [range, SearchFinding::Unmet(1)], RepetitionReason::Refuted);
     }
 }

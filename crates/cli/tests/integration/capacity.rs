@@ -505,7 +505,7 @@ fn search_is_repeated_from_its_record() {
     let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet"];
     let ran = place.assay(&line).expect(0);
     assert!(ran.stdout.contains("\nThe first answer holds (r.assay)\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("estimate: first 3"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("capacity: first 3"), "{}", ran.stdout);
     let faster = ["repeat", "r.assay", "--url", "sim:mm1?service=1.4ms", "--out", "fast.assay"];
     let ran = place.assay(&faster).expect(1);
     assert!(ran.stdout.contains("The first answer is contradicted"), "{}", ran.stdout);

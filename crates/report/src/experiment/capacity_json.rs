@@ -1,10 +1,11 @@
-//! The object of a capacity search in the document of an experiment.
+//! The objects of a capacity search and of its repetition in the document of an experiment.
 
-use analyze::capacity::{Capacity, Irregular, Phase};
+use analyze::capacity::{Capacity, Irregular, Phase, SearchFinding};
 use serde_json::{Value, json};
 use workload::question::VariedLoad;
 
 use super::capacity::{CapacityView, TrialView};
+use super::repeated_capacity::RepeatedCapacity;
 
 /// Returns the object of a search; the numbers are null before its end.
 pub(super) fn capacity(view: &CapacityView) -> Value {
@@ -43,6 +44,31 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
         "took_s": view.trials.iter().map(|it| it.trial.took.as_secs_f64()).sum::<f64>(),
         "trial_list": view.trials.iter().map(|it| trial(view, it)).collect::<Vec<Value>>(),
     })
+}
+
+/// Returns the object of the comparison of a search with the one that it repeats.
+pub(super) fn repetition(repeated: &RepeatedCapacity) -> Value {
+    let RepeatedCapacity { first, second, repetition, outcome } = repeated;
+    json!({
+        "first": first,
+        "now": second,
+        "outcome": outcome.name(),
+        "reason": repetition.reason.name(),
+        "compared": repetition.findings.map(finding),
+    })
+}
+
+fn finding(finding: SearchFinding) -> Value {
+    let (estimate, low, high) = match finding {
+        SearchFinding::Estimate { estimate, interval } => {
+            (Some(estimate), Some(interval.low), Some(interval.high))
+        }
+        SearchFinding::Range(range) => (None, Some(range.low), Some(range.high)),
+        SearchFinding::AtLeast(value) => (None, Some(value), None),
+        SearchFinding::Below(value) | SearchFinding::HoldFailed(value) => (None, None, Some(value)),
+        SearchFinding::Unmet(_) | SearchFinding::Nothing => (None, None, None),
+    };
+    json!({ "kind": finding.name(), "estimate": estimate, "low": low, "high": high })
 }
 
 fn irregularities(found: &Capacity) -> Vec<&'static str> {

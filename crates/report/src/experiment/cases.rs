@@ -164,7 +164,7 @@ pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase
         group: TestGroup::Repetition,
         name: "capacity".to_owned(),
         result: repeated(it.outcome, false),
-        text: format!("first {}, now {}", it.first, it.second),
+        text: it.line(),
     });
     let of_best = view.best.iter().map(|it| TestCase {
         group: TestGroup::Repetition,

@@ -304,11 +304,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
         "alpha": view.alpha,
         "metrics": view.metrics.iter().map(metric).collect::<Vec<Value>>(),
         "best": view.best.iter().map(best).collect::<Vec<Value>>(),
-        "capacity": view.capacity.as_ref().map(|it| json!({
-            "first": it.first,
-            "now": it.second,
-            "outcome": it.outcome.name(),
-        })),
+        "capacity": view.capacity.as_ref().map(capacity_json::repetition),
         "loads": view.loads.as_ref().map(|it| [&it.first, &it.second]),
         "work": view.work,
         "same_runs": view.has_same_runs,

@@ -37,6 +37,7 @@ mod metric_tables;
 mod objection;
 mod remarks;
 mod repeat;
+mod repeated_capacity;
 mod repetition;
 mod saturation;
 mod saturation_json;
@@ -71,9 +72,8 @@ pub use json::experiment_json;
 pub use lines::answers as experiment_answers;
 pub use markdown::experiment_markdown;
 pub use remarks::JobRemarks;
-pub use repetition::{
-    LoadDifference, RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView,
-};
+pub use repeated_capacity::RepeatedCapacity;
+pub use repetition::{LoadDifference, RepeatedLoads, RepeatedMetric, RepetitionView};
 pub use saturation::{SaturationStepView, SaturationView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
 pub use short_text::experiment_text;

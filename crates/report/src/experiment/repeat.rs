@@ -6,7 +6,8 @@ use analyze::curve::{ArmCurve, OtherPoint, Ranking, repeat_best};
 use workload::question::RunMetric;
 
 use super::capacity::CapacityView;
-use super::repetition::{RepeatedBest, RepeatedCapacity, RepeatedMetric, RepetitionView};
+use super::repeated_capacity::RepeatedCapacity;
+use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::view::ExperimentView;
 
 /// Probability with which an interval of the whole answer errs.
@@ -102,9 +103,8 @@ fn in_words(curve: &ArmCurve) -> String {
 /// Compares two searches that have ended.
 fn repeated(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
     let load = &first.order.vary;
-    let outcome = repeat_capacity(load, first.found.as_ref()?, second.found.as_ref()?);
-    let [first, second] = [first, second].map(CapacityView::estimate);
-    Some(RepeatedCapacity { first, second, outcome })
+    let repetition = repeat_capacity(load, first.found.as_ref()?, second.found.as_ref()?);
+    Some(RepeatedCapacity::new([first, second], repetition))
 }
 
 impl ExperimentView {

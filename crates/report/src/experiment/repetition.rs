@@ -3,6 +3,7 @@
 use analyze::compare::{ChangeInterval, Compared, Repetition, RepetitionOutcome};
 use workload::question::{RunMetric, Scale};
 
+use super::repeated_capacity::RepeatedCapacity;
 use super::sentence;
 use crate::difference::differing;
 
@@ -68,17 +69,6 @@ pub struct RepeatedBest {
     pub outcome: RepetitionOutcome,
 }
 
-/// The results of a capacity search and of its repetition.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RepeatedCapacity {
-    /// The numbers of the first one, in words.
-    pub first: String,
-    /// The numbers of the repetition.
-    pub second: String,
-    /// The outcome.
-    pub outcome: RepetitionOutcome,
-}
-
 /// A metric of an arm in both experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedMetric {
@@ -132,10 +122,7 @@ impl RepetitionView {
     /// Returns a line for each metric, each best point, or for the search.
     pub(super) fn lines(&self) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
-        let of_search = self.capacity.iter().map(|it| {
-            let RepeatedCapacity { first, second, outcome } = it;
-            format!("estimate: first {first}, now {second}: {}", outcome.name())
-        });
+        let of_search = self.capacity.iter().map(RepeatedCapacity::line);
         let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
         let of_work = self.work.iter().map(|lines| {
