@@ -3,7 +3,7 @@
 
 import { clock, count, time, type Unit } from "./number.js";
 
-export type Scale = "linear" | "log" | "tail" | "time" | "names";
+export type Scale = "linear" | "log" | "ratio" | "tail" | "time" | "names";
 
 export interface Axis {
   readonly scale: Scale;
@@ -26,11 +26,15 @@ export function readAxis(text: string): Axis {
 }
 
 function straight(scale: Scale, value: number): number {
-  return scale === "log" ? Math.log(value) : scale === "tail" ? -Math.log(1 - value) : value;
+  if (scale === "log") return Math.log(value);
+  if (scale === "ratio") return Math.log1p(value);
+  return scale === "tail" ? -Math.log(1 - value) : value;
 }
 
 function unstraight(scale: Scale, value: number): number {
-  return scale === "log" ? Math.exp(value) : scale === "tail" ? 1 - Math.exp(-value) : value;
+  if (scale === "log") return Math.exp(value);
+  if (scale === "ratio") return Math.expm1(value);
+  return scale === "tail" ? 1 - Math.exp(-value) : value;
 }
 
 /** Returns the place of a value as a fraction of the axis; it is below 0 or above 1 beyond the ends. */

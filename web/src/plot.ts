@@ -271,7 +271,7 @@ export class Plot {
 
   /** Rounds a value of a linear axis to what a hundredth of a pixel can tell. */
   private rounded(value: number): number {
-    if (this.y.scale === "log") return value;
+    if (this.y.scale !== "linear") return value;
     const part = (this.y.to - this.y.from) / (this.bottom - this.top) / 100;
     const power = 10 ** Math.floor(Math.log10(part));
     return Number((Math.round(value / power) * power).toPrecision(12));

@@ -36,13 +36,15 @@ test("times since the start have the form of their axis", () => {
 });
 
 test("places and values of every scale are inverses", () => {
-  for (const text of ["linear number 5 25", "log ns 1000 5000000", "tail share 0 0.9999", "time number 0 3600"]) {
+  const axes = ["linear number 5 25", "log ns 1000 5000000", "ratio change -0.5 19", "tail share 0 0.9999"];
+  for (const text of [...axes, "time number 0 3600"]) {
     const axis = readAxis(text);
     for (const place of [0, 0.25, 0.5, 1]) {
       assert.ok(Math.abs(placeOf(axis, valueAt(axis, place)) - place) < 1e-9, `${text} at ${place}`);
     }
   }
   assert.ok(Math.abs(placeOf(readAxis("tail share 0 0.9999"), 0.99) - 0.5) < 1e-9);
+  assert.ok(Math.abs(placeOf(readAxis("ratio change -0.5 1"), 0) - 0.5) < 1e-9);
 });
 
 test("axes have the ticks of the painter", () => {

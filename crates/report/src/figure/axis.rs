@@ -30,6 +30,9 @@ pub enum Scale {
     Linear,
     /// Equal ratios have equal lengths.
     Logarithmic,
+    /// Changes as fractions, by their ratios 1 + change: a doubling and a halving have equal
+    /// lengths. Intervals of ratios, which are computed from logarithms, are symmetric.
+    Ratio,
     /// Fractions of requests, as log 1/(1 − q): each further nine has the same length.
     Tail,
     /// Seconds since time zero.
@@ -37,6 +40,10 @@ pub enum Scale {
     /// Names: from the top to the bottom, or from left to right.
     Category,
 }
+
+/// Largest change on a linear axis, four times the baseline: beside a larger one, changes of a few
+/// percent could not be told apart.
+const LARGEST_LINEAR: f64 = 3.0;
 
 /// Maximum number of decades of a logarithmic axis; the lowest values lie on its edge.
 const MOST_DECADES: f64 = 12.0;
@@ -50,6 +57,37 @@ const CROWDED: f64 = 0.4;
 
 /// Room next to the outer values of an axis, as a fraction of their distance.
 const ROOM: f64 = 0.06;
+
+impl Scale {
+    /// Returns the scale of an axis of changes up to this one.
+    pub(crate) fn of_changes(highest: f64) -> Scale {
+        if highest > LARGEST_LINEAR { Scale::Ratio } else { Scale::Linear }
+    }
+
+    /// Returns the place of a value on a line of which each axis of this scale is a part; not a
+    /// number if it has none.
+    pub(crate) fn straight(self, value: f64) -> f64 {
+        match self {
+            Scale::Linear | Scale::Time | Scale::Category => value,
+            Scale::Logarithmic if value <= 0.0 => f64::NAN,
+            Scale::Logarithmic => value.ln(),
+            // Nothing is left after a change of −100 %: it lies beyond the end of each axis.
+            Scale::Ratio if value <= -1.0 => f64::MIN_POSITIVE.ln(),
+            Scale::Ratio => value.ln_1p(),
+            Scale::Tail => -(1.0 - value.min(1.0)).ln(),
+        }
+    }
+
+    /// Returns the value at a place of that line.
+    pub(crate) fn unstraight(self, place: f64) -> f64 {
+        match self {
+            Scale::Linear | Scale::Time | Scale::Category => place,
+            Scale::Logarithmic => place.exp(),
+            Scale::Ratio => place.exp_m1(),
+            Scale::Tail => 1.0 - (-place).exp(),
+        }
+    }
+}
 
 impl Axis {
     /// Creates an axis from zero to a round number that is not below `highest`.
@@ -82,10 +120,8 @@ impl Axis {
     }
 
     /// Creates a logarithmic axis that encloses a range of positive numbers.
-    pub(crate) fn logarithmic(title: &str, unit: Unit, [low, high]: [f64; 2]) -> Axis {
-        let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
-        let low = low.clamp(high / 10f64.powf(MOST_DECADES), high);
-        let (from, to, ticks) = ticks::logarithmic(unit, low, high);
+    pub(crate) fn logarithmic(title: &str, unit: Unit, range: [f64; 2]) -> Axis {
+        let (from, to, ticks) = ticks::logarithmic(unit, positive(range));
         Axis {
             title: title.to_owned(),
             scale: Scale::Logarithmic,
@@ -95,6 +131,16 @@ impl Axis {
             ticks,
             values: None,
         }
+    }
+
+    /// Creates an axis of changes that encloses a range: linear, or of ratios.
+    pub(crate) fn changes(title: &str, scale: Scale, [low, high]: [f64; 2]) -> Axis {
+        if scale != Scale::Ratio {
+            return Axis::linear(title, Unit::Change, [low, high]);
+        }
+        let (from, to, ticks) = ticks::ratios(positive([1.0 + low, 1.0 + high]));
+        let (title, unit) = (format!("{title}, logarithmic"), Unit::Change);
+        Axis { title, scale, unit, from, to, ticks, values: None }
     }
 
     /// Creates an axis of the fractions of `count` values, from zero to the fraction of the largest
@@ -174,12 +220,8 @@ impl Axis {
 
     /// Returns the value at a distance from another one, as a fraction of the axis.
     pub(crate) fn beside(&self, value: f64, distance: f64) -> f64 {
-        match self.scale {
-            Scale::Logarithmic => value * (self.to / self.from).powf(distance),
-            Scale::Linear | Scale::Time | Scale::Category | Scale::Tail => {
-                value + distance * (self.to - self.from)
-            }
-        }
+        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
+        self.scale.unstraight(value + distance * (to - from))
     }
 
     /// Returns true if the axis has a place for a value.
@@ -211,7 +253,7 @@ impl Axis {
             (_, Scale::Time) => seconds(value),
             (Some(tick), _) => tick.label.clone(),
             (None, Scale::Tail) => ticks::of_tail(value),
-            (None, Scale::Linear | Scale::Logarithmic | Scale::Category) => {
+            (None, Scale::Linear | Scale::Logarithmic | Scale::Ratio | Scale::Category) => {
                 ticks::short(self.unit, value)
             }
         }
@@ -220,15 +262,16 @@ impl Axis {
     /// Returns the place of a value between the ends of the axis, 0 to 1. `None` if it is not a
     /// number, or has no place on a logarithmic axis.
     pub fn place(&self, value: f64) -> Option<f64> {
-        let [from, to, value] = match self.scale {
-            Scale::Linear | Scale::Time | Scale::Category => [self.from, self.to, value],
-            Scale::Logarithmic if value <= 0.0 => return None,
-            Scale::Logarithmic => [self.from, self.to, value].map(f64::ln),
-            Scale::Tail => [self.from, self.to, value].map(|q| -(1.0 - q.min(1.0)).ln()),
-        };
+        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
         let place = (value - from) / (to - from);
         (!place.is_nan()).then(|| place.clamp(0.0, 1.0))
     }
+}
+
+/// Returns a range of positive numbers that a logarithmic axis has room for.
+fn positive([low, high]: [f64; 2]) -> [f64; 2] {
+    let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
+    [low.clamp(high / 10f64.powf(MOST_DECADES), high), high]
 }
 
 #[cfg(test)]
@@ -312,6 +355,41 @@ mod tests {
     }
 
     #[test]
+    fn large_changes_have_an_axis_of_ratios_with_labels_in_percent() {
+        let ratios = |title, range| Axis::changes(title, Scale::Ratio, range);
+        assert_eq!([3.0, 3.1].map(Scale::of_changes), [Scale::Linear, Scale::Ratio]);
+        assert_eq!(Axis::changes("", Scale::Linear, [0.0, 3.0]).range_text(), "0 % to +300 %");
+        let axis = ratios("change", [-0.05, 13.49]);
+        let labels = ["−50 %", "0 %", "+100 %", "+400 %", "+900 %", "+1,900 %"];
+        check(&axis, [-0.5, 19.0], &labels);
+        assert_eq!((axis.title.as_str(), axis.scale), ("change, logarithmic", Scale::Ratio));
+        let wide = ratios("", [-0.3, 32.8]);
+        check(&wide, [-0.5, 49.0], &["0 %", "+200 %", "+900 %", "+2,900 %"]);
+        assert_eq!(wide.ticks.len(), 9, "−50, +100, +400, +1,900 and +4,900 % have no labels");
+        let labels = ["−90 %", "0 %", "+900 %", "+9,900 %", "+99,900 %"];
+        check(&ratios("", [-0.93, 999.0]), [-0.95, 999.0], &labels);
+        let axis = ratios("", [-3.0, f64::NAN]);
+        assert!(axis.from < axis.to && axis.ticks.len() < 20, "{axis:?}");
+    }
+
+    #[test]
+    fn doubling_and_halving_have_equal_lengths_on_an_axis_of_ratios() {
+        let axis = Axis::changes("", Scale::Ratio, [-0.05, 13.49]);
+        let place = |change: f64| axis.place(change).unwrap();
+        assert!((place(1.0) - place(0.0) - (place(0.0) - place(-0.5))).abs() < 1e-9, "{axis:?}");
+        // The interval of a ratio of 4, which is symmetric in logarithms.
+        let [low, middle, high] = [1.6, 4.0, 10.0].map(|ratio| place(ratio - 1.0));
+        assert!((high - middle - (middle - low)).abs() < 1e-9, "{axis:?}");
+        assert_eq!(axis.place(f64::NAN), None);
+        for lost in [-1.0, -1.5] {
+            assert_eq!(axis.place(lost), Some(0.0));
+            assert!(!axis.has(lost), "an arrow leads there");
+        }
+        let beside = axis.beside(0.0, 0.25);
+        assert!((axis.place(beside).unwrap() - place(0.0) - 0.25).abs() < 1e-9, "{beside}");
+    }
+
+    #[test]
     fn range_in_words_agrees_with_the_axis() {
         let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         for (axis, expected) in [
@@ -319,6 +397,7 @@ mod tests {
             (Axis::logarithmic("", Unit::Share, [0.002, 0.3]), "0.2 % to 50 %"),
             (Axis::from_zero("", Unit::Number, 2_345.0), "0 to 2,500"),
             (Axis::linear("", Unit::Change, [-0.17, 0.02]), "−20 % to +5 %"),
+            (Axis::changes("", Scale::Ratio, [-0.3, 32.8]), "−50 % to +4,900 %"),
             (Axis::tail("", 603_316), "0 % to 99.99983 %"),
             (Axis::tail("", 10_000), "0 % to 99.99 %"),
             (Axis::time(0.0, 301.05), "0 s to 301 s"),

@@ -88,9 +88,31 @@ fn decimal(unit: Unit, value: f64, decimals: usize) -> String {
     }
 }
 
+/// Width of the labels of changes, `+1,900 %`, by that of other logarithmic axes, `50 ms`.
+const WIDTH_OF_CHANGES: f64 = 1.5;
+
 /// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
 /// ten.
-pub(super) fn logarithmic(unit: Unit, low: f64, high: f64) -> (f64, f64, Vec<Tick>) {
+pub(super) fn logarithmic(unit: Unit, range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
+    by_powers(range, 1.0, |at| short(unit, at))
+}
+
+/// Returns the ends of an axis of changes around a range of ratios, and its ticks. The ratios at
+/// the ends are 1, 2 or 5 times a power of ten.
+pub(super) fn ratios(range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
+    let label = |ratio: f64| short(Unit::Change, ratio - 1.0);
+    let (from, to, ticks) = by_powers(range, WIDTH_OF_CHANGES, label);
+    let ticks = ticks.into_iter().map(|tick| Tick { at: tick.at - 1.0, ..tick });
+    (from - 1.0, to - 1.0, ticks.collect())
+}
+
+/// Returns the ends of a logarithmic axis around a range of positive numbers, and its ticks with
+/// labels of this relative width.
+fn by_powers(
+    [low, high]: [f64; 2],
+    width: f64,
+    label: impl Fn(f64) -> String,
+) -> (f64, f64, Vec<Tick>) {
     let first = (low.log10() + 1e-9).floor() as i32;
     let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
     let steps = (first..=last).flat_map(|power| {
@@ -104,13 +126,15 @@ pub(super) fn logarithmic(unit: Unit, low: f64, high: f64) -> (f64, f64, Vec<Tic
     let (from, to) = (steps[from].2, steps[to].2);
     let stride = (last - first) / (MOST_POWERS + 1) + 1;
     let powers = (first..=last).map(|power| (power, 10f64.powi(power)));
+    let chosen = factors(width * (to / from).log10(), stride);
     let ticks = powers.flat_map(|(power, one)| {
         let is_labelled = (power - first) % stride == 0;
-        factors((to / from).log10(), stride).iter().map(move |(factor, has_label)| {
-            let at = factor * one;
-            let label = if *has_label && is_labelled { short(unit, at) } else { String::new() };
-            Tick { at, label }
-        })
+        let at = chosen.iter().map(move |(factor, has_label)| (factor * one, *has_label));
+        at.map(move |(at, has_label)| (at, has_label && is_labelled))
+    });
+    let ticks = ticks.map(|(at, is_labelled)| Tick {
+        at,
+        label: if is_labelled { label(at) } else { String::new() },
     });
     let is_shown = |tick: &Tick| (from * (1.0 - 1e-9)..=to * (1.0 + 1e-9)).contains(&tick.at);
     (from, to, ticks.filter(is_shown).collect())
@@ -133,6 +157,7 @@ pub(super) fn short(unit: Unit, value: f64) -> String {
         (Unit::Time, _) => span(Nanos(value.round() as u64)),
         (Unit::Share, _) => percent(value),
         (Unit::Change, true) => format!("−{}", percent(-value)),
+        (Unit::Change, false) if value == 0.0 => percent(value),
         (Unit::Change, false) => format!("+{}", percent(value)),
     }
 }

@@ -12,7 +12,7 @@ pub const STYLE_SOURCE: &str = "'sha256-X98W0ypywZmFjMDEgqoqDU2iDlxYMSqgMnga/3Ng
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
-pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-MB48vXZBAEDzH0rFjE3MMFEwZgLXu6IWfIQ66yx3deI='";
+pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-jN8u0CqVyCm2k+HA7bG5pPgCmQYG3SiNl6iWmYCpzaA='";
 
 /// The script of the page of a run in progress.
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");

@@ -23,6 +23,7 @@ fn axis(axis: &Axis) -> String {
     let scale = match axis.scale {
         Scale::Linear => "linear",
         Scale::Logarithmic => "log",
+        Scale::Ratio => "ratio",
         Scale::Tail => "tail",
         Scale::Time => "time",
         Scale::Category => "names",

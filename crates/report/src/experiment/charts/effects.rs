@@ -7,7 +7,8 @@ use workload::question::{Bet, Quantity, RegressionLimit, Scale, TimeStatistic};
 use super::super::sentence;
 use super::super::view::ArmView;
 use crate::figure::{
-    Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit,
+    Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Scale as AxisScale, Stroke, Swatch,
+    Symbol, Unit,
 };
 use crate::number::{count, percent};
 
@@ -155,7 +156,8 @@ impl Effect<'_> {
 fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     let shown = &all[..all.len().min(MOST_EFFECTS)];
     let labels: Vec<String> = shown.iter().map(|effect| effect.label(subject.arms)).collect();
-    let x = Axis::linear("change against the baseline", Unit::Change, range(shown));
+    let (scale, range) = range(shown);
+    let x = Axis::changes("change against the baseline", scale, range);
     let reason = match subject.comparisons.is_empty() {
         true => subject.missing,
         false => "No declared metric could be compared.",
@@ -172,9 +174,9 @@ fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     }
 }
 
-/// Returns the range of the axis: the declared intervals, limits, the smallest changes that matter
-/// and zero, and all else for which there is room.
-fn range(shown: &[Effect<'_>]) -> [f64; 2] {
+/// Returns scale and range of the axis: the declared intervals, limits, the smallest changes that
+/// matter and zero, and all else for which there is room.
+fn range(shown: &[Effect<'_>]) -> (AxisScale, [f64; 2]) {
     let declared = shown.iter().filter(|effect| !effect.is_exploratory());
     let ends = declared.flat_map(|effect| {
         let delta = effect.change.delta;
@@ -185,13 +187,16 @@ fn range(shown: &[Effect<'_>]) -> [f64; 2] {
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let low = ends.iter().copied().fold(0.0, f64::min);
     let high = ends.iter().copied().fold(0.0, f64::max);
-    let room = WIDEST * (high - low).max(0.01);
+    let scale = AxisScale::of_changes(high);
     let bets = shown.iter().flat_map(Effect::bets).map(|bet| [bet.range.low(), bet.range.high()]);
     let exploratory = shown.iter().filter(|effect| effect.is_exploratory()).map(Effect::ends);
     let others: Vec<[f64; 2]> = bets.chain(exploratory).collect();
-    let lowest = others.iter().map(|it| it[0]).fold(low, f64::min).max(low - room);
-    let highest = others.iter().map(|it| it[1]).fold(high, f64::max).min(high + room);
-    [lowest, highest.max(lowest + 0.01)]
+    let place = |change: f64| scale.straight(change);
+    let [low, high] = [low, high].map(place);
+    let room = WIDEST * (high - low).max(0.01);
+    let lowest = others.iter().map(|it| place(it[0])).fold(low, f64::min).max(low - room);
+    let highest = others.iter().map(|it| place(it[1])).fold(high, f64::max).min(high + room);
+    (scale, [lowest, highest.max(lowest + 0.01)].map(|place| scale.unstraight(place)))
 }
 
 fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
@@ -288,6 +293,10 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
         true => "; a bet is held if the interval lies within its range",
         false => "",
     };
+    let logarithmic = match x.scale {
+        AxisScale::Ratio => "; equal ratios have equal lengths on the axis",
+        _ => "",
+    };
     let more = match all - shown.len() {
         0 => String::new(),
         1 => "; 1 more is in the tables".to_owned(),
@@ -295,7 +304,7 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     };
     format!(
         "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
-         {}{more}.",
+         {logarithmic}{}{more}.",
         count(known as u64, "declared change"),
         beyond_axis(shown, x)
     )
@@ -333,13 +342,16 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let differences: Vec<f64> = differences.collect();
     let ends = compared.interval.map_or([compared.change; 2], |it| [it.low, it.high]);
     let finite = || differences.iter().copied().chain(ends).filter(|y| y.is_finite());
-    let low = finite().fold(0.0, f64::min);
     let high = finite().fold(0.0, f64::max);
+    let axis = AxisScale::of_changes(high);
+    // A change of −100 % has no place on an axis of ratios.
+    let placed = finite().filter(|y| axis == AxisScale::Linear || *y > -1.0);
+    let low = placed.fold(0.0, f64::min);
     let title = match scale {
         Scale::Ratio => "change within the pair",
         Scale::Difference => "change within the pair, in points",
     };
-    let y = Axis::linear(title, Unit::Change, [low, high]);
+    let y = Axis::changes(title, axis, [low, high]);
     // Infinite values lie at an end of the axis.
     let within = |value: f64| value.clamp(y.from, y.to);
     let points = (1..).map(f64::from).zip(&differences);
@@ -517,6 +529,75 @@ mod tests {
             _ => None,
         });
         assert_eq!(ranges, Some(2.5), "the painter makes an arrow of it");
+    }
+
+    /// Returns a comparison with the declared changes of throughput by −10 %, and of the longest
+    /// time by +1,249 % (+438 to +3,280 %).
+    fn with_large_change() -> Comparison {
+        let mut comparison = comparison(-0.1);
+        explore(&mut comparison, "response.max(read)", 12.49);
+        let large = &mut comparison.arms[0].changes[1];
+        large.is_exploratory = false;
+        large.compared.as_mut().unwrap().interval = Some(ChangeInterval { low: 4.38, high: 32.8 });
+        comparison
+    }
+
+    #[test]
+    fn large_change_leaves_room_for_the_others() {
+        let figure = effects_of(&with_large_change());
+        let place = |change: f64| figure.x.place(change).unwrap();
+        assert!(place(0.0) - place(-0.1) > 0.02, "{:?}", figure.x);
+        let [below, above] = [place(12.49) - place(4.38), place(32.8) - place(12.49)];
+        assert!((below - above).abs() < 0.01, "the interval is symmetric: {:?}", figure.x);
+        assert_eq!(figure.x.title, "change against the baseline, logarithmic");
+        assert_eq!(
+            figure.caption,
+            "2 of 2 declared changes lie outside the grey range of changes that are too small to \
+             matter; equal ratios have equal lengths on the axis."
+        );
+    }
+
+    #[test]
+    fn large_change_that_was_not_declared_does_not_change_the_axis() {
+        let mut comparison = with_large_change();
+        comparison.arms[0].changes[1].is_exploratory = true;
+        comparison.arms[0].changes[1].metric = RunMetric::parse("response.p99(read)").unwrap();
+        let figure = effects_of(&comparison);
+        assert_eq!(figure.x.title, "change against the baseline");
+        assert!(figure.x.to < 1.0, "{:?}", figure.x);
+    }
+
+    #[test]
+    fn bets_have_room_by_ratios_beside_a_large_change() {
+        let mut comparison = with_large_change();
+        let bets = ["throughput(read) -99% .. -5%", "response.max(read) +10% .. +1000000%"];
+        for (change, bet) in comparison.arms[0].changes.iter_mut().zip(bets) {
+            change.bets.push((Bet::parse(bet).unwrap(), None));
+        }
+        let figure = effects_of(&comparison);
+        assert!(figure.x.has(-0.98) && figure.x.to < 20_000.0, "{:?}", figure.x);
+        let words = "; an arrow leads beyond the axis: the bet on response.max(read).";
+        assert!(figure.caption.ends_with(words), "{}", figure.caption);
+    }
+
+    #[test]
+    fn pairs_with_a_large_change_are_on_an_axis_of_ratios() {
+        let mut comparison = with_large_change();
+        comparison.arms[0].changes.remove(0);
+        let SampleValues::Pairs(all) = &mut compared(&mut comparison).values else {
+            panic!("pairs");
+        };
+        let ratios = [0.5, 2.0, 8.0, 20.0, 30.0, 0.0];
+        all.iter_mut().zip(ratios).for_each(|(pair, ratio)| pair.arm = ratio * pair.baseline);
+        let figure = pairs(&comparison);
+        let place = |change: f64| figure.y.place(change).unwrap();
+        let doublings = place(1.0) - place(0.0) - (place(0.0) - place(-0.5));
+        assert!(doublings.abs() < 1e-9, "{:?}", figure.y);
+        let lowest = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Dots { points, .. } => Some(points[5].y),
+            _ => None,
+        });
+        assert_eq!(lowest, Some(figure.y.from), "a pair whose arm has 0 is at the end");
     }
 
     fn compared(comparison: &mut Comparison) -> &mut Compared {
