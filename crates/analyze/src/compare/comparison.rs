@@ -276,13 +276,15 @@ fn default_metric(figures: &RunFigures, job: &str, overloading: Option<&str>) ->
     }
 }
 
-/// Returns the other metrics that at least one run has, in the order of reports.
+/// Returns the other metrics that at least one run has, in the order of reports, without those that
+/// must be declared.
 fn exploratory_metrics(primary: &[RunMetric], runs: &Sample<'_>) -> Vec<RunMetric> {
     let runs = [runs.side(0), runs.side(1)].concat();
     let measured: BTreeSet<&RunMetric> =
         runs.iter().flat_map(|run| run.metrics.iter().map(|(metric, _)| metric)).collect();
-    let others = measured.into_iter().filter(|metric| !primary.contains(metric));
-    others.cloned().collect()
+    let is_other =
+        |metric: &&RunMetric| !primary.contains(metric) && !metric.quantity.must_be_declared();
+    measured.into_iter().filter(is_other).cloned().collect()
 }
 
 fn metric_change(
@@ -400,6 +402,28 @@ pub(super) mod tests {
         assert_eq!(changes[1].compared.as_ref().unwrap().conclusion, Conclusion::Equivalent);
         assert!(comparison.is_decided());
         assert_eq!(comparison.arms[0].limiters, [Component::DatabaseCpu; 2]);
+    }
+
+    #[test]
+    fn send_lag_is_compared_only_if_it_is_declared() {
+        let mut rounds = experiment();
+        let lag = RunMetric::of(Quantity::SendLag(TimeStatistic::P99), "read");
+        let noise = [0.03, 0.031, 0.029, 0.03, 0.032, 0.03, 0.031, 0.03];
+        for (runs, ms) in rounds.iter_mut().zip(noise) {
+            runs[0].add(lag.clone(), Ok(ms));
+            runs[1].add(lag.clone(), Ok(0.06 - ms));
+        }
+        let compared = |bets: &[&str], delta: &str| {
+            let deltas = Deltas::parse(delta).unwrap();
+            let design = Design { deltas, ..design(bets) };
+            compare(&design, &counted(&rounds), 8).arms.remove(0).changes
+        };
+        let undeclared = compared(&["throughput(read) -5% .. -25%"], "1%");
+        assert!(undeclared.iter().all(|change| change.metric != lag), "{undeclared:?}");
+        let declared = compared(&["send-lag.p99(read) -20% .. +20%"], "send-lag.p99 10%");
+        assert_eq!((&declared[0].metric, declared[0].is_exploratory), (&lag, false));
+        let change = declared[0].compared.as_ref().unwrap();
+        assert_eq!(change.conclusion, Conclusion::Equivalent);
     }
 
     #[test]

@@ -331,6 +331,8 @@ impl RunFigures {
             self.add(named(Quantity::Response(statistic)), response);
             let service = measured(milliseconds(&job.service, statistic));
             self.add(named(Quantity::Service(statistic)), service);
+            let send_lag = measured(milliseconds(&job.send_lag, statistic));
+            self.add(named(Quantity::SendLag(statistic)), send_lag);
         }
         self.add(named(Quantity::Failed), measured(slo::failed(&job.counts)));
     }

@@ -99,7 +99,9 @@ fn is_usual(quantity: Quantity) -> bool {
         }
         Quantity::Cpu(_, mode) => mode == CpuMode::Total,
         Quantity::Throughput | Quantity::Failed | Quantity::Load | Quantity::Size => true,
-        Quantity::Rows | Quantity::Service(_) | Quantity::LogicalSize => false,
+        Quantity::Rows | Quantity::Service(_) | Quantity::SendLag(_) | Quantity::LogicalSize => {
+            false
+        }
     }
 }
 

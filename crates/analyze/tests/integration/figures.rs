@@ -3,10 +3,10 @@
 use analyze::compare::{Missing, RunFigures};
 use analyze::{CheckKind, Domain, Evidence, NodeEvidence, Observed, Status, summarize};
 use base::Nanos;
-use record::{EndKind, EventKind};
+use record::{EndKind, EventKind, Kind};
 use workload::question::{CpuOwner, RunMetric};
 
-use crate::support::{MIXED, OPEN, event, steady};
+use crate::support::{MIXED, OPEN, event, set_times, steady};
 
 fn figures(evidence: &Evidence) -> RunFigures {
     RunFigures::of(evidence, &summarize(evidence), Vec::new())
@@ -25,6 +25,16 @@ fn closed_job_has_every_figure_of_its_requests() {
     assert_eq!(get(&figures, "service.mean(write)").map(|ms| (ms * 10.0).round()), Ok(16.0));
     assert_eq!(get(&figures, "failed(write)"), Ok(0.0));
     assert_eq!(figures.jobs, ["read", "write"]);
+}
+
+#[test]
+fn delay_of_the_generator_is_a_figure() {
+    let mut evidence = steady(MIXED);
+    set_times(&mut evidence, 1, Kind::SendLag, 0.25, 1_000);
+    let lag = |evidence: &Evidence| get(&figures(evidence), "send-lag.p99(write)");
+    assert_eq!(lag(&evidence).map(|ms| (ms * 100.0).round()), Ok(25.0));
+    evidence.jobs[1].window.retain(|(kind, _)| *kind != Kind::SendLag);
+    assert_eq!(lag(&evidence), Err(Missing::NotMeasured));
 }
 
 #[test]

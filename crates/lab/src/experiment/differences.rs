@@ -94,7 +94,11 @@ impl UndeclaredDifference {
             | Quantity::Response(_)
             | Quantity::Service(_)
             | Quantity::Load => true,
-            Quantity::Failed | Quantity::Cpu(..) | Quantity::Size | Quantity::LogicalSize => false,
+            Quantity::SendLag(_)
+            | Quantity::Failed
+            | Quantity::Cpu(..)
+            | Quantity::Size
+            | Quantity::LogicalSize => false,
         };
         match (self.kind, self.between) {
             (DifferenceKind::Durability, Between::Arms) => is_work && writes,

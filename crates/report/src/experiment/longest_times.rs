@@ -32,7 +32,9 @@ fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),
         Quantity::Service(statistic) => (statistic, Quantity::Service(TimeStatistic::Max)),
-        Quantity::Throughput
+        // The longest lag is not compared unless it is declared.
+        Quantity::SendLag(_)
+        | Quantity::Throughput
         | Quantity::Rows
         | Quantity::Failed
         | Quantity::Cpu(..)

@@ -156,6 +156,7 @@ fn follows_rate(quantity: Quantity, job: &str, plan: &Plan) -> bool {
         Quantity::Throughput | Quantity::Rows => true,
         Quantity::Response(_)
         | Quantity::Service(_)
+        | Quantity::SendLag(_)
         | Quantity::Failed
         | Quantity::Cpu(..)
         | Quantity::Load

@@ -27,6 +27,8 @@ pub enum Quantity {
     Response(TimeStatistic),
     /// Service time in milliseconds.
     Service(TimeStatistic),
+    /// Send lag in milliseconds: the delay of the load generator.
+    SendLag(TimeStatistic),
     /// Share of the scheduled requests that failed, were rejected or were not sent.
     Failed,
     /// Processor time in microseconds per completed request.
@@ -125,15 +127,17 @@ pub enum Subject {
 }
 
 /// Help of messages about unknown metrics.
-const HELP: &str = "metrics are throughput, rows, response.Q, service.Q, failed, cpu.generator, \
-                    cpu.database,\ncpu.proxy, load, size and size.logical; Q is p50, p90, p95, \
-                    p99, p99_9, mean or max";
+const HELP: &str = "metrics are throughput, rows, response.Q, service.Q, send-lag.Q, failed, \
+                    cpu.generator,\ncpu.database, cpu.proxy, load, size and size.logical; Q is \
+                    p50, p90, p95, p99, p99_9,\nmean or max";
 
 /// All quantities with their names.
-const TABLE: [(&str, Quantity); 29] = {
+const TABLE: [(&str, Quantity); 36] = {
     use CpuMode::{System, Total, User};
     use CpuOwner::{Database, Generator, Proxy};
-    use Quantity::{Cpu, Failed, Load, LogicalSize, Response, Rows, Service, Size, Throughput};
+    use Quantity::{
+        Cpu, Failed, Load, LogicalSize, Response, Rows, SendLag, Service, Size, Throughput,
+    };
     use TimeStatistic::{Max, Mean, P50, P90, P95, P99, P999};
     [
         ("throughput", Throughput),
@@ -152,6 +156,13 @@ const TABLE: [(&str, Quantity); 29] = {
         ("service.p99_9", Service(P999)),
         ("service.mean", Service(Mean)),
         ("service.max", Service(Max)),
+        ("send-lag.p50", SendLag(P50)),
+        ("send-lag.p90", SendLag(P90)),
+        ("send-lag.p95", SendLag(P95)),
+        ("send-lag.p99", SendLag(P99)),
+        ("send-lag.p99_9", SendLag(P999)),
+        ("send-lag.mean", SendLag(Mean)),
+        ("send-lag.max", SendLag(Max)),
         ("failed", Failed),
         ("cpu.generator", Cpu(Generator, Total)),
         ("cpu.generator.user", Cpu(Generator, User)),
@@ -221,7 +232,7 @@ impl Quantity {
         match self {
             Quantity::Throughput => "requests/s",
             Quantity::Rows | Quantity::Load => "rows/s",
-            Quantity::Response(_) | Quantity::Service(_) => "ms",
+            Quantity::Response(_) | Quantity::Service(_) | Quantity::SendLag(_) => "ms",
             Quantity::Failed => "",
             Quantity::Cpu(..) => "µs/request",
             Quantity::Size | Quantity::LogicalSize => "bytes",
@@ -234,6 +245,7 @@ impl Quantity {
             Quantity::Throughput | Quantity::Rows | Quantity::Load => Direction::Higher,
             Quantity::Response(_)
             | Quantity::Service(_)
+            | Quantity::SendLag(_)
             | Quantity::Failed
             | Quantity::Cpu(..)
             | Quantity::Size
@@ -249,6 +261,7 @@ impl Quantity {
             | Quantity::Rows
             | Quantity::Response(_)
             | Quantity::Service(_)
+            | Quantity::SendLag(_)
             | Quantity::Cpu(..)
             | Quantity::Load
             | Quantity::Size
@@ -263,6 +276,7 @@ impl Quantity {
             | Quantity::Rows
             | Quantity::Response(_)
             | Quantity::Service(_)
+            | Quantity::SendLag(_)
             | Quantity::Failed => Subject::Job,
             Quantity::Load | Quantity::Size | Quantity::LogicalSize => Subject::Table,
             Quantity::Cpu(..) => Subject::Run,
@@ -273,7 +287,7 @@ impl Quantity {
     /// scheduled requests): 5 % for times, 1 % for everything else, 0.1 points for failures.
     pub fn default_delta(self) -> f64 {
         match self {
-            Quantity::Response(_) | Quantity::Service(_) => 0.05,
+            Quantity::Response(_) | Quantity::Service(_) | Quantity::SendLag(_) => 0.05,
             Quantity::Throughput
             | Quantity::Rows
             | Quantity::Cpu(..)
@@ -282,6 +296,12 @@ impl Quantity {
             | Quantity::LogicalSize => 0.01,
             Quantity::Failed => 0.001,
         }
+    }
+
+    /// Returns true if it is compared only where it is declared: the delay of the load generator
+    /// is no property of the database.
+    pub fn must_be_declared(self) -> bool {
+        matches!(self, Quantity::SendLag(_))
     }
 }
 
@@ -370,6 +390,7 @@ fn unknown(item: Excerpt<'_>) -> Diagnostic {
         "errors" | "error" | "failures" | "failure" => Some("failed"),
         "latency" | "response" => Some("response.p99"),
         "service" => Some("service.p99"),
+        "lag" | "send-lag" | "send_lag" => Some("send-lag.p99"),
         "median" => Some("response.p50"),
         "average" | "avg" => Some("response.mean"),
         "cpu" => Some("cpu.database"),
@@ -430,6 +451,7 @@ mod tests {
         check("responce.p99", "unknown metric `responce.p99`", &meant("response.p99"));
         check("tps", "unknown metric `tps`", &meant("throughput"));
         check("cpu", "unknown metric `cpu`", &meant("cpu.database"));
+        check("send-lag", "unknown metric `send-lag`", &meant("send-lag.p99"));
         check("colour", "unknown metric `colour`", HELP);
         check("", "a metric is missing", HELP);
         check("(read)", "a metric is missing", HELP);
