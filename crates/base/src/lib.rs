@@ -63,7 +63,7 @@ pub use printable::{escaped, is_terminal_control, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
-pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
+pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret, password_option};
 pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};
 pub use statement::StatementId;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::percent_encoded;
+use crate::{percent_encoded, printable};
 
 /// A password or a key. It has no `Display` and no serialization, and its `Debug` shows nothing:
 /// the only access to the text is [`Secret::expose`], which is easy to search for.
@@ -54,6 +54,9 @@ const WORDS: [&str; 18] = [
     "private_key",
 ];
 
+/// Words that precede a secret too, but are parts of other words: `DB_PW` and `GH_PAT`, not `PATH`.
+const WHOLE_WORDS: [&str; 3] = ["pw", "pat", "jwt"];
+
 /// Number of bytes before a value that are searched for the word or option: a long statement has
 /// many values.
 const LOOK_BACK: usize = 256;
@@ -70,14 +73,29 @@ pub const HIDDEN: &str = "(secret)";
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const LONG: usize = 4;
 
+/// Length in characters from which a part of a text does not equal a secret, or its beginning, by
+/// chance.
+const DISTINCT: usize = 8;
+
+/// Marks for a part of a text that was left out.
+const CUT_MARKS: [&str; 2] = ["…", "..."];
+
+/// Length in bytes from which a text without a mark may have been cut. MySQL cuts what it quotes
+/// after 64 characters or more, and the names of statements in a record have 60.
+const SHORTEST_CUT: usize = 60;
+
 /// The secrets of a run, which are removed from texts from outside, such as a server's messages,
 /// before these are shown or recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    /// Collects secrets. An empty one is ignored.
+    /// Collects secrets, as they are and as [`printable`] shows them. An empty one is ignored.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
+        Secrets::sorted(secrets).and_as(|text| printable(text).into_owned())
+    }
+
+    fn sorted(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
         let mut all: Vec<Secret> =
             secrets.into_iter().filter(|secret| !secret.expose().is_empty()).collect();
         // Longest first: one may be a part of another.
@@ -108,12 +126,30 @@ impl Secrets {
         Secrets::new(all.into_iter().flat_map(|one| one.0))
     }
 
+    /// Adds another form of each secret, in which a text may have it.
+    #[must_use]
+    pub fn and_as(self, form: impl Fn(&str) -> String) -> Secrets {
+        let forms: Vec<Secret> =
+            self.0.iter().map(|secret| Secret::new(form(secret.expose()))).collect();
+        Secrets::sorted(self.0.into_iter().chain(forms))
+    }
+
+    /// Returns the secrets of eight characters or more, for texts with names and settings: without
+    /// a password such as `on`, half of them would be unreadable and would show the password.
+    #[must_use]
+    pub fn distinct(self) -> Secrets {
+        let is_distinct = |secret: &Secret| secret.expose().chars().count() >= DISTINCT;
+        Secrets(self.0.into_iter().filter(is_distinct).collect())
+    }
+
     /// Returns true if there is no secret to hide.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns a text with [`HIDDEN`] in place of each secret.
+    /// Returns a text with [`HIDDEN`] in place of each secret, and of the beginning of a secret, of
+    /// eight characters or more, at which the text was cut: before `…` or `...`, and at the end of
+    /// a text, or of a text in `'`, of 60 bytes or more.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| hide_one(&text, secret.expose()))
     }
@@ -122,7 +158,8 @@ impl Secrets {
 /// Returns true if the name of an option, a variable or a header contains a word for a secret.
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    WORDS.iter().any(|word| name.contains(word)) || words.any(|word| WHOLE_WORDS.contains(&word))
 }
 
 /// Returns true if the text before a value shows that the value is a secret: a statement or a
@@ -131,10 +168,20 @@ pub fn follows_secret_word(text: &str, value: &str) -> bool {
     let end = text.trim_end_matches(is_sign).len();
     let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
     let name = text.trim_end_matches(is_sign).to_ascii_lowercase();
+    let last = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     WORDS.iter().any(|word| name.ends_with(word))
+        || WHOLE_WORDS.contains(&last)
         || is_behind_a_clause(&name)
         || is_behind_a_scheme(&name)
         || is_behind_an_option(text, value)
+}
+
+/// Returns the option for a password with which a word of a command begins, if the command names a
+/// program that has it: `-a` of `redis-cli`.
+pub fn password_option(command: &str, word: &str) -> Option<&'static str> {
+    let is_meant =
+        |(program, option): &&(&str, &str)| word.starts_with(option) && command.contains(program);
+    PASSWORD_OPTIONS.iter().find(is_meant).map(|(_, option)| *option)
 }
 
 /// Returns true for separators between the word for a secret and the secret.
@@ -173,7 +220,7 @@ fn is_behind_an_option(text: &str, value: &str) -> bool {
             is_attached && PASSWORD_PROGRAMS.iter().any(|program| text.contains(program));
         return !is_port || asks_for_password;
     }
-    if PASSWORD_OPTIONS.iter().any(|(name, option)| word == *option && text.contains(name)) {
+    if password_option(text, word) == Some(word) {
         return true;
     }
     let option = before.split_whitespace().next_back().unwrap_or_default();
@@ -183,20 +230,49 @@ fn is_behind_an_option(text: &str, value: &str) -> bool {
 }
 
 fn hide_one(text: &str, secret: &str) -> String {
-    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let head = secret.char_indices().nth(DISTINCT).map_or(secret, |(end, _)| &secret[..end]);
     let mut shown = String::with_capacity(text.len());
-    let mut end = 0;
-    for (at, _) in text.match_indices(secret) {
-        let behind = at + secret.len();
-        let is_apart = !text[..at].ends_with(in_word) && !text[behind..].starts_with(in_word);
-        if secret.len() >= LONG || is_apart {
+    let (mut end, mut next) = (0, 0);
+    while let Some(found) = text[next..].find(head) {
+        let at = next + found;
+        let behind = at + common_length(&text[at..], secret);
+        let is_hidden = match behind - at == secret.len() {
+            true => secret.len() >= LONG || is_apart(text, at, behind),
+            false => is_cut(text, behind),
+        };
+        if is_hidden {
             shown.push_str(&text[end..at]);
             shown.push_str(HIDDEN);
             end = behind;
         }
+        next = if is_hidden { behind } else { text.ceil_char_boundary(at + 1) };
     }
     shown.push_str(&text[end..]);
     shown
+}
+
+/// Returns the length of the beginning that two texts have in common, in bytes.
+fn common_length(one: &str, other: &str) -> usize {
+    let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    same.map(|(character, _)| character.len_utf8()).sum()
+}
+
+/// Returns true if a part of a text is a whole word.
+fn is_apart(text: &str, start: usize, end: usize) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word)
+}
+
+/// Returns true if a text may have been cut at `end`, possibly within a character.
+fn is_cut(text: &str, end: usize) -> bool {
+    let rest = text[end..].trim_start_matches('\u{fffd}');
+    if CUT_MARKS.iter().any(|mark| rest.starts_with(mark)) {
+        return true;
+    }
+    let Some(far) = end.checked_sub(SHORTEST_CUT) else { return false };
+    // A text in quotation marks has another one at its beginning.
+    let is_quoted = || text[..text.floor_char_boundary(far)].contains('\'');
+    rest.is_empty() || rest.starts_with('\'') && is_quoted()
 }
 
 #[cfg(test)]
@@ -215,6 +291,54 @@ mod tests {
             assert_eq!(secrets.hide(text), shown);
         }
         assert!(Secrets::default().is_empty() && !secrets.is_empty());
+    }
+
+    /// Servers cut what they quote, and records cut what servers say.
+    #[test]
+    fn beginning_of_a_secret_is_hidden_where_a_text_was_cut() {
+        let secret = "s3cr3t-Pa55-of-ann";
+        let secrets = Secrets::new([Secret::new(secret)]);
+        let far = "x".repeat(SHORTEST_CUT);
+        for length in DISTINCT..secret.len() {
+            let part = &secret[..length];
+            for (text, shown) in [
+                (format!("row (1, {part}..., 2)"), "row (1, (secret)..., 2)".to_owned()),
+                (format!("got {part}…"), "got (secret)…".to_owned()),
+                (format!("got {part}\u{fffd}…"), "got (secret)\u{fffd}…".to_owned()),
+                (format!("near '{far}{part}' at"), format!("near '{far}(secret)' at")),
+                (format!("{far}{part}"), format!("{far}(secret)")),
+            ] {
+                assert_eq!(secrets.hide(&text), shown);
+            }
+            for text in [
+                format!("user '{part}'@'h'"),
+                format!("MySQL at {far} refuses user '{part}'@'h'"),
+                format!("user \"{part}\" of {far}"),
+                format!("{part} {far}"),
+                part.to_owned(),
+                format!("row (1, {}..., 2)", &secret[..DISTINCT - 1]),
+            ] {
+                assert_eq!(secrets.hide(&text), text);
+            }
+        }
+        // Its beginning repeats itself, and so does the text.
+        let secrets = Secrets::new([Secret::new("ababababab!")]);
+        assert_eq!(secrets.hide("abababababab!"), "ab(secret)");
+    }
+
+    #[test]
+    fn secret_is_hidden_in_a_text_without_its_control_characters() {
+        let secrets = Secrets::new([Secret::new("hun\tter\u{1b}2")]);
+        assert_eq!(secrets.hide("got 'hun\tter\u{1b}2'"), "got '(secret)'");
+        assert_eq!(secrets.hide(&printable("got 'hun\tter\u{1b}2'")), "got '(secret)'");
+        let indented = secrets.and_as(|text| text.replace('\t', "\n  "));
+        assert_eq!(indented.hide("got 'hun\n  ter\u{1b}2'"), "got '(secret)'");
+    }
+
+    #[test]
+    fn short_secret_is_not_distinct_from_other_words() {
+        let secrets = Secrets::new(["on", "postgre", "über-alles"].map(Secret::new)).distinct();
+        assert_eq!(secrets.hide("on postgre über-alles"), "on postgre (secret)");
     }
 
     #[test]
@@ -238,6 +362,10 @@ mod tests {
             "create user u identified by ",
             "PGPASSWORD=",
             "DB_PASS=",
+            "DB_PW=",
+            "x --pw ",
+            "GH_PAT=",
+            "CI_JOB_JWT=",
             "curl -H \"Authorization: Bearer ",
             "curl -H 'Authorization: Basic ",
             "curl -H X-Api-Key:",
@@ -264,6 +392,8 @@ mod tests {
             "select ",
             "where a = ",
             "max_tokens = ",
+            "path = ",
+            "where format = ",
             "psql -h ",
             "psql -P ",
             "tar -a ",
@@ -282,7 +412,10 @@ mod tests {
         let far = format!("{}password={}", "é".repeat(1_000), " ".repeat(1_000));
         assert!(follows_secret_word(&far, "hunter2"));
         assert!(names_secret("--mysql-password") && names_secret("X-API-KEY"));
-        assert!(!names_secret("--threads"));
+        assert!(names_secret("DB_PW") && names_secret("--pat") && names_secret("x-jwt"));
+        assert!(!["--threads", "PATH", "PATTERN", "PWM"].iter().any(|name| names_secret(name)));
+        assert_eq!(password_option("redis-cli -h h -a pw", "-a"), Some("-a"));
+        assert_eq!(password_option("tar -a x", "-a"), None);
     }
 
     /// Invariant 8: a secret has a type that cannot be printed or serialized.

@@ -44,7 +44,8 @@ impl Complaint {
 
     /// Removes secrets, which a database may have repeated.
     pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
-        Complaint { text: secrets.hide(&self.text), ..self }
+        let as_printed = secrets.clone().and_as(stderr::message);
+        Complaint { text: as_printed.hide(&self.text), ..self }
     }
 
     /// Names a file as the user does, in place of the temporary one that was read or written for
@@ -214,6 +215,21 @@ mod tests {
             assert!(!text.contains(|c| c != '\n' && is_terminal_control(c)), "{text:?}");
             assert!(!text.lines().skip(1).any(|line| line.starts_with("error:")), "{text}");
         }
+    }
+
+    #[test]
+    fn secret_is_removed_with_its_control_characters() {
+        let secret = "hun\tter\u{1b}2\nof ann";
+        let secrets = Secrets::new([base::Secret::new(secret)]);
+        let sentence = format!("the server got '{secret}'");
+        let complaint = Complaint::new(&sentence).help(&sentence).without(&secrets);
+        let hidden = "the server got '(secret)'";
+        assert_eq!(complaint.text, format!("error: {hidden}\n  = help: {hidden}"));
+        let source = SourceText { name: "w.ini".to_owned(), text: "query = x\n".to_owned() };
+        let diagnostic = Diagnostic::error(base::Span::new(0, 5), &sentence).label(&sentence);
+        let complaint = Complaint::about(&source, &[diagnostic]).without(&secrets);
+        assert_eq!(complaint.text.matches(hidden).count(), 2, "{}", complaint.text);
+        assert!(!complaint.text.contains("hun"), "{}", complaint.text);
     }
 
     #[test]

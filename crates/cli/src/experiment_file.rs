@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use analyze::capacity::forecast;
-use base::{Diagnostic, SourceText, Span};
+use base::{Diagnostic, SourceText, Span, holds_password};
 use confine::{Files, Reach};
 use lab::TargetProblem;
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
 use workload::question::{
-    Arm, CpuOwner, Difference, Experiment, Quantity, Saturated, Vary, experiment_in, line_of,
+    Arm, CpuOwner, Difference, Experiment, Quantity, Saturated, StatementKey, Vary, experiment_in,
+    line_of,
 };
 use workload::{Job, Overrides, Plan};
 
@@ -226,24 +227,44 @@ fn refuse_endless(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     }
 }
 
-/// Refuses an arm that sets a parameter of a password: an answer and its record show the
-/// differences of arms.
-fn refuse_secrets(arm: &Arm) -> Result<(), Complaint> {
+/// Refuses an arm that sets a parameter of a password, or whose statements, programs or settings
+/// contain one: an answer and its record show the differences of arms.
+fn refuse_secrets(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     let is_secret = |one: &&Difference| match one {
-        Difference::Param { name, .. } => arm.plan.is_secret(name),
-        _ => false,
+        Difference::Param { name, .. } if arm.plan.is_secret(name) => true,
+        // It is shown without its password.
+        Difference::Url(_) => false,
+        other => holds_password(&other.value()),
     };
-    match arm.differences.iter().find(is_secret) {
-        None => Ok(()),
-        Some(one) => {
-            // Without the heading of the arm, which at a point of a sweep has the value.
-            let sentence = format!(
-                "`{}` sets a password, which the answer and the record would show",
-                one.key()
-            );
-            let help = "leave the password out of `url`, and set ASSAY_PASSWORD, or use \
-                        ~/.pgpass or ~/.my.cnf";
-            Err(Complaint::new(sentence).help(help))
+    let restores = file.experiment.restore.statements().any(holds_password);
+    let (key, help) = match (restores, arm.differences.iter().find(is_secret)) {
+        (true, _) => (StatementKey::Restore.name().to_owned(), USE_A_PARAMETER),
+        (false, Some(one)) => (one.key(), remedy_of_secret(one)),
+        (false, None) => return Ok(()),
+    };
+    // Without the heading of the arm, which at a point of a sweep has the value.
+    let sentence = format!("`{key}` sets a password, which the answer and the record would show");
+    Err(Complaint::new(sentence).help(help))
+}
+
+/// The remedy for a password in a statement.
+const USE_A_PARAMETER: &str = "write it as a parameter of the workload, `pw = …` in [params], and \
+                               `${pw}` here: its value is shown nowhere";
+
+/// Returns the remedy for a password in a difference of an arm.
+fn remedy_of_secret(difference: &Difference) -> &'static str {
+    match difference {
+        Difference::Before(_) | Difference::After(_) => USE_A_PARAMETER,
+        Difference::BeforeCommand(_) | Difference::AfterCommand(_) => {
+            "let the program read it from a file, such as the one that ASSAY_PASSWORD_FILE names"
+        }
+        Difference::Server { .. } => "let the setting name a file with the password, if it can",
+        Difference::Option { .. }
+        | Difference::Url(_)
+        | Difference::Param { .. }
+        | Difference::Key { .. }
+        | Difference::Nodes(_) => {
+            "leave the password out of `url`, and set ASSAY_PASSWORD, or use ~/.pgpass or ~/.my.cnf"
         }
     }
 }
@@ -258,7 +279,7 @@ fn check_arm(
     let of_arm = |sentence: String| Complaint::new(format!("{}: {sentence}", arm.heading()));
     let workload = file.workload_of(arm.plan.clone());
     let url = args.url.clone().filter(|_| is_url_typed(arm, args));
-    refuse_secrets(arm)?;
+    refuse_secrets(file, arm)?;
     refuse_endless(file, arm)?;
     trust::check_options(&workload, arm, args)?;
     trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;

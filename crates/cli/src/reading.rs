@@ -261,7 +261,7 @@ pub(crate) fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
         ArrivalArg::Poisson => Arrival::Poisson,
         ArrivalArg::Uniform => Arrival::Uniform,
     });
-    let overrides = Overrides { keys: Vec::new(), target, arrival, rates: args.rates };
+    let overrides = Overrides { target, arrival, rates: args.rates, ..Overrides::default() };
     let globals = [
         ("duration", args.duration.as_ref().map(Nanos::to_string)),
         ("warmup", args.warmup.as_ref().map(Warmup::to_string)),

@@ -68,6 +68,10 @@ mod tests {
             "MYSQL_PWD",
             "pg_passwd",
             "DB_PASS",
+            "DB_PW",
+            "ROOT_PW",
+            "GH_PAT",
+            "CI_JOB_JWT",
             "MYSQL_ROOT_PASS",
             "GPG_PASSPHRASE",
             "AWS_SECRET_ACCESS_KEY",
@@ -84,6 +88,8 @@ mod tests {
         }
         for name in [
             "PATH",
+            "LS_PATTERN",
+            "SPWN",
             "PWD",
             "OLDPWD",
             "HOME",

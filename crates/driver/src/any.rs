@@ -7,8 +7,8 @@ use base::{Dialect, NodeId, Stamp};
 use rt::Rt;
 
 use crate::{
-    Batches, Connection, Count, Driver, Error, Insert, Method, Mysql, Null, Postgres, PreparedId,
-    Programs, SessionId, SessionIds, Simulated, Sqlite, Table, Work,
+    Batches, Connection, Count, Driver, Error, Insert, Login, Method, Mysql, Null, Postgres,
+    PreparedId, Programs, SessionId, SessionIds, Simulated, Sqlite, Table, Work,
 };
 
 /// A driver of any kind.
@@ -70,6 +70,21 @@ macro_rules! is_any {
 }
 
 is_any!(Null, Simulated, Sqlite, Programs, Postgres, Mysql);
+
+impl AnyDriver {
+    /// Returns the login at the first server of the URL, for other programs; `None` if the target
+    /// needs none.
+    pub fn login(&self) -> Option<Login> {
+        match self {
+            AnyDriver::Postgres(driver) => driver.login(),
+            AnyDriver::Mysql(driver) => driver.login(),
+            AnyDriver::Null(_)
+            | AnyDriver::Simulated(_)
+            | AnyDriver::Sqlite(_)
+            | AnyDriver::Programs(_) => None,
+        }
+    }
+}
 
 impl Driver for AnyDriver {
     type Connection = AnyConnection;

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::observation::{self, MachineObservers, MissingListener, ObservationSink};
 use crate::pause::wait_while;
 use crate::record_place::RecordPlace;
-use crate::stage::{OpenError, Stage};
+use crate::stage::{OpenError, Stage, passwords};
 use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
 
@@ -175,6 +175,7 @@ fn watch(
     let plan = watching(&order.observe);
     let recorder = order.record.create(&header(&order, &plan)).map_err(of_record)?;
     let notes = recorder.notes();
+    notes.hide(passwords(main.as_ref()));
     for (name, value) in surroundings::read(order.record.path(), reached) {
         notes.setting(name, value);
     }

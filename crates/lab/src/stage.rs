@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Class, Seed, Stream, Target, TargetKind};
+use base::{Class, Secrets, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{
     AnyConnection, AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs,
@@ -140,17 +140,12 @@ impl Stage {
 
     /// Returns the login at the main target; `None` if it needs none.
     fn login(&self) -> Option<Login> {
-        match self.targets.main.as_ref()? {
-            OpenTarget::Driver(AnyDriver::Postgres(driver)) => driver.login(),
-            OpenTarget::Driver(AnyDriver::Mysql(driver)) => driver.login(),
-            OpenTarget::Driver(
-                AnyDriver::Null(_)
-                | AnyDriver::Simulated(_)
-                | AnyDriver::Sqlite(_)
-                | AnyDriver::Programs(_),
-            )
-            | OpenTarget::Simulated(_) => None,
-        }
+        self.targets.main.as_ref()?.shared_driver()?.login()
+    }
+
+    /// Returns the passwords of the targets, as [`passwords`] does.
+    pub(crate) fn passwords(&self) -> Secrets {
+        passwords(self.targets.iter().filter_map(|(_, target)| target.shared_driver()))
     }
 
     /// Returns the rows of a statement at the main target of a plan, in a session of its own;
@@ -249,7 +244,22 @@ enum OpenTarget {
     Driver(AnyDriver),
 }
 
+/// Returns the passwords of logins, to be removed from texts of servers that are no errors, such as
+/// settings and names: without the short ones, which cannot be told from other words there.
+pub(crate) fn passwords<'d>(drivers: impl IntoIterator<Item = &'d AnyDriver>) -> Secrets {
+    let logins = drivers.into_iter().filter_map(AnyDriver::login);
+    Secrets::of_all(logins.map(|login| login.secrets)).distinct()
+}
+
 impl OpenTarget {
+    /// Returns the driver that all runs share; `None` for a simulated server.
+    fn shared_driver(&self) -> Option<&AnyDriver> {
+        match self {
+            OpenTarget::Simulated(_) => None,
+            OpenTarget::Driver(driver) => Some(driver),
+        }
+    }
+
     /// Returns the driver for a run of a simulated server.
     fn driver(&self, run: SimulatedRun) -> AnyDriver {
         match self {

@@ -156,8 +156,8 @@ impl Recorder {
 }
 
 impl RecordFacts {
-    /// Removes these secrets from later events, settings, names of metrics and the text of the end:
-    /// a server may repeat a secret in a message.
+    /// Removes these secrets from later events, settings, names of metrics and tables, and the text
+    /// of the end: a server may repeat a secret in a message.
     pub fn hide(&self, secrets: Secrets) {
         self.note(ExternalFact::Hide(secrets));
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use record::{
-    ClientSample, Delivery, End, EndKind, Event, EventKind, Grid, Header, Interval, LateBatch,
-    Pace, Reading, Returned,
+    ClientSample, ComponentKind, Delivery, End, EndKind, Event, EventKind, Grid, Header, Interval,
+    LateBatch, ObservedComponent, Pace, Reading, Returned,
 };
 
 use super::barrier::{CompleteInterval, IntervalBarrier};
@@ -76,8 +76,10 @@ pub(super) struct RecorderThread {
     health: Arc<Health>,
     live: LiveView,
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
-    /// settings, and names of metrics, which may be statements.
+    /// settings, names of tables, and names of metrics, which may be statements.
     secrets: Secrets,
+    /// Those that are removed from names of settings too, which may have the name of a table.
+    distinct: Secrets,
 }
 
 impl RecorderThread {
@@ -103,6 +105,7 @@ impl RecorderThread {
             health,
             live,
             secrets: Secrets::default(),
+            distinct: Secrets::default(),
         }
     }
 
@@ -283,11 +286,12 @@ impl RecorderThread {
                 sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
             }
             ExternalFact::Hide(secrets) => {
+                self.distinct = secrets.clone().distinct();
                 self.secrets = secrets;
                 Ok(())
             }
             ExternalFact::Setting(name, value) => {
-                writer.set_setting(&name, &self.secrets.hide(&value))
+                writer.set_setting(&self.distinct.hide(&name), &self.secrets.hide(&value))
             }
             ExternalFact::File(file) => writer.add_file(&file),
             ExternalFact::Load(load) => writer.set_load(&load, sample.as_ref()),
@@ -388,11 +392,16 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Removes secrets from the names of the readings' metrics.
+/// Removes secrets from the names of the readings' metrics and tables.
 fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
     if !secrets.is_empty() {
         for Reading { series, .. } in &mut readings {
             series.metric = secrets.hide(&series.metric);
+            let component = ObservedComponent::parse(&series.component);
+            if let Some(ObservedComponent { place, kind: ComponentKind::Table(name) }) = component {
+                let kind = ComponentKind::Table(secrets.hide(&name));
+                series.component = ObservedComponent { place, kind }.to_string();
+            }
         }
     }
     readings

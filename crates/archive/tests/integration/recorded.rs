@@ -187,8 +187,9 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
     let place = Place::new("repeated");
     record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
         let notes = recorder.notes();
-        notes.hide(Secrets::new([Secret::new("hunter2")]));
+        notes.hide(Secrets::new(["hunter2", "hunter22"].map(Secret::new)));
         notes.setting("observe.missing.sessions", "wrong password 'hunter2'");
+        notes.setting("database.table.hunter22.bytes", "1");
         notes.excerpt(Excerpt {
             subject: "t".to_owned(),
             kind: ExcerptKind::Rows,
@@ -197,7 +198,8 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         });
         let statement = "set password = 'hunter2' for ann";
         let reading = || Reading::of("statements", statement, "looks", 1.0);
-        notes.readings(Nanos::from_secs(1), vec![reading()]);
+        let of_table = Reading::of("db1/table hunter2_log", "bytes", "bytes", 1.0);
+        notes.readings(Nanos::from_secs(1), vec![reading(), of_table]);
         notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
         let (account, kind) = (None, EventKind::OutageBegan);
         let text = "no login with 'hunter2'".to_owned();
@@ -210,7 +212,14 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         }));
     });
     let rows = dump(&place.record());
-    for result in ["wrong password", "set password", "no login with", "stored password"] {
+    for result in [
+        "wrong password",
+        "set password",
+        "no login with",
+        "stored password",
+        "db1/table (secret)_log",
+        "database.table.(secret).bytes",
+    ] {
         assert!(rows.contains(result), "{result}: {rows}");
     }
     assert!(!rows.contains("hunte"), "{rows}");

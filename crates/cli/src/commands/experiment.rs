@@ -122,7 +122,7 @@ pub(crate) fn execute(
     progress.finish();
     match ended {
         Ok(end) => Ok(Ok(Executed { record, end })),
-        Err(error) => print_failure(&error, args, file, &record, &progress).map(Err),
+        Err(error) => print_failure(&error, args, file, &record).map(Err),
     }
 }
 
@@ -142,13 +142,12 @@ fn print_failure(
     args: &RunArgs,
     file: &ExperimentFile,
     record: &Path,
-    progress: &Progress,
 ) -> Result<Exit, Complaint> {
     let command = match &args.resume {
         Some(_) => LoadingCommand::Resumption,
         None => LoadingCommand::Load,
     };
-    let complaint = complaint(error, file, record, command).without(progress.secrets());
+    let complaint = complaint(error, file, record, command).without(&file.experiment.secrets());
     let Some(exit) = exit_of(error, record) else { return Err(complaint) };
     complaint.print();
     if record.exists() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analyze::compare::RunFigures;
 use archive::LiveView;
-use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
+use base::{Clock, Monotonic, Nanos, Stamp};
 use lab::Order;
 use lab::experiment::{ExperimentEvent, ExperimentListener};
 use workload::question::VariedLoad;
@@ -20,7 +20,6 @@ use crate::stderr;
 /// The progress of an experiment: lines on stderr, and its pages.
 pub(super) struct Progress {
     is_quiet: bool,
-    secrets: Secrets,
     /// Number of the first run, and the time when it began.
     pace: Cell<Option<(u32, Stamp)>>,
     display: Display,
@@ -42,18 +41,13 @@ impl Progress {
         let display = Display::of_experiment(&file.experiment.ask);
         let has_metrics = servers.have_metrics();
         let viewers = servers.start(&display, record)?;
-        let (is_quiet, secrets) = (args.quiet, secrets(file));
-        Ok(Progress { is_quiet, secrets, pace: Cell::default(), display, has_metrics, viewers })
+        let is_quiet = args.quiet;
+        Ok(Progress { is_quiet, pace: Cell::default(), display, has_metrics, viewers })
     }
 
     /// Records the run that is to begin.
     pub(super) fn expect_run(&self, order: &Order) {
         self.display.expect_run(order);
-    }
-
-    /// Returns the secrets of all arms.
-    pub(super) fn secrets(&self) -> &Secrets {
-        &self.secrets
     }
 
     /// Ends the pages.
@@ -139,7 +133,7 @@ impl Progress {
             ExperimentEvent::TrialFinished { number, outcome } => {
                 format!("trial {number}: {}", outcome.name())
             }
-            ExperimentEvent::Warning { sentence } => self.secrets.hide(sentence),
+            ExperimentEvent::Warning { sentence } => (*sentence).to_owned(),
             ExperimentEvent::RoundRepeated { round, lost_server } => {
                 let why = match lost_server {
                     Some(lost) => format!("a server was lost in {lost}"),
@@ -170,11 +164,6 @@ fn verdict_text(figures: &RunFigures) -> String {
         true => word.to_owned(),
         false => format!("{word} ({})", checks.join(", ")),
     }
-}
-
-/// Returns the secrets of all arms, which a database may repeat.
-fn secrets(file: &ExperimentFile) -> Secrets {
-    Secrets::of_all(file.experiment.arm_points().iter().map(|arm| arm.plan.secrets()))
 }
 
 #[cfg(test)]

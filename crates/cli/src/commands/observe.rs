@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use base::{Target, names_secret, shell_word, without_passwords};
+use base::{Target, names_secret, password_option, shell_word, without_passwords};
 use engine::Stop;
 use lab::{AttachError, AttachOrder, AttachResult, Subject};
 use workload::{Observe, RemoteHost};
@@ -109,18 +109,18 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
 fn in_words(words: &[impl AsRef<OsStr>]) -> String {
     let words: Vec<Cow<'_, str>> =
         words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
+    let line = words.join(" ");
     let mut last = "";
     let shown = words.iter().map(|word| {
         let before = std::mem::replace(&mut last, word);
         // `-p` is the password option of some programs, and the port option of others.
-        let is_secret = match before {
-            "-p" | "-P" => word.parse::<u16>().is_err(),
-            before => announces_secret(before),
-        };
+        let is_number = word.parse::<u16>().is_ok();
+        let is_secret =
+            announces_secret(&line, before) || matches!(before, "-p" | "-P") && !is_number;
         match (is_secret, before, word.split_once(':')) {
             (true, _, _) => HIDDEN.to_owned(),
             (false, "-u" | "--user", Some((user, _))) => shell_word(&format!("{user}:{HIDDEN}")),
-            (false, _, _) => shell_word(&without_secret(word)),
+            (false, _, _) => shell_word(&without_secret(&line, word)),
         }
     });
     shown.collect::<Vec<_>>().join(" ")
@@ -129,17 +129,18 @@ fn in_words(words: &[impl AsRef<OsStr>]) -> String {
 /// Characters that separate the parts of a script, of connection settings or of a URL's options.
 const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
 
-/// Returns true if the word after this one is a secret, as in `--password geheim`.
-fn announces_secret(word: &str) -> bool {
-    word.starts_with('-') && !word.contains('=') && names_secret(word)
+/// Returns true if the word after this one of a command is a secret, as in `--password geheim`.
+fn announces_secret(command: &str, word: &str) -> bool {
+    let is_option = word.starts_with('-') && !word.contains('=');
+    is_option && (names_secret(word) || password_option(command, word) == Some(word))
 }
 
 /// Returns true if the word has several parts, one of which may be a secret: a script, settings, a
 /// URL.
 fn holds_secret(word: &str) -> bool {
     let is_divider = |c: char| c.is_whitespace() || DIVIDERS.contains(&c);
-    let mut parts = word.split(is_divider);
-    word.contains(is_divider) && (names_secret(word) || parts.any(|part| part.starts_with("-p")))
+    let is_option = |part: &str| part.starts_with("-p") || password_option(word, part).is_some();
+    word.contains(is_divider) && (names_secret(word) || word.split(is_divider).any(is_option))
 }
 
 /// Options of curl with a user and a password in the same word.
@@ -153,14 +154,17 @@ fn user_before_password(word: &str) -> Option<&str> {
     Some(&word[..option.len() + colon])
 }
 
-/// Returns a word without the secret in it: `--password=…`, `-p…` of MySQL's clients, `-u…` of
-/// curl, a variable, a URL.
-fn without_secret(word: &str) -> String {
+/// Returns a word of a command without the secret in it: `--password=…`, `-p…` of MySQL's clients,
+/// `-P…` of sqlcmd, `-u…` of curl, a variable, a URL.
+fn without_secret(command: &str, word: &str) -> String {
     if holds_secret(word) {
         return HIDDEN.to_owned();
     }
     if let Some(user) = user_before_password(word) {
         return format!("{user}:{HIDDEN}");
+    }
+    if let Some(option) = password_option(command, word).filter(|option| *option != word) {
+        return format!("{option}{HIDDEN}");
     }
     match word.split_once('=') {
         Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
@@ -204,6 +208,12 @@ mod tests {
             ("pgbench -c 8 -T 60", "pgbench -c 8 -T 60"),
             ("pgbench -p 5432 shop", "pgbench -p 5432 shop"),
             ("go-tpc -p geheim run", "go-tpc -p '…' run"),
+            ("redis-cli -h db1 -a geheim ping", "redis-cli -h db1 -a '…' ping"),
+            ("sqlcmd -S db1 -P geheim", "sqlcmd -S db1 -P '…'"),
+            ("sqlcmd -S db1 -P 1234", "sqlcmd -S db1 -P '…'"),
+            ("sqlcmd -S db1 -Pgeheim", "sqlcmd -S db1 '-P…'"),
+            ("env ROOT_PW=geheim x", "env 'ROOT_PW=…' x"),
+            ("tar -a -c x", "tar -a -c x"),
             ("curl -u ann:geheim x", "curl -u 'ann:…' x"),
             ("curl -uann:geheim x", "curl '-uann:…' x"),
             ("curl --user=ann:geheim x", "curl '--user=ann:…' x"),
@@ -219,6 +229,8 @@ mod tests {
             "sysbench --threads=4 --mysql-password=geheim run",
             "cd /tmp; mysql -pgeheim -e x",
             "go-tpc -p geheim run",
+            "redis-cli -a geheim ping",
+            "sqlcmd -Pgeheim -Q x",
             "host=h user=u password=geheim",
             "Authorization: Bearer geheim",
         ] {

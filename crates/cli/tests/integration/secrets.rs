@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use testbed::Kind;
 
@@ -197,6 +198,106 @@ fn invariant_8_a_password_that_an_arm_sets_is_refused_unseen() {
     let ran = place.assay(&["check", "e.ini", "--set", "pw=other"]).expect(0);
     let warning = "`--set pw=…` can be seen in the list of processes";
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+}
+
+/// The text of each is in the record.
+#[test]
+fn invariant_8_a_password_in_a_line_of_an_experiment_is_refused_unseen() {
+    let arms = "differences = several\nrounds = 6\n[arm a]\nurl = testbed:postgres\n[arm b]\n\
+                url = testbed:postgres\nrate(read) = 20\n";
+    for (key, value) in [
+        ("before-command", format!("PGPASSWORD={PASSWORD} psql -c checkpoint")),
+        ("after-command", format!("MYSQL_PWD='{PASSWORD}' mysql -e x")),
+        ("before-command", format!("psql postgres://ann:{PASSWORD}@h/d")),
+        ("server.primary_conninfo", format!("host=h password={PASSWORD}")),
+        ("before", format!("alter system set primary_conninfo = 'password={PASSWORD}'")),
+        ("after", format!("select dblink('postgres://ann:{PASSWORD}@h', 'select 1')")),
+        ("restore", format!("select dblink('password={PASSWORD}', 'select 1')")),
+    ] {
+        let place = Place::with(SIMULATED);
+        let line = format!("{key} = {value}\n");
+        let (of_question, of_arm) = if key == "restore" { (&*line, "") } else { ("", &*line) };
+        let question = "[question]\nask = Which?\nworkload = w.ini\n";
+        place.write("e.ini", format!("{question}{of_question}{arms}{of_arm}"));
+        let ran = place.assay(&["check", "e.ini"]).expect(2);
+        assert!(ran.stderr.contains(&format!("`{key}` sets a password")), "{}", ran.stderr);
+        assert_silent(key, ran.stdout.as_bytes());
+        assert_silent(key, ran.stderr.as_bytes());
+    }
+    let place = Place::with(SIMULATED);
+    let command = "before-command = PGPASSWORD=$(cat pw) PGPASSWORD=\"$PW\" psql -c checkpoint";
+    let question = "[question]\nask = Which?\nworkload = w.ini\n";
+    place.write("e.ini", format!("{question}{arms}{command}\n"));
+    place.assay(&["check", "e.ini"]).expect(0);
+}
+
+/// A workload that uses its parameter nowhere.
+const SIMULATED: &str = "url = sim:mm1\nduration = 2s\n[params]\npw = none\n[read]\n\
+                         query = select 1\nrate = 10\n";
+
+#[test]
+fn invariant_8_secret_of_a_statement_around_the_runs_is_never_shown() {
+    for (of_question, of_arm) in [
+        ("", "before = alter role ann password ${pw}"),
+        ("", "after = alter role ann password '${raw(pw)}'"),
+        ("restore = alter role ann password ${pw}\n", "rate(read) = 20"),
+    ] {
+        for in_file in [false, true] {
+            let workload =
+                if in_file { SIMULATED.replace("none", PASSWORD) } else { SIMULATED.into() };
+            let place = Place::with(&workload);
+            place.write(
+                "e.ini",
+                format!(
+                    "[question]\nask = Which?\nworkload = w.ini\nrounds = 6\n{of_question}\
+                     [arm a]\n[arm b]\n{of_arm}\n"
+                ),
+            );
+            let set = format!("pw={PASSWORD}");
+            let set: &[&str] = if in_file { &[] } else { &["--set", &set] };
+            let run = ["run", "e.ini", "--virtual", "--out", "e.assay"];
+            let ran = place.assay(&[&run[..], set].concat());
+            assert!(matches!(ran.code, 0 | 1 | 3), "{ran:?}");
+            let warns = ran.stderr.contains("`--set pw=…` can be seen in the list of processes");
+            assert_eq!(warns, !in_file, "{}", ran.stderr);
+            assert_silent("stdout", ran.stdout.as_bytes());
+            assert_silent("stderr", ran.stderr.as_bytes());
+            assert_silent("the record", &fs::read(place.at("e.assay")).unwrap());
+            for form in [&["--full"][..], &["--json"], &["--environment"]] {
+                let ran = place.assay(&[&["report", "e.assay"][..], form].concat());
+                assert_silent("the report", ran.stdout.as_bytes());
+            }
+            let checked = place.assay(&[&["check", "e.ini"][..], set].concat()).expect(0);
+            assert_silent("the plan", checked.stdout.as_bytes());
+            place.assay(&["publish", "e.assay"]).expect(0);
+            let mut unpack = Command::new("tar");
+            unpack.args(["xzOf", "e.tar.gz"]).current_dir(place.path());
+            let bundle = unpack.output().unwrap().stdout;
+            assert!(String::from_utf8_lossy(&bundle).contains("value of `pw`"), "{of_arm}");
+            assert_silent("the bundle", &bundle);
+        }
+    }
+}
+
+/// SQLite keeps its mode; the statement with the other one is in the answer.
+#[test]
+fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
+    let place = Place::with(
+        "url = sqlite:t.db\nduration = 100ms\n[params]\npw = none\n[read]\n\
+         query = select 1 where 'password' = ${pw}\nconcurrency = 1\nthink = 5ms\n",
+    );
+    place.write(
+        "e.ini",
+        "[question]\nask = Which?\nworkload = w.ini\nrounds = 6\n[arm a]\n[arm b]\n\
+         before = pragma journal_mode = '${raw(pw)}'\n",
+    );
+    let set = format!("pw={PASSWORD}");
+    let ran = place.assay(&["run", "e.ini", "--out", "e.assay", "--set", &set]).expect(3);
+    let reason = "[arm b]: `before = pragma journal_mode = '(secret)'` is not in effect";
+    assert!(ran.said().contains(reason), "{}", ran.stdout);
+    assert_silent("stdout", ran.stdout.as_bytes());
+    assert_silent("stderr", ran.stderr.as_bytes());
+    assert_silent("the record", &fs::read(place.at("e.assay")).unwrap());
 }
 
 /// The file's own value is not in the plan.

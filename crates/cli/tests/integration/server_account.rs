@@ -227,6 +227,28 @@ fn a_secret_of_a_server_is_in_no_record() {
     assert!(!record.windows(6).any(|bytes| bytes == b"geheim"));
 }
 
+/// It comes from a variable. The driver removes it from errors, and the record from the rest.
+#[test]
+fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
+    let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let password = server.password().expose();
+    server.sql(&format!("alter database assay set app.motd = 'log in with {password}'")).unwrap();
+    server.sql(&format!("create table \"{password}\" (a int)")).unwrap();
+    let place = Place::with(TABLE);
+    run(&place, &server);
+    let facts = facts(&place);
+    assert_eq!(facts["database.setting.app.motd"], "log in with (secret)");
+    assert!(facts.contains_key("database.table.(secret).bytes"), "{facts:?}");
+    let args = ["observe", "--out", "o.assay", "--duration", "1s", &server.url().to_string()];
+    let mut observed = place.command(&args);
+    Running::of(observed.env("ASSAY_PASSWORD", password)).ends();
+    for record in ["r.assay", "o.assay"] {
+        let bytes = std::fs::read(place.at(record)).unwrap();
+        let found = bytes.windows(password.len()).any(|window| window == password.as_bytes());
+        assert!(!found, "{record}");
+    }
+}
+
 /// Creates a user who may use one database and read nothing else; returns the URL.
 fn poor(server: &Server) -> String {
     let password = server.password().expose();

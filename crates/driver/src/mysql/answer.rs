@@ -42,8 +42,11 @@ impl StatementOutcome {
     pub(super) fn fail(&mut self, error: &ErrPacket<'_>) {
         self.error.get_or_insert_with(|| {
             let ErrPacket { code, sqlstate, message } = *error;
-            let message = &message[..message.len().min(LONGEST_MESSAGE)];
-            Box::new(Refusal { code, sqlstate, message: message.to_vec() })
+            let mut kept = message[..message.len().min(LONGEST_MESSAGE)].to_vec();
+            if kept.len() < message.len() {
+                kept.extend_from_slice("…".as_bytes());
+            }
+            Box::new(Refusal { code, sqlstate, message: kept })
         });
     }
 }

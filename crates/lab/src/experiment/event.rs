@@ -94,7 +94,7 @@ pub enum ExperimentEvent<'a> {
     },
     /// Something failed that does not end the experiment.
     Warning {
-        /// A sentence about it.
+        /// A sentence about it, without secrets.
         sentence: &'a str,
     },
     /// A round is repeated, because an instrument failed.

@@ -85,7 +85,8 @@ impl Execution<'_> {
         });
         match end {
             Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
-                self.record.set_facts(&[(INVALID_ARM, error.to_string())])?;
+                let sentence = self.secrets.hide(&error.to_string());
+                self.record.set_facts(&[(INVALID_ARM, sentence)])?;
                 Ok(ExperimentEnd::NotInEffect)
             }
             end => end,

@@ -3,7 +3,7 @@
 
 use analyze::compare::{Design, Look, RunFigures};
 use archive::{ExperimentContent, ExperimentWriter, Figure, RecordError, RunRow, RunState};
-use base::WallTime;
+use base::{Secrets, WallTime};
 use record::EndKind;
 use workload::question::{Arm, ArmPointOutline, Experiment};
 
@@ -43,6 +43,8 @@ pub enum ExperimentEnd {
 pub(super) struct Execution<'a> {
     pub(super) record: ExperimentWriter,
     pub(super) servers: ExperimentServers<'a>,
+    /// The secrets to remove from texts that may come from a server.
+    pub(super) secrets: Secrets,
     pub(super) schedule: Schedule,
     pub(super) design: Design,
     /// The runs of a round.
@@ -91,8 +93,10 @@ impl<'a> Execution<'a> {
         consistency::check(order.record, &content, &outline, &design)?;
         let seed = experiment.arms[0].plan.seed;
         let is_counterbalanced = experiment.writes();
+        let servers = ExperimentServers::open(order, listener)?;
         let mut execution = Execution {
-            servers: ExperimentServers::open(order, listener)?,
+            secrets: servers.secrets(),
+            servers,
             schedule: Schedule { runs: arm_points.len(), seed, is_counterbalanced },
             design,
             arm_points,
@@ -164,8 +168,10 @@ impl<'a> Execution<'a> {
     }
 
     pub(super) fn warn(&self, sentence: &str) {
+        let sentence = &self.secrets.hide(sentence);
         self.servers.listener.on_event(&ExperimentEvent::Warning { sentence });
-        notes::warned(&self.record, self.experiment(), sentence);
+        // A warning that cannot be recorded is still printed.
+        let _ = self.record.add_note(WallTime::now(), sentence);
     }
 
     pub(super) fn experiment(&self) -> &'a Experiment {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Archive;
-use base::{Id, Seed, TargetKind, with_suffix};
+use base::{Id, Secrets, Seed, TargetKind, with_suffix};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::environment::generator::{BEFORE_READ_BACK, VARIES_SERVERS};
 use record::{Excerpt, ExcerptKind, Load};
@@ -104,6 +104,12 @@ impl<'a> ExperimentServers<'a> {
             load,
             set_up,
         })
+    }
+
+    /// Returns the secrets of the arms and the passwords of their targets, which a server may
+    /// repeat.
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::of_all([self.order.experiment.secrets(), self.servers.passwords()])
     }
 
     fn arm_point(&self, id: ArmPointId) -> &'a Arm {

@@ -1,6 +1,6 @@
 //! The servers of an experiment, which all of its runs share.
 
-use base::{ById, Endpoint, Id, Target, TargetKind};
+use base::{ById, Endpoint, Id, Secrets, Target, TargetKind};
 use workload::JobTarget;
 use workload::question::{Arm, SERVER_KEY};
 
@@ -120,6 +120,11 @@ impl Servers {
     /// Returns the stage of an arm.
     pub(super) fn stage(&self, arm: ArmPointId) -> &Stage {
         &self.opened(arm).stage
+    }
+
+    /// Returns the passwords of all targets, as [`Stage::passwords`] does.
+    pub(super) fn passwords(&self) -> Secrets {
+        Secrets::of_all(self.stages.iter().map(|(_, opened)| opened.stage.passwords()))
     }
 
     /// Returns the kind of an arm's private server; `None` if it has none.

@@ -12,7 +12,7 @@ mod order;
 use std::sync::Arc;
 
 use archive::{LiveView, OpLog, OpLogError, OpLogOutlet, Recorder};
-use base::Nanos;
+use base::{Nanos, Secrets};
 use driver::AnyDriver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, Options, Unreachable, node_entries};
 use observe::ObservedSessions;
@@ -30,7 +30,7 @@ use crate::evidence::YES;
 use crate::memory::check_addresses;
 use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;
-use crate::stage::{OpenError, Stage};
+use crate::stage::{OpenError, Stage, passwords};
 use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
 use done::{close, conclude};
@@ -114,7 +114,8 @@ fn record(
     let aside = options.aside();
     let recorder = aside.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
     let notes = recorder.notes();
-    notes.hide(plan.secrets());
+    let passwords = passwords(drivers.iter().map(|(_, driver)| driver));
+    notes.hide(Secrets::of_all([plan.secrets(), passwords]));
     let op_log = match aside.while_bound(|| op_log(order, header.pace)) {
         Ok(op_log) => op_log,
         Err(error) => {

@@ -53,7 +53,7 @@ pub(super) fn check_as_given(
         traced: 0,
         polygon_points: Points::NoTable,
         tables: Tables::new(folder),
-        secrets: ParameterUses::default(),
+        secrets: ParameterUses::with_secrets(&overrides.secrets),
         live,
     };
     let plan = checker.plan();

@@ -38,6 +38,8 @@ mod trace;
 mod unset;
 mod value;
 
+use std::collections::BTreeSet;
+
 use base::Diagnostic;
 
 pub(crate) use condition::{NamedSlo, named_slos, never_holds};
@@ -49,6 +51,16 @@ use check_file::{Checked, check_as_given};
 use crate::folder::Folder;
 use crate::plan::Plan;
 use crate::read::File;
+
+/// Returns the names of the secret parameters of a file, even of one with errors.
+pub(crate) fn secret_params(
+    file: &File<'_>,
+    overrides: &Overrides,
+    folder: &dyn Folder,
+) -> BTreeSet<String> {
+    let (hidden, _) = check_as_given(file, overrides, folder, None).hidden;
+    hidden.params.into_iter().collect()
+}
 
 /// Checks a file and returns its plan together with all diagnostics.
 ///

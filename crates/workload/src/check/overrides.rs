@@ -1,5 +1,6 @@
 //! Settings from outside the file, such as options of the command line.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use base::Target;
@@ -18,6 +19,8 @@ pub struct Overrides {
     pub arrival: Option<Arrival>,
     /// Meaning of a `rate`.
     pub rates: Rates,
+    /// Names of parameters that are secret even if the file itself does not show it.
+    pub secrets: BTreeSet<String>,
 }
 
 /// A key of a section with a new value. The key is checked as if the section had this line.
@@ -66,6 +69,13 @@ impl Overrides {
     #[must_use]
     pub fn with_param(self, name: &str, value: impl fmt::Display) -> Overrides {
         self.with(Overrides::PARAMS, name, value)
+    }
+
+    /// Returns the same overrides with further secret parameters.
+    #[must_use]
+    pub fn with_secrets(mut self, names: impl IntoIterator<Item = String>) -> Overrides {
+        self.secrets.extend(names);
+        self
     }
 
     /// Returns the size of dbbench's connection pool, if it has one.

@@ -28,9 +28,16 @@ pub(super) struct ParameterUses {
 }
 
 impl ParameterUses {
+    /// Creates uses in which these parameters were used in a password.
+    pub(super) fn with_secrets(names: &BTreeSet<String>) -> ParameterUses {
+        ParameterUses { found: names.clone(), ..ParameterUses::default() }
+    }
+
     /// Records a parameter.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
-        if holds_password(text) {
+        // After `-p`, a number is a port.
+        let uses_one = |(at, _): (usize, &str)| follows_secret_word(&text[..at], "0");
+        if holds_password(text) || text.match_indices("${").any(uses_one) {
             self.found.insert(name.to_owned());
         }
         self.params.insert(name.to_owned(), uses);

@@ -221,7 +221,13 @@ impl Plan {
 
     /// Returns true if a parameter is secret: it is a part of a password, or contains one.
     pub fn is_secret(&self, param: &str) -> bool {
-        self.hidden.as_ref().is_some_and(|hidden| hidden.params.iter().any(|name| name == param))
+        self.secret_params().any(|name| name == param)
+    }
+
+    /// Returns the names of the secret parameters.
+    pub(crate) fn secret_params(&self) -> impl Iterator<Item = &str> {
+        let params = self.hidden.iter().flat_map(|hidden| &hidden.params);
+        params.map(String::as_str)
     }
 
     /// Returns the plan for display, without the values of secret parameters.

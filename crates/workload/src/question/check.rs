@@ -1,5 +1,6 @@
 //! Checks of experiment files.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use base::{Diagnostic, Severity, Span, Target, TargetKind};
@@ -79,7 +80,8 @@ impl Experiment {
         folder: &dyn Folder,
     ) -> Option<Plan> {
         let overrides = difference::overrides(&arm.differences, overrides);
-        let overrides = overrides.with_global("seed", seed);
+        let secrets = arm.plan.secret_params().map(str::to_owned);
+        let overrides = overrides.with_global("seed", seed).with_secrets(secrets);
         let (file, _) = parse(&self.source);
         let (file, name) = match &self.workload {
             Some(name) => (file, name.as_str()),
@@ -106,6 +108,8 @@ struct Planner<'p, 'f> {
     workload: &'p WorkloadSource<'f>,
     /// The parsed workload file.
     parsed: &'p File<'p>,
+    /// The parameters that are secret in the plans of all arms.
+    secrets: &'p BTreeSet<String>,
 }
 
 /// An arm with its plan.
@@ -133,11 +137,14 @@ impl<'f> Checker<'f> {
         }
         let before = self.sink.errors();
         let (parsed, of_parsing) = workload.parsed(file);
-        let planner = Planner { draft: &draft, workload, parsed: &parsed };
+        let secrets = &BTreeSet::new();
+        let planner = Planner { draft: &draft, workload, parsed: &parsed, secrets };
         let drafts = match &search {
             Some(search) => search.arm(&parsed, &mut self.sink).into_iter().collect(),
             None => self.drafts(&planner, &sections.arms, sections.sweep),
         };
+        let secrets = drafts.iter().flat_map(|draft| self.secrets(&planner, draft)).collect();
+        let planner = Planner { secrets: &secrets, ..planner };
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
         if is_sound {
@@ -274,10 +281,31 @@ impl<'f> Checker<'f> {
         arms
     }
 
+    /// Returns the parameters that are secret in the workload of an arm, or in a statement around
+    /// its runs. The plans of other arms would show their values.
+    fn secrets(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> BTreeSet<String> {
+        let statements = arm.differences.iter().filter_map(|one| match one {
+            Difference::Before(text) | Difference::After(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let statements: Vec<&str> = planner.draft.restore.statements().chain(statements).collect();
+        let (overrides, folder) = (self.overrides_of(planner, arm), self.folder_of(planner));
+        let context =
+            fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
+        fixed::secrets(context, &statements)
+    }
+
     /// Checks the workload with the differences of an arm.
     fn plan(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> (Option<Plan>, Vec<Diagnostic>) {
-        let folder = WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder);
-        check(planner.parsed, &arm.overrides(self.overrides), &folder)
+        check(planner.parsed, &self.overrides_of(planner, arm), &self.folder_of(planner))
+    }
+
+    fn overrides_of(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> Overrides {
+        arm.overrides(self.overrides).with_secrets(planner.secrets.iter().cloned())
+    }
+
+    fn folder_of(&self, planner: &Planner<'_, '_>) -> WorkloadFolder<'f> {
+        WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder)
     }
 
     /// Returns the sweep with its arms at points; `None` if one of them is wrong.
@@ -353,8 +381,7 @@ impl<'f> Checker<'f> {
 
     /// Returns an arm with its plan and the statements around its runs.
     fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> Checked {
-        let overrides = arm.overrides(self.overrides);
-        let folder = WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder);
+        let (overrides, folder) = (self.overrides_of(planner, &arm), self.folder_of(planner));
         let context =
             fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
         let mut statements = |key: StatementKey, texts: &[&str], span: Option<Span>| {
@@ -366,10 +393,7 @@ impl<'f> Checker<'f> {
             let texts = all.by_ref().filter_map(|(one, _)| wanted(one)).collect();
             (texts, first.and_then(|(_, span)| *span))
         };
-        let restore = match &planner.draft.restore {
-            Restore::Statements(all) => all.iter().map(String::as_str).collect(),
-            Restore::None | Restore::Reload => Vec::new(),
-        };
+        let restore: Vec<&str> = planner.draft.restore.statements().collect();
         let restore = statements(StatementKey::Restore, &restore, planner.draft.restore_span);
         let (before, at) = of_arm(|one| match one {
             Difference::Before(text) => Some(text),

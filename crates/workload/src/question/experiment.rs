@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::Nanos;
+use base::{Nanos, Secrets};
 
 use super::best::BestRule;
 use super::bet::Bet;
@@ -113,6 +113,17 @@ pub enum Design {
     Aa,
 }
 
+impl Restore {
+    /// Returns the statements, as written in the file.
+    pub fn statements(&self) -> impl Iterator<Item = &str> {
+        let all = match self {
+            Restore::Statements(all) => all.as_slice(),
+            Restore::None | Restore::Reload => &[],
+        };
+        all.iter().map(String::as_str)
+    }
+}
+
 impl Rounds {
     /// Lowest number of rounds: the smallest number of pairs that can be significant at 5 %.
     pub const LEAST: u32 = 6;
@@ -151,6 +162,12 @@ impl Experiment {
     /// Returns the arms of a round, at each point if there is a sweep; each runs once.
     pub fn arm_points(&self) -> &[Arm] {
         self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.arm_points)
+    }
+
+    /// Returns the values of the secret parameters of all arms, to remove them from the texts of
+    /// servers, as [`Plan::secrets`] does.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::of_all(self.arm_points().iter().map(|arm| arm.plan.secrets()))
     }
 
     /// Returns true if an arm changes a setting of a private server; the servers then restart

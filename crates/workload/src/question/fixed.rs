@@ -1,10 +1,12 @@
 //! Statements around the runs of an arm.
 
+use std::collections::BTreeSet;
+
 use base::{Diagnostic, Severity, Span};
 
 use super::sections::QUESTION;
 use super::statement_key::StatementKey;
-use crate::check::{Overrides, check};
+use crate::check::{Overrides, check, secret_params};
 use crate::folder::Folder;
 use crate::plan::FixedStatement;
 use crate::read::{File, Section, line_outside, parse};
@@ -32,11 +34,7 @@ pub(super) fn statements(
         return Vec::new();
     }
     let option = quoted(key.name());
-    let line = |text: &&str| line_outside("query", text, option.clone(), sink);
-    let entries = texts.iter().filter_map(line).collect();
-    let mut file = context.workload.clone();
-    file.sections.retain(|section| section.name == "params");
-    file.sections.push(Section { name: "setup".to_owned(), span: Span::default(), entries });
+    let file = workload_of(context, key, texts, sink);
     let (plan, found) = check(&file, &context.overrides.of_whole_file(), context.folder);
     for one in found.into_iter().filter(|one| one.severity == Severity::Error) {
         let foreign = one.option.filter(|name| **name != *option);
@@ -44,6 +42,35 @@ pub(super) fn statements(
         sink.error_once(Diagnostic { option: foreign, span, ..one });
     }
     plan.map_or_else(Vec::new, |plan| plan.setup)
+}
+
+/// Returns a file whose only statements are these, with the parameters of the workload.
+fn workload_of<'c>(
+    context: Context<'c>,
+    key: StatementKey,
+    texts: &[&str],
+    sink: &mut Sink,
+) -> File<'c> {
+    let option = quoted(key.name());
+    let line = |text: &&str| line_outside("query", text, option.clone(), sink);
+    let entries = texts.iter().filter_map(line).collect();
+    let mut file = context.workload.clone();
+    file.sections.retain(|section| section.name == "params");
+    file.sections.push(Section { name: "setup".to_owned(), span: Span::default(), entries });
+    file
+}
+
+/// Returns the parameters that are secret in the workload, or in one of these statements.
+pub(super) fn secrets(context: Context<'_>, texts: &[&str]) -> BTreeSet<String> {
+    let Context { workload, overrides, folder } = context;
+    if workload.sections.iter().all(|section| section.name != "params") {
+        return BTreeSet::new();
+    }
+    // Errors are reported when the statements are read.
+    let statements = workload_of(context, StatementKey::Before, texts, &mut Sink::default());
+    let mut found = secret_params(workload, overrides, folder);
+    found.extend(secret_params(&statements, &overrides.of_whole_file(), folder));
+    found
 }
 
 /// A statement around the runs of an arm.

@@ -1,6 +1,9 @@
 //! Invariant 8: the value of a parameter that reaches a password appears in no output about a plan.
 
+use std::collections::BTreeMap;
+
 use base::Severity;
+use workload::question::experiment_in;
 use workload::{Overrides, Placeholders, Plan};
 
 use crate::{files, render};
@@ -133,8 +136,55 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
 }
 
 #[test]
+fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
+    let workload = "url = postgres://ann@h/d\nduration = 1s\n[params]\npw = none\nauth = none\n\
+                    [a]\ncommand = x ${auth}\nrate = 10\n[b]\nquery = select ${pw}\nrate = 10\n";
+    let files = BTreeMap::from([("w.ini".to_owned(), workload.as_bytes().to_vec())]);
+    let overrides = Overrides::default().with_param("pw", PASSWORD);
+    for (of_question, of_arm) in [
+        ("", "before = alter role ann password ${pw}"),
+        ("", "after = alter role ann password '${raw(pw)}'"),
+        ("restore = alter role ann password ${pw}\n", "rate(b) = 20"),
+        ("", "set.auth = host=h password=${pw}"),
+    ] {
+        let question = "[question]\nask = ?\nworkload = w.ini\nrounds = 6\n";
+        let text = format!("{question}{of_question}[arm one]\n[arm two]\n{of_arm}\n");
+        let (experiment, found) = experiment_in(&text, &overrides, &files);
+        let found = render(&text, &found);
+        let experiment = experiment.unwrap_or_else(|| panic!("{found}"));
+        assert!(!format!("{found}{}", experiment.to_text()).contains(PASSWORD), "{of_arm}");
+        assert!(!experiment.secrets().is_empty());
+        for arm in &experiment.arms {
+            let of_run = experiment.plan(arm, 7, &overrides, &files).unwrap();
+            for plan in [&arm.plan, &of_run] {
+                assert!(plan.is_secret("pw"), "{}: {of_arm}", arm.name);
+                assert!(!plan.to_text().contains(PASSWORD), "{}", plan.to_text());
+            }
+        }
+        let two = &experiment.arms[1];
+        let mut around = [&two.restore, &two.before, &two.after].into_iter().flatten();
+        assert!(around.all(|statement| statement.text.contains(PASSWORD)));
+    }
+}
+
+/// A value that the first arm shows is refused in the line of the second.
+#[test]
+fn secret_of_a_statement_around_the_runs_is_refused_elsewhere() {
+    let workload = "url = postgres://ann@h/d\nduration = 1s\n[params]\npw = 1234567\n[a]\n\
+                    query = select 1\nrate = ${pw}\n";
+    let files = BTreeMap::from([("w.ini".to_owned(), workload.as_bytes().to_vec())]);
+    let text = "[question]\nask = ?\nworkload = w.ini\nrounds = 6\n[arm one]\n[arm two]\n\
+                before = alter role ann password ${pw}\n";
+    let (experiment, found) = experiment_in(text, &Overrides::default(), &files);
+    let found = render(text, &found);
+    assert!(experiment.is_none(), "{found}");
+    assert!(found.contains("reaches a place where it would be shown"), "{found}");
+    assert!(!found.contains("1234567"), "{found}");
+}
+
+#[test]
 fn port_of_a_program_is_not_a_secret() {
-    let text = "[params]\np = 5433\n[a]\ncommand = psql -p ${p} -c x\n\
+    let text = "[params]\np = 5433\noptions = -p ${p}\n[a]\ncommand = psql -p ${p} -c x\n\
                 [b]\ncommand = pgbench -p${p}\nrate = ${p}\n";
     let (plan, found) = shown(text, &[]);
     assert!(plan.unwrap_or_else(|| panic!("{found}")).hidden.is_none());
