@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use base::{Class, Endpoint, Target, TargetKind};
@@ -11,6 +11,7 @@ use rcgen::{CertificateParams, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
+use tempfile::{NamedTempFile, TempPath};
 use testbed::{Auth, Kind, Options, Server, Tls, shared_with_tls};
 use wire_mysql::Capabilities;
 
@@ -116,7 +117,7 @@ fn certificate_of_an_untrusted_authority_is_refused() {
 /// A test authority, and a server configuration with a certificate signed by it.
 pub(crate) struct Forged {
     /// File of the authority's certificate.
-    pub(crate) authority: PathBuf,
+    pub(crate) authority: TempPath,
     pub(crate) config: Arc<ServerConfig>,
 }
 
@@ -131,9 +132,10 @@ impl Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key");
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{last_year}.pem"));
         let signed = authority.self_signed(&key).expect("a certificate");
-        std::fs::write(&file, signed.pem()).expect("a file");
+        // Tests that run at the same time make certificates of the same name.
+        let mut file = NamedTempFile::new().expect("a file");
+        file.write_all(signed.pem().as_bytes()).expect("a certificate in the file");
         let issuer = Issuer::new(authority, key);
         let mut server = CertificateParams::new([name.to_owned()]).expect("a name");
         server.not_before = date_time_ymd(2000, 1, 1);
@@ -143,7 +145,7 @@ impl Forged {
         let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
         let others = std::iter::repeat_n(signed.der().clone(), others);
         let chain = std::iter::once(certificate.der().clone()).chain(others).collect();
-        Forged { authority: file, config: config(chain, key) }
+        Forged { authority: file.into_temp_path(), config: config(chain, key) }
     }
 }
 
