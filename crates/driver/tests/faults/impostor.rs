@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::thread::JoinHandle;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -24,8 +24,9 @@ pub(crate) enum ScriptStep {
     Wait,
     /// Reads until the input ends with these bytes.
     HearTo(&'static [u8]),
-    /// Neither reads nor sends until the test allows it.
-    Pause(Receiver<()>),
+    /// Neither reads nor sends until the test, which learns that the server has come here, allows
+    /// it.
+    Pause { reaching: SyncSender<()>, allowed: Receiver<()> },
 }
 
 impl ScriptedServer {
@@ -38,8 +39,11 @@ impl ScriptedServer {
                     ScriptStep::Say(bytes) => scene.say(&bytes),
                     ScriptStep::Wait => scene.wait(),
                     ScriptStep::HearTo(end) => scene.hear_to(end),
-                    // A test that has failed allows nothing any more.
-                    ScriptStep::Pause(allowed) => drop(allowed.recv()),
+                    // A test that has failed neither listens nor allows anything any more.
+                    ScriptStep::Pause { reaching, allowed } => {
+                        let _ = reaching.send(());
+                        let _ = allowed.recv();
+                    }
                 }
             }
         })

@@ -69,12 +69,9 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    let free = ScriptedServer::new(Vec::new());
-    let port = free.port();
-    drop(free);
-    let address = format!("127.0.0.1:{port}");
-    let words = [address.as_str(), "no server listens there"];
-    check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
+    // A port that is given to nobody who asks for any free one.
+    let words = ["127.0.0.1:1", "no server listens there"];
+    check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("mysql://ann@/shop?socket=/no/such/socket").expect("a URL");
     let words = ["/no/such/socket", "no server has created it"];
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
@@ -89,13 +86,19 @@ fn server_without_tls_gets_no_plain_login() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_in_time() {
-    let half = ScriptStep::Say(vec![0x40, 0]);
-    for acts in
-        [vec![half, ScriptStep::Wait], vec![ScriptStep::Say(greeting("ed25519")), ScriptStep::Wait]]
-    {
-        let stalled = ScriptedServer::new(acts);
-        let error = refused(&at(stalled.port(), "connect-timeout=50ms"));
-        let words = ["127.0.0.1", "did not complete a login within 50ms", "connect-timeout"];
+    for said in [vec![0x40, 0], greeting("ed25519")] {
+        let end = |limit: &str| {
+            let acts = vec![ScriptStep::Say(said.clone()), ScriptStep::Wait];
+            let stalled = ScriptedServer::new(acts);
+            let error = refused(&at(stalled.port(), &format!("connect-timeout={limit}")));
+            (limit.to_owned(), error)
+        };
+        // On a busy machine the server may say nothing in a short time.
+        let has_said = |(_, error): &(String, Error)| !error.message().contains("sent nothing");
+        let mut ends = ["50ms", "500ms", "5s"].into_iter().map(end);
+        let (limit, error) = ends.find(has_said).expect("a server that says something");
+        let in_time = format!("did not complete a login within {limit}");
+        let words = ["127.0.0.1", &in_time, "connect-timeout"];
         check(&error, Class::Disconnect, "disconnect", &words);
     }
 }
@@ -118,7 +121,9 @@ fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
     let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));
     let relay = Relay::start(server).expect("a relay");
     let driver = at(relay.address().port(), "connect-timeout=300ms");
-    assert_eq!(refused(&driver).class(), Class::Statement, "it has greeted the client");
+    // Not within that time if the machine is busy.
+    let has_greeted = (0..20).any(|_| refused(&driver).class() == Class::Statement);
+    assert!(has_greeted, "it has greeted the client");
     relay.stall(Nanos::from_secs(60));
     let error = refused(&driver);
     check(&error, Class::Disconnect, "disconnect", &["sent nothing within 300ms"]);
@@ -376,6 +381,11 @@ fn a_session_that_is_killed_is_lost() {
         let mut work = text("select sleep(60)");
         let mut run = std::pin::pin!(connection.run(&mut work));
         assert!(rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await.is_none());
+        let sleeping = format!(
+            "select count(*) from information_schema.processlist \
+             where id = {id} and info = 'select sleep(60)'"
+        );
+        assert!(is_soon(server, &sleeping, 1), "the server works on it");
         server.sql(&format!("kill {id}")).expect("it ends");
         let error = run.await.expect_err("it has ended");
         check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
@@ -405,10 +415,11 @@ fn final_error_of_a_closing_server_is_reported() {
 
 #[test]
 fn a_statement_timeout_leaves_the_session_as_it_was() {
+    // Longer than a busy machine needs for the other statement.
     let driver = open(&shared(Kind::Mariadb).url());
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
-        connection.query_text("set max_statement_time = 0.02").await.expect("a setting");
+        connection.query_text("set max_statement_time = 0.3").await.expect("a setting");
         let error = connection.run(&mut text("select sleep(60)")).await.expect_err("too slow");
         check(&error, Class::Server, "1969", &["127.0.0.1:", "a larger max_statement_time"]);
         connection.run(&mut text("select 1")).await.expect("an answer");
@@ -441,7 +452,7 @@ fn abandoned_statement_is_ended_on_the_server() {
         let run = connection.run(&mut work);
         let given_up = rt::within(&rt, Nanos::from_millis(300), run).await;
         assert!(given_up.is_none(), "{given_up:?}");
-        assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
+        assert!(is_soon(server, sleeping, 1), "the server works on it");
         connection.abandon();
     });
     // Dropping the driver waits until the cancellation is sent.

@@ -64,12 +64,9 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    let free = ScriptedServer::new(Vec::new());
-    let port = free.port();
-    drop(free);
-    let address = format!("127.0.0.1:{port}");
-    let words = [address.as_str(), "no server listens there"];
-    check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
+    // A port that is given to nobody who asks for any free one.
+    let words = ["127.0.0.1:1", "no server listens there"];
+    check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("postgres://ann@/shop?socket=/no/such/socket").expect("a URL");
     let words = ["user `ann`", "/no/such/socket", "no server has created it"];
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
@@ -293,10 +290,11 @@ fn session_ended_by_the_server_reports_the_reason() {
 
 #[test]
 fn a_statement_timeout_leaves_the_session_as_it_was() {
+    // Longer than a busy machine needs for the other statement.
     let driver = open(&shared(Kind::Postgres).url());
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
-        connection.query_text("set statement_timeout = '20ms'").await.expect("a setting");
+        connection.query_text("set statement_timeout = '300ms'").await.expect("a setting");
         let error = connection.run(&mut text("select pg_sleep(60)")).await.expect_err("too slow");
         check(
             &error,
@@ -313,22 +311,24 @@ fn abandoned_statement_is_cancelled_on_the_server() {
     let server = shared(Kind::Postgres);
     let driver = open(&server.url());
     let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(4711)'";
+    let counts = |number: &str| {
+        (0..100).any(|_| {
+            let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
+            found.expect("a number").ends_with(&format!("\n{number}\n"))
+        })
+    };
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
         let mut work = text("select pg_sleep(4711)");
         let run = connection.run(&mut work);
         let given_up = rt::within(&rt, base::Nanos::from_millis(300), run).await;
         assert!(given_up.is_none(), "{given_up:?}");
-        assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
+        assert!(counts("1"), "the server works on it");
         connection.abandon();
     });
     // Dropping the driver waits until the cancellation is sent.
     drop(driver);
-    let gone = (0..100).any(|_| {
-        let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
-        found.expect("a number").ends_with("0\n")
-    });
-    assert!(gone, "the server still works on it");
+    assert!(counts("0"), "the server still works on it");
 }
 
 /// Accepts a session of a client, and tells it the number by which it is cancelled.
