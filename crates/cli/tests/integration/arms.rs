@@ -183,7 +183,7 @@ fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
     let place = Place::with(SQLITE);
     let sweep = "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 2\n";
     place.write("e.ini", format!("[question]\nask = ?\nworkload = w.ini\n{sweep}{TLS}"));
-    let mut run = Running::of(&mut through(&proxy, server, &place, &["--out", "r.assay"]));
+    let mut run = Running::in_step(&mut through(&proxy, server, &place, &["--out", "r.assay"]));
     run.says("run 3 of");
     *tls.lock().unwrap() = TlsAnswer::Refusal;
     let ran = run.ends().expect(4);

@@ -463,7 +463,8 @@ fn connections_of_the_generator_are_not_the_capacity() {
 fn killed_search_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
     let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
-    let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
+    let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
+    let mut running = place.start_in_step(&cut);
     running.says("trial 6:");
     running.signal(Signal::SIGKILL);
     running.ends();
@@ -486,7 +487,8 @@ fn interrupted_search_is_resumed() {
     let place = place(SEARCH);
     let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
     let expected = without_notes(&expected);
-    let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
+    let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
+    let mut running = place.start_in_step(&cut);
     running.says("trial 4:");
     running.signal(Signal::SIGINT);
     let ran = running.ends().expect(130);

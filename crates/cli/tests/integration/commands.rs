@@ -6,6 +6,8 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::experiment_servers::is_used;
+use crate::killed::goes;
 use crate::support::{CommandResult, Place, Running, assert_balanced, job, number, wait_until};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
@@ -22,25 +24,10 @@ fn events(place: &Place) -> String {
     place.exported("r.assay")["events"].to_string()
 }
 
-/// Checks that no process is left of the groups listed in the file `groups`.
+/// Checks that no process is left of the programs, which all run in this folder.
 #[track_caller]
-fn nothing_is_left(place: &Place, groups: usize) {
-    let text = fs::read_to_string(place.at("groups")).unwrap();
-    assert_eq!(text.lines().count(), groups, "{text}");
-    for group in text.lines() {
-        assert_eq!(members(group), Vec::<String>::new());
-    }
-}
-
-/// Returns the living processes of a group, as `/proc` shows them.
-fn members(group: &str) -> Vec<String> {
-    let stat = |process: fs::DirEntry| fs::read_to_string(process.path().join("stat")).ok();
-    let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(stat);
-    let is_member = |stat: &String| {
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[2] == group && fields[0] != "Z"
-    };
-    processes.filter(is_member).collect()
+fn nothing_is_left(place: &Place) {
+    goes("a process of a program", || is_used(place.path()));
 }
 
 /// Waits until a program has written its group.
@@ -187,7 +174,7 @@ fn a_program_that_takes_too_long_is_ended_with_all_of_its_group() {
     let (place, ran) = run(&format!("{STUBBORN}\ncount = 2\ntimeout = 300ms"));
     let summary = ran.json();
     assert_eq!(job(&summary, "job")["timeouts"], 2);
-    nothing_is_left(&place, 2);
+    nothing_is_left(&place);
 }
 
 #[test]
@@ -196,7 +183,7 @@ fn a_program_that_hangs_is_given_up_when_the_drain_ends() {
     let summary = place.assay(&RUN).json();
     let errors: &Value = &job(&summary, "job")["errors_by_code"];
     assert_eq!(errors[0]["code"], "drain", "{errors}");
-    nothing_is_left(&place, 1);
+    nothing_is_left(&place);
 }
 
 #[test]
@@ -211,6 +198,6 @@ fn nothing_of_an_interrupted_run_stays_behind() {
             running.signal(Signal::SIGINT);
         }
         running.ends().expect(130);
-        nothing_is_left(&place, 1);
+        nothing_is_left(&place);
     }
 }

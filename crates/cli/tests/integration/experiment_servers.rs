@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use base::Nanos;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
@@ -13,7 +15,7 @@ use crate::ended::{assert_ended, assert_exhausted};
 use crate::example::assert_keeps_to;
 use crate::experiment_faults::{content, lost_rows};
 use crate::killed::goes;
-use crate::support::{CommandResult, Place, Running, number, wait_until};
+use crate::support::{CommandResult, Place, Running, ended_runs, number, wait_until};
 
 const WORKLOAD: &str = "\
 duration = 1s
@@ -71,13 +73,23 @@ fn sums(place: &Place) -> Vec<String> {
 
 /// Starts an experiment whose private servers have their folders in `tmp`.
 fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
+    Running::of(&mut command(place, url, password, record))
+}
+
+/// Starts such an experiment [in step](Running::in_step) with the test, which acts in one of its
+/// runs.
+fn start_in_step(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
+    Running::in_step(&mut command(place, url, password, record))
+}
+
+fn command(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Command {
     let args = ["run", "e.ini", "--allow-commands", "--url", url, record[0], record[1]];
     let mut command = place.command(&args);
     command.env("TMPDIR", place.at("tmp"));
     if let Some(password) = password {
         command.env("ASSAY_PASSWORD", password);
     }
-    Running::of(&mut command)
+    command
 }
 
 const OUT: [&str; 2] = ["--out", "r.assay"];
@@ -88,7 +100,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 /// Returns true if a process has its data or its working directory below a folder.
-fn is_used(folder: &Path) -> bool {
+pub(crate) fn is_used(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap();
     let is_below = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))
@@ -112,6 +124,15 @@ fn server_in(folder: &Path) -> Pid {
 /// Returns the number of the last run in the record.
 fn last_run(place: &Place) -> i64 {
     number(&place.at("r.assay"), "select max(run) from run")
+}
+
+/// Returns the number of rounds whose runs all count; each has `runs` of them.
+fn complete_rounds(place: &Place, runs: u32) -> i64 {
+    let complete = format!(
+        "select count(*) from (select round from run where state = 'counts' group by round \
+         having count(*) = {runs})"
+    );
+    number(&place.at("r.assay"), &complete)
 }
 
 /// Checks that no round spans two processes; `end` is the last run of the first process.
@@ -145,6 +166,7 @@ fn assert_whole(place: &Place, ran: &CommandResult, ends: &[i64], rounds: usize)
 fn kill_within_a_run(place: &Place, mut run: Running) {
     // The speed of the machine is measured first.
     wait_until("the record of a run", || {
+        run.listen(Nanos::from_millis(5));
         assert!(run.is_running());
         place.at("r.assay-run").exists()
     });
@@ -192,17 +214,15 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let arms = fs::read_to_string(place.at("e.ini")).unwrap();
     let summing = format!("before-command = {SUM}");
     place.write("e.ini", arms.replace("concurrency(add) = 4", &summing));
-    let mut run = start(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     // The first run of the round is recorded, and the second one begins.
     run.says(": round 5, ");
     run.says(": round 5, ");
     kill_within_a_run(&place, run);
     let count = |sql: &str| number(&place.at("r.assay"), sql);
-    let complete = "select count(*) from (select round from run where state = 'counts' \
-                    group by round having count(*) = 2)";
-    let complete = count(complete);
-    // A busy machine may have completed the round meanwhile.
-    assert!([4, 5].contains(&complete), "{complete}");
+    let complete = complete_rounds(&place, 2);
+    // A late test finds that the round was completed meanwhile.
+    assert!((4..8).contains(&complete), "{complete}");
     let (end, before) = (last_run(&place), content(&place.at("r.assay")));
     let of_first_server = sums(&place).len();
     let half = format!("select count(*) from run where round = {complete} and state = 'counts'");
@@ -231,13 +251,16 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
 #[test]
 fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     let place = place_of_short_runs(6);
-    let mut run = start(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     run.says("run 2 of");
     kill_within_a_run(&place, run);
-    // The first run was half of a pair, the other half of which would be on another server.
+    // The first run was half of a pair, the other half of which would be on another server. A late
+    // test finds that the round was completed meanwhile.
     let mut ends = vec![last_run(&place)];
-    let mut run = start(&place, "testbed:postgres", None, RESUME);
-    run.says(&format!("run {} of at most {}: round 1", ends[0] + 1, ends[0] + 12));
+    let complete = complete_rounds(&place, 2);
+    let most = ends[0] + 12 - 2 * complete;
+    let mut run = start_in_step(&place, "testbed:postgres", None, RESUME);
+    run.says(&format!("run {} of at most {most}: round {}", ends[0] + 1, complete + 1));
     run.says(&format!("run {}: ", ends[0] + 1));
     // The server dies between runs, or within one.
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
@@ -255,7 +278,7 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
 fn experiment_is_not_resumed_on_a_private_server_of_another_version() {
     let place = place();
     place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
-    let mut run = start(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     run.says("run 3 of");
     run.signal(Signal::SIGINT);
     run.ends().expect(130);
@@ -282,7 +305,7 @@ fn experiment_continues_when_its_server_is_back() {
     let place = place();
     let mut server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let (url, password) = (server.url().to_string(), server.password().expose().to_owned());
-    let mut run = start(&place, &url, Some(&password), OUT);
+    let mut run = start_in_step(&place, &url, Some(&password), OUT);
     run.says("run 2 of");
     server.stop();
     let ran = run.ends().expect(4);
@@ -330,16 +353,14 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     let (first, mut second, far) = two_servers();
     place.write("e.ini", format!("{SWEEP}{far}"));
     let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
-    let mut run = start(&place, &url, Some(&password), OUT);
+    let mut run = start_in_step(&place, &url, Some(&password), OUT);
     run.says(": round 7, ");
     second.stop();
     let ran = run.ends().expect(4);
     assert!(ran.stderr.contains("[arm far]"), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
-    let count = |sql: &str| number(&place.at("r.assay"), sql);
-    let whole = "select count(*) from (select round from run where state = 'counts' \
-                 group by round having count(*) = 4)";
-    assert!([6, 7].contains(&count(whole)), "{}", count(whole));
+    let whole = complete_rounds(&place, 4);
+    assert!([6, 7].contains(&whole), "{whole}");
     let end = last_run(&place);
     // It is still away: nothing is lost.
     start(&place, &url, Some(&password), RESUME).ends().expect(4);
@@ -349,8 +370,9 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json();
     assert_eq!(document["state"], "complete", "{document}");
-    assert_eq!(count("select count(*) from run where state = 'counts'"), 28);
-    assert_eq!(count(whole), 7);
+    let counting = "select count(*) from run where state = 'counts'";
+    assert_eq!(number(&place.at("r.assay"), counting), 28);
+    assert_eq!(complete_rounds(&place, 4), 7);
     assert_no_round_spans(&place, end);
 }
 
@@ -360,13 +382,16 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs an experiment with a statement that sleeps; `begun` is called when it does. The server has
-/// ended the statement when this returns.
-fn with_a_hanging_statement(
-    place: &Place,
-    experiment: &str,
-    begun: impl Fn(&Running),
-) -> CommandResult {
+/// The end of an experiment that waits for a statement.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum End {
+    Interrupt,
+    OwnLimit,
+}
+
+/// Runs an experiment with a statement that sleeps, and interrupts it there, or leaves it to end in
+/// its own time. The server has ended the statement when this returns.
+fn with_a_hanging_statement(place: &Place, experiment: &str, end: End) -> CommandResult {
     let _turn = turn();
     place.write("e.ini", experiment);
     let server = testbed::shared(Kind::Postgres);
@@ -376,9 +401,10 @@ fn with_a_hanging_statement(
                     and wait_event = 'PgSleep' and state = 'active'";
     run.says("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
-    wait_until("the sleeping statement", || is_sleeping() || !run.is_running());
-    assert!(run.is_running(), "{}", run.ends().stderr);
-    begun(&run);
+    if end == End::Interrupt {
+        wait_until("the sleeping statement", || is_sleeping() || !run.is_running());
+        run.signal(Signal::SIGINT);
+    }
     let ran = run.ends();
     goes("the statement", is_sleeping);
     ran
@@ -406,8 +432,7 @@ fn assert_says(ran: &CommandResult, words: &[&str]) {
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     for key in ["before", "after"] {
         let place = place();
-        let interrupt = |run: &Running| run.signal(Signal::SIGINT);
-        let ran = with_a_hanging_statement(&place, &hanging(key), interrupt).expect(130);
+        let ran = with_a_hanging_statement(&place, &hanging(key), End::Interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
         // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
@@ -420,7 +445,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
 fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("stall-timeout = 2s\n{WORKLOAD}"));
-    let ran = with_a_hanging_statement(&place, &hanging("after"), |_| {}).expect(4);
+    let ran = with_a_hanging_statement(&place, &hanging("after"), End::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -440,7 +465,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
     let restore = "restore = delete from t where id >= 1000";
     let arms = ARMS.replace(restore, "restore = select 1\nrestore = select pg_sleep(1000)");
-    let ran = with_a_hanging_statement(&place, &arms, |_| {}).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -462,7 +487,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     server.sql("create sequence calls; grant usage on calls to public").unwrap();
     let before = "before = select pg_sleep(case nextval('calls') when 2 then 1000 else 0 end)";
     let arms = ARMS.replace("concurrency(add) = 4", before);
-    let ran = with_a_hanging_statement(&place, &arms, |_| {}).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -485,29 +510,38 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
 }
 
 /// Runs an experiment whose vacuum after its first run waits for another session's lock, which the
-/// requests of the runs do not; `begun` is called when it does.
-fn with_a_waiting_vacuum(place: &Place, begun: impl Fn(&Running)) -> CommandResult {
+/// requests of the runs do not, and interrupts it there, or leaves it to end in its own time.
+fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
     let _turn = turn();
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let locking = "begin; lock table t in share update exclusive mode; select pg_sleep(1000)";
-    let waiting = "select count(*) from pg_stat_activity where query like 'vacuum%' \
-                   and wait_event_type = 'Lock'";
-    let is_waiting = || server.sql(waiting).unwrap() == "1\n";
+    let is_waiting = |statement: &str| {
+        let waiting = format!(
+            "select count(*) from pg_stat_activity where query like '{statement} %' \
+             and wait_event_type = 'Lock'"
+        );
+        server.sql(&waiting).unwrap() == "1\n"
+    };
     let mut run = start(place, &url, Some(password), OUT);
     run.says("run 1 of");
     std::thread::scope(|scope| {
-        scope.spawn(|| server.sql(locking).unwrap_err());
+        let lock = scope.spawn(|| server.sql(locking).unwrap_err());
         wait_until("the waiting vacuum", || {
-            assert!(run.is_running());
-            is_waiting()
+            // The teardown waits, too, after a vacuum that has ended in its own time.
+            is_waiting("vacuum") || is_waiting("drop") || !run.is_running()
         });
-        begun(&run);
-        goes("the vacuum", is_waiting);
+        if end == End::Interrupt {
+            run.signal(Signal::SIGINT);
+        }
+        goes("the vacuum", || is_waiting("vacuum"));
         // The table could not be dropped.
-        let end = "select pg_terminate_backend(pid) from pg_stat_activity \
-                   where query like 'select pg_sleep(1000)%'";
-        server.sql(end).unwrap();
+        let unlocking = "select pg_terminate_backend(pid) from pg_stat_activity \
+                         where query like 'select pg_sleep(1000)%'";
+        wait_until("the end of the lock", || {
+            server.sql(unlocking).unwrap();
+            lock.is_finished()
+        });
         run.ends()
     })
 }
@@ -515,16 +549,16 @@ fn with_a_waiting_vacuum(place: &Place, begun: impl Fn(&Running)) -> CommandResu
 #[test]
 fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
     let place = place();
-    let ran = with_a_waiting_vacuum(&place, |run| run.signal(Signal::SIGINT)).expect(130);
+    let ran = with_a_waiting_vacuum(&place, End::Interrupt).expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-    assert_eq!(last_run(&place), 1);
+    assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
 }
 
 #[test]
 fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
-    let ran = with_a_waiting_vacuum(&place, |_| {}).expect(4);
+    let ran = with_a_waiting_vacuum(&place, End::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -534,7 +568,7 @@ fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
             "continue with --resume r.assay",
         ],
     );
-    assert_eq!(last_run(&place), 1);
+    assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
 }
 
 #[test]
@@ -542,14 +576,13 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     let place = place();
     let arms = ARMS.replace("concurrency(add) = 4", "server.work_mem = 8MB");
     place.write("e.ini", arms);
-    let mut run = start(&place, "testbed:postgres", None, OUT);
-    run.says("run 1 of");
+    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     // The server restarts before the second run, and its files are removed with the experiment.
     run.says("run 1: ");
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
-    assert_eq!(last_run(&place), 1);
+    assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
     goes("a process", || is_used(&place.at("tmp")));
     assert!(is_empty(&place.at("tmp")));
 }
@@ -594,7 +627,7 @@ fn search_keeps_its_trials_when_its_server_dies() {
         "[question]\nask = How many?\nworkload = w.ini\nrestore = delete from t where id >= 1000\n\
          [capacity]\nslo = p99(add) < 1s\nvary = concurrency(add)\ntrial = 500ms\nbudget = 1m\n",
     );
-    let mut run = start(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     run.says("trial 3:");
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
     let ran = run.ends().expect(4);
@@ -606,7 +639,11 @@ fn search_keeps_its_trials_when_its_server_dies() {
     assert_eq!(document["capacity"]["server_starts"], 1, "{document}");
     let trials = "phase = 'capacity' and state = 'counts'";
     let counting = format!("select count(*) from run where {trials}");
-    assert_eq!(number(&place.at("r.assay"), &counting), 2);
+    let kept = number(&place.at("r.assay"), &counting);
+    // A late test lets more of them end.
+    let begins = |line: &&str| line.starts_with("trial ") && line.ends_with(" of the budget left");
+    let begun = ran.stderr.lines().filter(begins).count();
+    assert!(kept >= 2 && kept + 1 == i64::try_from(begun).unwrap(), "{kept}: {}", ran.stderr);
     // The table is restored before each trial, which repeats the keys of the one before; and the
     // server has time to settle.
     let failed = format!("select count(*) from failure join run using (run) where {trials}");
@@ -615,9 +652,9 @@ fn search_keeps_its_trials_when_its_server_dies() {
         "select count(*) from setting join run using (run) where {trials} and \
          name = 'generator.before_trial_ns' and cast(value as integer) >= 2000000000"
     );
-    assert_eq!(number(&place.at("r.assay"), &rested), 2);
+    assert_eq!(number(&place.at("r.assay"), &rested), kept);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
-    run.says("trial 4:");
+    run.says(&format!("trial {}:", kept + 1));
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);
     let words = " in all; the trials are of 2 server starts";

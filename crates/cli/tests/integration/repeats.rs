@@ -247,7 +247,7 @@ fn experiment_without_an_answer_is_not_repeated() {
     place.write("in/read.ini", workload);
     let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";
     place.write("in/q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
-    let mut running = place.start(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
+    let mut running = place.start_in_step(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
     running.says("run 3 of");
     running.signal(Signal::SIGKILL);
     running.ends();

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use base::Nanos;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
@@ -310,7 +309,7 @@ fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
     ];
     for (number, (words, made)) in cuts.into_iter().enumerate() {
         let record = format!("cut{number}.assay");
-        let mut running = place.start(&["run", "e.ini", "--virtual", "--out", &record]);
+        let mut running = place.start_in_step(&["run", "e.ini", "--virtual", "--out", &record]);
         running.says(words);
         running.signal(Signal::SIGKILL);
         running.ends();
@@ -330,7 +329,7 @@ fn interrupted_search_for_saturation_is_resumed() {
     let place = place(SEARCH);
     let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
     let expected = without_notes(&expected);
-    let mut running = place.start(&["run", "e.ini", "--virtual", "--out", "cut.assay"]);
+    let mut running = place.start_in_step(&["run", "e.ini", "--virtual", "--out", "cut.assay"]);
     running.says("step 2 of");
     running.signal(Signal::SIGINT);
     let ran = running.ends().expect(130);
@@ -373,15 +372,7 @@ fn spoiled_step_is_repeated_and_then_ends_the_experiment() {
     let search =
         "[saturate]\nvary = rate(read)\nvalues = 200, 400\nuntil = throughput gains < 5%\n";
     place.write("e.ini", format!("{ARMS}{search}"));
-    let mut run = place.start(&["run", "e.ini", "--out", "r.assay"]);
-    for attempt in ["run 1: step 1 of", "run 2: step 1 of", "run 3: step 1 of"] {
-        run.says(attempt);
-        run.listen(Nanos::from_millis(300));
-        run.signal(Signal::SIGSTOP);
-        run.listen(Nanos::from_millis(400));
-        run.signal(Signal::SIGCONT);
-    }
-    let ran = run.ends().expect(3);
+    let ran = place.start(&["run", "e.ini", "--out", "r.assay"]).ends_stuttering().expect(3);
     assert!(ran.stderr.contains("run 3: step 1 of at most 2, rate(read) = 200, again"));
     let words = "No answer: the load generator or the machine failed in every attempt at \
                  rate(read) = 200/s ";
@@ -446,7 +437,12 @@ fn processors_of_a_private_server_are_observed() {
     let search = SEARCH.replace("throughput gains < 5%", "cpu(database) >= 5%");
     place.write("e.ini", format!("{arms}{search}"));
     let mut run = place.start(&["run", "e.ini", "--allow-commands", "--out", "r.assay"]);
-    run.says("all arms run at concurrency(read) = ");
+    // On a machine with other work its instrument may fail.
+    if !run.says_or_ends("all arms run at concurrency(read) = ") {
+        let ran = run.ends().expect(3);
+        assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);
+        return;
+    }
     run.signal(Signal::SIGINT);
     run.ends().expect(130);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::support::{Place, Running, assert_balanced, check, job, number};
+use crate::support::{Place, Running, assert_balanced, check, job, number, wait_until};
 
 const TABLE: &str = "\
 duration = 1m
@@ -35,7 +35,7 @@ fn a_signal_ends_the_run_cleanly(signal: Signal) {
     let mut command = Command::new("env");
     command.args(["--default-signal", env!("CARGO_BIN_EXE_assay")]).args(RUN);
     let mut run = Running::of(place.holds(&mut command));
-    run.says("00:02 read:");
+    run.reaches(2, "read");
     run.signal(signal);
     let ran = run.ends().expect(130);
     let summary = ran.json();
@@ -70,7 +70,7 @@ fn run_under_nohup_outlives_its_terminal() {
     let mut command = Command::new("nohup");
     command.arg(env!("CARGO_BIN_EXE_assay")).args(["run", "w.ini", "--url", "sim:mm1", "--json"]);
     let mut run = Running::of(place.holds(&mut command).stdin(Stdio::null()));
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     run.signal(Signal::SIGHUP);
     assert_eq!(run.ends().json()["run"]["ended"], "completed");
 }
@@ -79,7 +79,7 @@ fn run_under_nohup_outlives_its_terminal() {
 fn a_run_without_an_end_of_its_own_is_complete_when_it_is_ended() {
     let place = Place::with("[read]\nquery = select 1\nrate = 100\n");
     let mut run = place.start(&["run", "w.ini", "--url", "sim:mm1", "--json", "--out", "r.assay"]);
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     run.signal(Signal::SIGINT);
     let summary = run.ends().expect(130).json();
     assert_eq!(check(&summary, "complete")["status"], "pass");
@@ -105,7 +105,7 @@ fn a_second_interrupt_ends_the_run_at_once_and_the_record_can_be_read() {
     let place = Place::with("duration = 2h\ndrain = 1h\n[read]\nquery = select 1\nrate = 100\n");
     let url = "sim:mm1?stall=3h&stall-every=4h";
     let mut run = place.start(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     run.signal(Signal::SIGINT);
     run.says("ending the run");
     run.signal(Signal::SIGINT);
@@ -194,7 +194,7 @@ fn temporary_database_is_removed_after_an_immediate_end() {
     run.says("ending the run:");
     run.signal(Signal::SIGINT);
     run.ends();
-    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+    wait_until("the end of the database", || place.names() == ["r.assay", "w.ini"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_second_interrupt_leaves_out_the_teardown() {
     let workload = TABLE.replace("duration = 1m", "duration = 1m\ndrain = 1h");
     let place = Place::with(&format!("{workload}[long]\nquery = {endless}\ncount = 1\n"));
     let mut run = place.start(&RUN);
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
     run.signal(Signal::SIGINT);
@@ -265,7 +265,7 @@ fn an_interrupted_run_ends_with_its_drain_however_long_a_request_takes() {
     let file = "duration = 1h\ndrain = 1s\n[read]\nquery = select 1\nrate = 20\n";
     let place = Place::with(file);
     let mut run = place.start(&["run", "w.ini", "--url", "sim:md1?service=1h", "--json"]);
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     run.signal(Signal::SIGINT);
     let summary = run.ends().expect(130).json();
     assert_balanced(&summary);

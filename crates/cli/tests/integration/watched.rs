@@ -42,7 +42,7 @@ fn is_objection(check: &Value) -> bool {
 fn frozen_generator_is_distinguished_from_a_slow_database() {
     let place = Place::with(&OPEN.replace("8s", "14s"));
     let mut run = place.start(&["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay"]);
-    run.says("00:02 read:");
+    run.reaches(2, "read");
     run.signal(Signal::SIGSTOP);
     assert!(Command::new("sleep").arg("0.4").status().unwrap().success());
     run.signal(Signal::SIGCONT);
@@ -98,12 +98,13 @@ fn own_processors() -> String {
 #[test]
 fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
     let place = Place::with(
-        "duration = 3s\n[read]\nquery = select 1\nrate = 100\nquery-results-file = rows.csv\n",
+        "duration = 1m\n[read]\nquery = select 1\nrate = 100\nquery-results-file = rows.csv\n",
     );
     let args = ["run", "w.ini", "--url", "sqlite:", "--out", "r.assay", "--cpus", "0"];
     let mut run = place.start(&[&args[..], &["--op-log", "ops.csv"]].concat());
-    run.says("00:01 read:");
+    run.reaches(1, "read");
     let threads = threads(run.id());
+    run.signal(Signal::SIGINT);
     assert!(run.ends().code != 2, "{threads:?}");
     let processors = |name: &str| -> Vec<&str> {
         let named = threads.iter().filter(|(thread, _)| thread == name);

@@ -1,8 +1,9 @@
 //! Helpers that run the program as a user does: in a temporary folder, with its output and exit
 //! code.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -10,8 +11,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, pipe2};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -44,6 +46,9 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// A simulated server of textbook behaviour.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
+
+/// An address at which nothing listens: its port is given to nobody who asks for any free one.
+pub(crate) const UNUSED: &str = "127.0.0.1:1";
 
 /// A folder that is removed when the test ends.
 pub(crate) struct Place(TempDir);
@@ -127,6 +132,11 @@ impl Place {
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         Running::of(&mut self.command(args))
     }
+
+    /// Starts the program [in step](Running::in_step) with the test.
+    pub(crate) fn start_in_step(&self, args: &[&str]) -> Running {
+        Running::in_step(&mut self.command(args))
+    }
 }
 
 /// Exit code and output of a program that has ended.
@@ -197,16 +207,33 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn of(command: &mut Command) -> Running {
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = OwnedFd::from(child.stderr.take().unwrap());
+        Running::heard(child, stderr, 100_000)
+    }
+
+    /// Starts a program that waits until the test has read what it prints on stderr: it is at most
+    /// three lines ahead of the test, however late that acts. The pipe has room for a line, and the
+    /// thread that reads it holds another.
+    pub(crate) fn in_step(command: &mut Command) -> Running {
+        let (stderr, end) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
+        fcntl(&end, FcntlArg::F_SETPIPE_SZ(1)).unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(end).spawn().unwrap();
+        // The command would keep its end of the pipe open.
+        command.stderr(Stdio::null());
+        Running::heard(child, stderr, 0)
+    }
+
+    /// Reads a program's output, with room for some lines of stderr before the test reads them.
+    fn heard(mut child: Child, stderr: OwnedFd, room: usize) -> Running {
         let mut stdout = child.stdout.take().unwrap();
         let answer = std::thread::spawn(move || {
             let mut text = String::new();
             stdout.read_to_string(&mut text).unwrap();
             text
         });
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        let (sender, lines) = sync_channel(100_000);
+        let stderr = BufReader::new(File::from(stderr));
+        let (sender, lines) = sync_channel(room);
         std::thread::spawn(move || {
             for line in stderr.lines() {
                 if sender.send(line.unwrap()).is_err() {
@@ -238,6 +265,14 @@ impl Running {
         }
     }
 
+    /// Waits for the report of a job at a second of its run, or a later one: reports are left out
+    /// when the processors are busy.
+    #[track_caller]
+    pub(crate) fn reaches(&mut self, second: u64, job: &str) {
+        let what = format!("second {second} of {job}");
+        self.says_what(&what, |line| reported(line, job).is_some_and(|at| at >= second));
+    }
+
     /// Waits for these words on stderr; returns false if the program ends without them.
     pub(crate) fn says_or_ends(&mut self, words: &str) -> bool {
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
@@ -254,11 +289,27 @@ impl Running {
     pub(crate) fn listen(&mut self, span: Nanos) {
         let began = Monotonic.now();
         while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {
-            if let Ok(line) = self.lines.recv_timeout(Duration::from_nanos(left)) {
-                self.said.push_str(&line);
-                self.said.push('\n');
+            match self.lines.recv_timeout(Duration::from_nanos(left)) {
+                Ok(line) => {
+                    self.said.push_str(&line);
+                    self.said.push('\n');
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
             }
         }
+    }
+
+    /// Stops the program half of the time until it ends: it is late with everything it does.
+    #[track_caller]
+    pub(crate) fn ends_stuttering(mut self) -> CommandResult {
+        while self.is_running() {
+            self.signal(Signal::SIGSTOP);
+            self.listen(Nanos::from_millis(150));
+            self.signal(Signal::SIGCONT);
+            self.listen(Nanos::from_millis(150));
+        }
+        self.ends()
     }
 
     /// Returns true if the program has not ended.
@@ -333,6 +384,25 @@ pub(crate) fn job<'a>(summary: &'a Value, name: &str) -> &'a Value {
 pub(crate) fn number(database: &Path, sql: &str) -> i64 {
     let connection = rusqlite::Connection::open(database).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Returns the numbers of the runs that an experiment has reported as ended.
+pub(crate) fn ended_runs(stderr: &str) -> Vec<i64> {
+    let of_line = |line: &str| {
+        let (number, verdict) = line.strip_prefix("run ")?.split_once(": ")?;
+        let is_end = ["VALID", "SUSPECT", "INVALID"].iter().any(|word| verdict.starts_with(word));
+        is_end.then_some(())?;
+        number.parse().ok()
+    };
+    stderr.lines().filter_map(of_line).collect()
+}
+
+/// Returns the second of the run that a line of progress of a job reports.
+fn reported(line: &str, job: &str) -> Option<u64> {
+    let (clock, report) = line.split_once(' ')?;
+    let (minutes, seconds) = clock.split_once(':')?;
+    report.strip_prefix(job)?.strip_prefix(':')?;
+    Some(minutes.parse::<u64>().ok()? * 60 + seconds.parse::<u64>().ok()?)
 }
 
 /// Returns the number under a name in a line of progress.
