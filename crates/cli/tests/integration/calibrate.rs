@@ -186,14 +186,22 @@ fn uncalibratable_target_is_refused() {
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent =
         |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::NoListener);
+    let no_login = "did not complete a login";
     for (server, words) in [
         (FaultyServer::babbling(b""), "did not complete a login within 300ms"),
-        (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),
+        (silent(b'P', "select 1"), "did not prepare a statement within "),
         (silent(b'E', "\0"), "`select 1` is not answered within "),
     ] {
         let place = Place::new();
-        let url = format!("postgres://ann@{}/d?connect-timeout=300ms", server.address());
-        let ran = calibrate(&place, &[&url]).expect(4);
+        let end = |limit: &str| {
+            let url = format!("postgres://ann@{}/d?connect-timeout={limit}", server.address());
+            calibrate(&place, &[&url]).expect(4)
+        };
+        let mut ran = end("300ms");
+        // A busy machine takes longer for the login of the others.
+        if !words.contains(no_login) && ran.stderr.contains(no_login) {
+            ran = end("20s");
+        }
         assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
         assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
     }

@@ -324,6 +324,9 @@ const STUDY: Case = Case {
 /// late, and the last statement takes its time.
 const SLACK_S: f64 = 0.5;
 
+/// Largest number of runs of a file by a program, of which one must be in time.
+const MOST_RUNS: usize = 3;
+
 /// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. With
 /// more missing, the run proves nothing.
 const MOST_DROPPED: u64 = 2;
@@ -573,33 +576,60 @@ impl Case {
 
     /// Checks that the statements of the file were sent, in the right number and with the right
     /// effect.
-    fn judge(&self, who: Program, left: &RunResults) {
+    ///
+    /// # Errors
+    /// Statements of either program were late, or dbbench sent fewer or more of them: the machine
+    /// may be busy.
+    fn judge(&self, who: Program, left: &RunResults) -> Result<(), String> {
         let RunResults { logged, begun, effect, .. } = left;
+        let mut late = Vec::new();
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
-            let of = format!("{who:?}, {}: `{}`", self.file, logged.text);
-            match number {
-                Exactly(number) => assert_eq!(count, *number, "{of}"),
+            let of = format!("{who:?}, {}: `{}`, {count} in {length_s} s", self.file, logged.text);
+            let is_right = match number {
+                Exactly(number) => count == *number,
                 Rate(ticks) => {
                     let shown = begun.iter().filter(|begun| begun.job == ticks.job).count();
-                    assert_eq!(shown as u64, count, "{of}");
-                    let allowed = who.may_send(*ticks, begun);
-                    assert!(allowed.contains(&count), "{of}: {count}, not {allowed:?}");
+                    shown as u64 == count && who.may_send(*ticks, begun).contains(&count)
                 }
                 For(ms) => {
                     let off_s = length_s - f64::from(*ms) / 1000.0;
-                    assert!(off_s.abs() < SLACK_S, "{of}: {count} in {length_s} s");
+                    if off_s.abs() >= SLACK_S {
+                        late.push(of);
+                    }
+                    continue;
                 }
+            };
+            match who {
+                Assay => assert!(is_right, "{of}"),
+                Dbbench if is_right => {}
+                Dbbench => late.push(of),
             }
         }
         let is_in_order = logged.windows(2).all(|pair| pair[0].last <= pair[1].first);
-        assert!(is_in_order || !self.is_in_order, "{who:?}, {}", self.file);
+        if self.is_in_order && !is_in_order {
+            late.push(format!("{who:?}, {}: not in order", self.file));
+        }
         if let (Some(EffectQuery { before, by: (word, each), .. }), Some(effect)) =
             (&self.effect, effect)
         {
             let count = logged.iter().find(|logged| logged.text.contains(word)).unwrap().count;
             assert_eq!(*effect, before + each * count, "{who:?}, {}: {count} times", self.file);
         }
+        if late.is_empty() { Ok(()) } else { Err(late.join("; ")) }
+    }
+
+    /// Runs the file with one of the programs, and again if the machine was too busy.
+    fn judged(&self, who: Program) -> RunResults {
+        let mut late = Vec::new();
+        while late.len() < MOST_RUNS {
+            let left = self.left_by(who);
+            match self.judge(who, &left) {
+                Ok(()) => return left,
+                Err(words) => late.push(words),
+            }
+        }
+        panic!("{late:#?}")
     }
 
     fn run(&self) {
@@ -614,17 +644,12 @@ impl Case {
 
     /// Runs the file with both programs, at the same time unless each needs the whole machine.
     fn run_both(&self) {
-        let judged = |who| {
-            let left = self.left_by(who);
-            self.judge(who, &left);
-            left
-        };
         let (ours, theirs) = if self.is_heavy {
-            (judged(Assay), judged(Dbbench))
+            (self.judged(Assay), self.judged(Dbbench))
         } else {
             thread::scope(|scope| {
-                let theirs = scope.spawn(|| judged(Dbbench));
-                (judged(Assay), theirs.join().unwrap())
+                let theirs = scope.spawn(|| self.judged(Dbbench));
+                (self.judged(Assay), theirs.join().unwrap())
             })
         };
         let texts = |left: &RunResults| -> Vec<String> {

@@ -82,7 +82,8 @@ const ENDING: &[Case] = &[
         jobs: &[("files by name", Exactly(2))],
         found: &[
             ("select count(*) from done", 2),
-            ("select rowid from done where name = 'south.tsv'", 2),
+            ("select count(*) from done where name = 'north.tsv'", 1),
+            ("select count(*) from done where name = 'south.tsv'", 1),
         ],
         ..NOTHING
     },

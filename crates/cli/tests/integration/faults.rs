@@ -2,7 +2,7 @@
 //!
 //! [`servers`](crate::servers) tests servers that are killed, stalled or full.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
 use crate::liar::{FaultyAnswer, FaultyServer};
-use crate::support::{CommandResult, Place, Running, assert_balanced, job, shown};
+use crate::support::{CommandResult, Place, Running, UNUSED, assert_balanced, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -63,11 +63,6 @@ impl Refused {
     }
 }
 
-/// Returns a port on which nothing listens.
-fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
-}
-
 /// The exit code is 4, and the message names the server and a remedy.
 #[test]
 fn refused_login_names_the_server_and_the_remedy() {
@@ -82,8 +77,7 @@ fn refused_login_names_the_server_and_the_remedy() {
         check(url("assay"), &at, &["password", "ASSAY_PASSWORD", "`assay`"]);
         check(url("no_such_shop"), &at, &["no_such_shop", "name another"]);
         check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
-        let nobody = format!("127.0.0.1:{}", free_port());
-        check(format!("{scheme}://{nobody}/d"), &nobody, &["no server listens there; start it"]);
+        check(format!("{scheme}://{UNUSED}/d"), UNUSED, &["no server listens there; start it"]);
         let web = FaultyServer::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
         check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
         let silent = FaultyServer::babbling(b"").address();
@@ -273,12 +267,13 @@ query = select 1
 rate = 50
 ";
 
-/// A statement timeout of the server is an error, at once, and the session continues.
+/// A statement timeout of the server is an error, at once, and the session continues. It is longer
+/// than a busy machine needs for the other statements.
 #[test]
 fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
     for (kind, limit, code) in [
-        (Kind::Postgres, "alter role assay set statement_timeout = '50ms'", "57014"),
-        (Kind::Mariadb, "set global max_statement_time = 0.05", "1969"),
+        (Kind::Postgres, "alter role assay set statement_timeout = '600ms'", "57014"),
+        (Kind::Mariadb, "set global max_statement_time = 0.6", "1969"),
     ] {
         let server = Server::start(&Options::new(kind)).unwrap();
         // This applies to every session from now on.
@@ -296,7 +291,7 @@ fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
         let errors = &slow["errors_by_code"];
         assert_eq!((&errors[0]["class"], &errors[0]["code"]), (&"server".into(), &code.into()));
         assert_eq!(errors[0]["count"], slow["errors"], "{kind:?}: {slow}");
-        assert!(slow["error_ms"]["p50"].as_f64() >= Some(40.0), "{kind:?}: {slow}");
+        assert!(slow["error_ms"]["p50"].as_f64() >= Some(590.0), "{kind:?}: {slow}");
         assert_eq!((&fast["errors"], &fast["unsent"]), (&0.into(), &0.into()), "{kind:?}: {fast}");
     }
 }

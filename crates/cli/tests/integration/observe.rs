@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, Place, Running};
 
 fn unseen(document: &Value) -> Vec<&str> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
@@ -33,12 +33,11 @@ fn a_busy_program_is_limited_by_its_own_thread() {
 fn running_process_is_observed_and_the_cost_is_reported() {
     let place = Place::new();
     let mut shell = Command::new("sh");
-    let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let busy = Running::of(shell.args(["-c", "while :; do :; done"]));
     let number = busy.id().to_string();
     let line = ["observe", "--pid", &number, "--duration", "3s", "--out", "r.assay", "--json"];
     let ran = place.assay(&line).expect(0);
-    busy.kill().unwrap();
-    busy.wait().unwrap();
+    drop(busy);
     let document = ran.json();
     let limiter = document["limiter"]["component"].clone();
     assert!(OF_A_LOOP.iter().any(|known| limiter == *known), "{limiter}");

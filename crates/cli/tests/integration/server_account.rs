@@ -1,6 +1,7 @@
 //! Tests of the statistics of real servers: their count of commits compared with the client's, and
 //! the facts recorded about them.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Via};
 
@@ -89,17 +90,24 @@ fn strange_work(server: &Server) {
 
 const READ: &str = "duration = 4s\n[read]\nquery = select 1\nrate = 100\n";
 
+/// Does something while requests are answered, and returns the summary of their run, which is ended
+/// afterwards.
+fn run_disturbed(server: &Server, disturb: impl Fn()) -> Value {
+    let place = Place::with(&READ.replace("4s", "60s"));
+    let mut running = run_as(&place, server, &server.url().to_string());
+    running.says_what("some are answered", |line| {
+        shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
+    });
+    disturb();
+    running.signal(Signal::SIGINT);
+    running.ends().expect(130).json()
+}
+
 #[test]
 fn foreign_commits_are_noticed() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(READ);
-        let mut running = run_as(&place, &server, &server.url().to_string());
-        running.says_what("some are answered", |line| {
-            shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
-        });
-        strange_work(&server);
-        let summary = running.ends().json();
+        let summary = run_disturbed(&server, || strange_work(&server));
         let commits = check(&summary, "commits");
         assert_eq!(commits["status"], "suspect", "{kind:?}: {commits}");
         assert!(commits["value"].as_f64().unwrap() >= 1_000.0, "{kind:?}: {commits}");
@@ -133,13 +141,9 @@ fn commit_missing_on_the_server_makes_a_run_invalid() {
 #[test]
 fn server_that_loses_its_counters_is_not_judged() {
     let server = Server::start(&Options::postgres()).unwrap();
-    let place = Place::with(READ);
-    let mut running = run_as(&place, &server, &server.url().to_string());
-    running.says_what("some are answered", |line| {
-        shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
+    let summary = run_disturbed(&server, || {
+        server.sql("select pg_stat_reset()").unwrap();
     });
-    server.sql("select pg_stat_reset()").unwrap();
-    let summary = running.ends().json();
     let commits = check(&summary, "commits");
     assert_eq!(commits["status"], "not-possible", "{commits}");
     assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");

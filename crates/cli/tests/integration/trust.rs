@@ -220,9 +220,12 @@ fn programs_of_the_file_need_the_flag() {
 
 #[test]
 fn ssh_gets_no_secret() {
-    let workload = "[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\ncount = 1\n";
+    // The run lasts until ssh was there.
+    let workload = "[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\ncount = 1\n\
+                    [wait]\ncommand = until test -e seen; do sleep 0.02; done\ncount = 1\n\
+                    timeout = 60s\n";
     let place = place(workload);
-    place.write("ssh", "#!/bin/sh\nenv > seen\n");
+    place.write("ssh", "#!/bin/sh\nenv > writing\nmv writing seen\n");
     fs::set_permissions(place.at("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(&[&RUN[..], &["--allow-commands"]].concat());
