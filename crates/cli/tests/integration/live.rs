@@ -136,7 +136,11 @@ fn experiment_shows_its_runs_arms_and_figures() {
     for words in ["Is &lt;b&gt;slow&lt;/b&gt; slower?", "round 1, ", "run 1: ", "re&lt;b&gt;ad"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    assert!(get(metrics).contains("assay_requests_total{assay_job=\"re<b>ad\""), "{}", get(metrics));
+    assert!(
+        get(metrics).contains("assay_requests_total{assay_job=\"re<b>ad\""),
+        "{}",
+        get(metrics)
+    );
     run.signal(Signal::SIGINT);
     assert_eq!(run.ends().code, 130);
 }

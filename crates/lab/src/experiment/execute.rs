@@ -12,7 +12,6 @@ use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::execution::{Execution, ExperimentEnd, RunEnd, judged, rows_of};
-use super::notes;
 use super::open_record::{open_record, remove_or_explain};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
@@ -168,7 +167,7 @@ impl Execution<'_> {
         self.record.set_state(&runs, RunState::Repeated)?;
         if let Some(lost) = &lost {
             let sentence = format!("round {} was repeated: a server was lost in {lost}", round + 1);
-            notes::warned(&self.record, self.experiment(), &sentence);
+            self.note(&sentence);
         }
         let event = ExperimentEvent::RoundRepeated { round, lost_server: lost.as_deref() };
         self.servers.listener.on_event(&event);

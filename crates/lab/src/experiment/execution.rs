@@ -170,8 +170,13 @@ impl<'a> Execution<'a> {
     pub(super) fn warn(&self, sentence: &str) {
         let sentence = &self.secrets.hide(sentence);
         self.servers.listener.on_event(&ExperimentEvent::Warning { sentence });
-        // A warning that cannot be recorded is still printed.
-        let _ = self.record.add_note(WallTime::now(), sentence);
+        self.note(sentence);
+    }
+
+    /// Adds a remark to the record, without secrets.
+    pub(super) fn note(&self, sentence: &str) {
+        // A remark that cannot be recorded is still printed.
+        let _ = self.record.add_note(WallTime::now(), &self.secrets.hide(sentence));
     }
 
     pub(super) fn experiment(&self) -> &'a Experiment {

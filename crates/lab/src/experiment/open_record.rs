@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use archive::{ExperimentContent, ExperimentWriter};
+use base::WallTime;
 use record::InputFile;
 
 use super::error::{ExperimentError, Problem};
 use super::experiment_servers::with_causes;
-use super::notes;
 use super::order::ExperimentOrder;
 use super::recorded::{COUNTERBALANCED, INTERRUPTED, RUNNING, STATE};
 
@@ -90,7 +90,8 @@ fn explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     // The error is printed in any case.
     let Ok((mut record, _)) = ExperimentWriter::resume(order.record) else { return };
     let _ = record.set_facts(&[(STATE, INTERRUPTED.to_owned())]);
-    notes::warned(&record, order.experiment, &with_causes(error));
+    let sentence = order.experiment.secrets().hide(&with_causes(error));
+    let _ = record.add_note(WallTime::now(), &sentence);
 }
 
 #[cfg(test)]
