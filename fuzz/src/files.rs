@@ -78,6 +78,7 @@ impl Case {
             arrival: has(2).then_some(Arrival::Uniform),
             target: url,
             rates: if has(4) { Rates::AsDbbench } else { Rates::AsTraffic },
+            ..Overrides::default()
         };
         let globals = [
             (0, "duration", "90s"),

@@ -10,7 +10,6 @@ use record::{Header, Pace};
 use workload::Plan;
 
 use crate::calibrate::facts;
-use crate::evidence::YES;
 use crate::target::ResolvedTarget;
 
 /// Reads the facts of this machine and of the network path to each server; `record` is the path of
@@ -44,7 +43,7 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
             .map_or_else(UsedTarget::default, |main| asked(&main, path(network::PATH).as_deref())),
         named: named.collect(),
         calibration: facts::read(settings),
-        varies_servers: known(settings, generator::VARIES_SERVERS) == Some(YES),
+        varies_servers: known(settings, generator::VARIES_SERVERS).is_some(),
     }
 }
 

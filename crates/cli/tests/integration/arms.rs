@@ -64,8 +64,8 @@ fn settings_of_arms_restart_one_server_before_every_run() {
     assert_eq!(starts.len().to_string(), runs[0], "each run has a server of its own start");
     assert!(!ran.stdout.contains("undeclared difference"), "{}", ran.stdout);
     assert!(ran.stdout.contains("large: server.work_mem = 65536kB"), "{}", ran.stdout);
-    let difference = serde_json::json!([{ "key": "server.work_mem", "value": "65536kB" }]);
-    assert_eq!(document["arms"][1]["differences"], difference);
+    let difference = serde_json::json!({ "key": "server.work_mem", "value": "65536kB" });
+    assert_eq!(document["arms"][1]["differences"][0], difference);
 }
 
 #[test]

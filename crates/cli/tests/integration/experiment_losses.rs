@@ -9,8 +9,8 @@ use sim::{Config, Service};
 use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
-use crate::ended::assert_ended;
-use crate::experiment_faults::{content, lost_rows};
+use crate::ended::{assert_ended, assert_exhausted};
+use crate::experiment_faults::{content, content_of_runs, lost_rows};
 use crate::support::{CommandResult, Place, Running, number, wait_until};
 
 /// Rounds of the comparison.
@@ -36,14 +36,14 @@ impl Comparison {
     /// them late.
     fn new() -> Comparison {
         let start = || {
-            let config = Config::new(Service::Constant(Nanos::from_millis(20)), None);
+            let config = Config::new(Service::Constant(Nanos::from_millis(100)), None);
             let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
             WireServer::start(simulation).unwrap()
         };
         let servers = [start(), start()];
         let relay = Relay::start(servers[1].address()).unwrap();
         let place = Place::with(&format!(
-            "url = postgres://ann@{}/shop\nduration = 400ms\n[read]\nquery = select 1\n\
+            "url = postgres://ann@{}/shop\nduration = 600ms\n[read]\nquery = select 1\n\
              concurrency = 1\n[observe]\ndatabase = no\n",
             servers[0].address()
         ));
@@ -76,23 +76,25 @@ impl Comparison {
     }
 
     /// Waits until so many rounds are complete, and the next run of the far arm is held before its
-    /// start.
-    fn hold_after(&self, run: &mut Running, rounds: usize) {
-        loop {
-            self.hold(run);
-            if self.complete_rounds() == rounds {
-                return;
-            }
+    /// start; `None` if the instrument failed before, as on a machine with other work.
+    fn hold_after(&self, run: &mut Running, rounds: usize) -> Option<()> {
+        self.hold(run)?;
+        while self.complete_rounds() < rounds {
             self.release();
+            self.hold(run)?;
         }
+        Some(())
     }
 
     /// Waits until the next run of the far arm is held before its start.
-    fn hold(&self, run: &mut Running) {
-        wait_until("the next run of the far arm", || {
-            assert!(run.is_running(), "it ended after {} rounds", self.complete_rounds());
-            self.place.at("held").exists()
-        });
+    fn hold(&self, run: &mut Running) -> Option<()> {
+        let is_held = || self.place.at("held").exists();
+        wait_until("the next run of the far arm", || is_held() || !run.is_running());
+        if is_held() {
+            return Some(());
+        }
+        assert_exhausted(&self.place.assay(&["report", "r.assay", "--json"]).expect(3).json());
+        None
     }
 
     /// Lets the run begin that is held.
@@ -102,13 +104,13 @@ impl Comparison {
 
     /// Lets runs of the far arm end until so many rounds are complete, and returns the number of
     /// bytes that it got in the last one.
-    fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> u64 {
+    fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> Option<u64> {
         loop {
             let before = self.relay.passed(Direction::ToClient);
             self.release();
-            self.hold(run);
+            self.hold(run)?;
             if self.complete_rounds() == rounds {
-                return self.relay.passed(Direction::ToClient) - before;
+                return Some(self.relay.passed(Direction::ToClient) - before);
             }
         }
     }
@@ -169,29 +171,39 @@ fn server_that_is_away_at_the_start_is_named_with_its_arm_and_leaves_no_record()
     assert_eq!(comparison.place.names(), ["e.ini", "hold.sh", "w.ini"]);
 }
 
+/// On a machine with other work the instrument may fail, and the comparison is made anew.
 #[test]
 fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_round() {
+    let is_seen = (0..10).any(|_| lose_from_round_7_on().is_some());
+    assert!(is_seen, "the load generator or the machine failed in every comparison");
+}
+
+/// Loses the far server before its run of round 7, and in that of round 8; `None` if the instrument
+/// failed before.
+fn lose_from_round_7_on() -> Option<()> {
     let comparison = Comparison::new();
     let record = comparison.record();
     let mut run = comparison.start(OUT);
-    comparison.hold_after(&mut run, 6);
+    comparison.hold_after(&mut run, 6)?;
     let before = content(&record);
     comparison.lose();
     let ran = comparison.ends(run).expect(4);
     comparison.assert_lost(&ran, 7, "does not answer");
     assert_eq!(comparison.complete_rounds(), 6);
-    let after = content(&record);
-    assert_eq!(lost_rows(&before, &after), Vec::<&String>::new());
-    // It is still away: the continuation changes nothing.
+    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    let last = number(&record, "select max(run) from run where round < 6");
+    let kept = content_of_runs(&record, last);
+    // It is still away: the continuation may make the run of the near arm again.
     let run = comparison.start(RESUME);
     let ran = comparison.ends(run).expect(4);
     assert!(ran.stderr.contains("[arm far]: "), "{}", ran.stderr);
-    assert_eq!(content(&record), after);
+    assert_eq!(comparison.complete_rounds(), 6);
+    assert_eq!(content_of_runs(&record, last), kept);
     // It is back, and lost again within a run of the last round.
     comparison.relay.accept();
     let mut run = comparison.start(RESUME);
-    comparison.hold_after(&mut run, 6);
-    let of_a_run = comparison.bytes_of_a_run(&mut run, 7);
+    comparison.hold_after(&mut run, 6)?;
+    let of_a_run = comparison.bytes_of_a_run(&mut run, 7)?;
     let before = content(&record);
     comparison.lose_after(&mut run, of_a_run * 3 / 4);
     let ran = comparison.ends(run).expect(4);
@@ -205,9 +217,11 @@ fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_r
     let run = comparison.start(RESUME);
     let ran = comparison.ends(run);
     let document = assert_ended(&comparison.place, &ran, ROUNDS);
+    assert_eq!(content_of_runs(&record, last), kept);
     if document["state"] == "complete" {
         assert_eq!(comparison.complete_rounds(), ROUNDS);
         assert_eq!(document["comparison"][0]["pairs"], ROUNDS, "{document}");
     }
     assert!(!comparison.place.at("r.assay-run").exists());
+    Some(())
 }

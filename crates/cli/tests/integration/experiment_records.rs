@@ -283,6 +283,22 @@ fn machine_that_drifted_is_reported_by_run_as_by_report() {
     let ran = place.assay(&["run", "slower.ini", "--virtual", "--resume", "r.assay"]).expect(0);
     assert!(ran.stdout.contains("  the machine became "), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let changes = document["machine_changes"].as_array().unwrap();
+    let [drift] = changes.as_slice() else { panic!("{changes:?}") };
+    // From 1.02 to 1.24 times 300 ns.
+    let percent = drift["change_percent"].as_f64().unwrap();
+    assert!((20.5..22.5).contains(&percent), "{drift}");
+    assert_eq!((&drift["arm"], &drift["decisive"]), (&json!(null), &json!(false)));
+    let words = format!(
+        "the machine became {percent:.1} % slower during the experiment, before the runs of every \
+         arm"
+    );
+    for form in ["--full", "--markdown"] {
+        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        assert!(said.contains(&words), "{words}: {said}");
+    }
 }
 
 #[test]

@@ -654,9 +654,12 @@ fn search_keeps_its_trials_when_its_server_dies() {
     );
     assert_eq!(number(&place.at("r.assay"), &rested), kept);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
-    run.says(&format!("trial {}:", kept + 1));
+    // It begins and ends.
+    (0..2).for_each(|_| run.says(&format!("trial {}: ", kept + 1)));
     run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
+    // On a machine with other work, the load generator may have failed in all three trials.
+    let ran = run.ends();
+    assert!([130, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     let words = " in all; the trials are of 2 server starts";
     assert!(ran.said().contains(words), "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();

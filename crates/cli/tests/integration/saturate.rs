@@ -447,11 +447,16 @@ fn processors_of_a_private_server_are_observed() {
     run.ends().expect(130);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
     let saturate = &document["saturate"];
-    assert_eq!(saturate["outcome"], "at-first", "{saturate:#}");
+    // On a busy machine a server at its first load may get less of its processor.
+    let end = match saturate["outcome"].as_str() {
+        Some("at-first") => " % of 1 processor already",
+        Some("reached") => " % of 1 processor",
+        _ => panic!("{saturate:#}"),
+    };
     let last = saturate["steps"].as_array().unwrap().last().unwrap();
     assert_eq!(last["processors"], 1.0, "{saturate:#}");
     assert!((5.0..=110.0).contains(&last["cpu_percent"].as_f64().unwrap()), "{saturate:#}");
-    assert!(sentence(&document).ends_with(" % of 1 processor already"), "{}", sentence(&document));
+    assert!(sentence(&document).ends_with(end), "{}", sentence(&document));
 }
 
 /// There is no pooler at this server, which only its first run can detect.

@@ -236,12 +236,14 @@ fn a_secret_of_a_server_is_in_no_record() {
 fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let password = server.password().expose();
-    server.sql(&format!("alter database assay set app.motd = 'log in with {password}'")).unwrap();
+    let path = format!("alter database assay set search_path = public, \"{password}\"");
+    server.sql(&path).unwrap();
     server.sql(&format!("create table \"{password}\" (a int)")).unwrap();
     let place = Place::with(TABLE);
     run(&place, &server);
     let facts = facts(&place);
-    assert_eq!(facts["database.setting.app.motd"], "log in with (secret)");
+    let path = facts["database.setting.search_path"].as_str().unwrap();
+    assert_eq!(path.replace('"', ""), "public, (secret)");
     assert!(facts.contains_key("database.table.(secret).bytes"), "{facts:?}");
     let args = ["observe", "--out", "o.assay", "--duration", "1s", &server.url().to_string()];
     let mut observed = place.command(&args);

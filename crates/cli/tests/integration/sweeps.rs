@@ -297,7 +297,7 @@ impl SecondHost {
         run.says(", nodes = 2");
         let before = self.relay.passed(Direction::ToServer);
         // Its connections are open, and requests pass.
-        wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 5_000);
+        wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 4_000);
         self.relay.refuse();
         self.relay.cut();
         run.listen(Nanos::from_millis(200));
@@ -306,7 +306,7 @@ impl SecondHost {
 }
 
 /// A workload with four clients, two for each of two hosts.
-const FOUR_CLIENTS: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 4\n";
+const FOUR_CLIENTS: &str = "duration = 5s\n[read]\nquery = select 1\nconcurrency = 4\n";
 
 /// A point of two nodes is not compared by a run that was partly made on one.
 #[test]

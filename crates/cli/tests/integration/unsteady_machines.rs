@@ -3,9 +3,8 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::ended::assert_ended;
 use crate::experiment_faults::{SIMULATED, SLOWER, VIRTUAL, place};
-use crate::support::{CommandResult, Place};
+use crate::support::Place;
 
 /// An experiment of two equal arms.
 const EQUAL: &str =
@@ -99,78 +98,4 @@ fn machine_that_becomes_ever_slower_is_not_a_difference_between_the_arms() {
             assert!(in_round(round - 1, "min") > in_round(round, "max"), "{round}");
         }
     }
-}
-
-/// A server that takes the time of a request, so a busy machine makes few of them late.
-const STEADY: &str = "url = sim:mdc?service=20ms&servers=64\nduration = 300ms\n[read]\n\
-                      query = select 1\nconcurrency = 1\n";
-
-const TWO_ARMS: &str = "[question]\nask = ?\nworkload = w.ini\nrounds = 6\n\
-                        differences = several\n[arm one]\nbefore-command = sh slow.sh\n\
-                        [arm two]\nconcurrency(read) = 2\nbefore-command = sh slow.sh\n";
-
-/// From the fifth run on, stops the program again and again until its run begins, each time for
-/// longer: so it is with a hypervisor that gives the processor to other machines.
-const SLOW: &str = "echo >> calls
-late=$(($(wc -l < calls) - 4))
-[ $late -gt 0 ] || exit 0
-setsid sh pauses.sh $(cat pid) $(printf 0.%03d $((late * 4))) > /dev/null 2>&1 < /dev/null &
-";
-
-/// Ends with the program, and with the folder.
-const PAUSES: &str = "while [ -e w.ini ] && [ ! -e r.assay-run ]; do
-    kill -STOP $1 || exit; sleep $2; kill -CONT $1; sleep 0.005
-done
-";
-
-/// Runs the experiment, and leaves the id of its process in a file.
-fn on_a_slowing_machine() -> (Place, CommandResult) {
-    let place = place(STEADY, TWO_ARMS);
-    place.write("slow.sh", SLOW);
-    place.write("pauses.sh", PAUSES);
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", "echo $$ > pid; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
-    command.args(["run", "e.ini", "--allow-commands", "--quiet", "--out", "r.assay"]);
-    let ran = CommandResult::of(place.holds(&mut command));
-    (place, ran)
-}
-
-/// Returns the factor by which the canaries of the last runs are slower than those of the first.
-fn slow_down(place: &Place) -> f64 {
-    let mean = "select avg(cast(value as real)) from setting \
-                where name = 'generator.canary_ns' and run";
-    let last = "(select max(run) from run)";
-    let factor = format!("select ({mean} > {last} - 3) / ({mean} <= 3)");
-    let record = Connection::open(place.at("r.assay")).unwrap();
-    record.query_row(&factor, [], |row| row.get(0)).unwrap()
-}
-
-/// On a machine with other work the instrument may fail, and the experiment is made anew.
-#[test]
-fn machine_that_becomes_slower_in_mid_experiment_is_named_in_the_answer() {
-    for _ in 0..5 {
-        let (place, ran) = on_a_slowing_machine();
-        let document = assert_ended(&place, &ran, 6);
-        if document["state"] != "complete" {
-            continue;
-        }
-        let factor = slow_down(&place);
-        assert!(factor > 1.5, "{factor}");
-        let changes = document["machine_changes"].as_array().unwrap();
-        let drift = changes.iter().find(|change| change["arm"].is_null());
-        let drift = drift.unwrap_or_else(|| panic!("{document:#}"));
-        let percent = drift["change_percent"].as_f64().unwrap();
-        assert!(percent > 50.0 && drift["decisive"] == false, "{drift}");
-        for form in ["--full", "--markdown"] {
-            let said = place.assay(&["report", "r.assay", form]).expect(ran.code).said();
-            let (_, words) = said.split_once("the machine became ").unwrap();
-            let (number, words) = words.split_once(" % slower ").unwrap();
-            let number: f64 = number.replace(',', "").parse().unwrap();
-            assert!((number / percent - 1.0).abs() < 0.02, "{number} {percent}");
-            assert!(words.starts_with("during the experiment, before the runs of every arm"));
-        }
-        assert!(ran.stdout.contains("the machine became "), "{}", ran.stdout);
-        return;
-    }
-    panic!("the load generator or the machine failed in every experiment");
 }

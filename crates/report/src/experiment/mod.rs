@@ -14,6 +14,7 @@ mod arm_facts;
 mod bets;
 mod capacity;
 mod capacity_json;
+mod capacity_outcomes;
 mod cases;
 mod cells;
 mod charts;

@@ -148,10 +148,7 @@ impl<'f> Checker<'f> {
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
         if is_sound {
-            self.reject_same(&arms, &one_by_one(&arms), "");
-            self.reject_other_data(&arms);
-            self.reject_servers_without_restart(&arms);
-            self.warn_of_statements(&draft, &arms);
+            self.report_arms(&draft, &arms);
         }
         let saturated_load = saturate.as_ref().and_then(SaturateDraft::load);
         let saturate = saturate.filter(|_| is_sound && search.is_none());
@@ -194,6 +191,14 @@ impl<'f> Checker<'f> {
             saturate: saturate.map(|(question, _)| question),
             capacity,
         })
+    }
+
+    /// Reports arms that do not fit together, and statements around their runs.
+    fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+        self.reject_same(arms, &one_by_one(arms), "");
+        self.reject_other_data(arms);
+        self.reject_servers_without_restart(arms);
+        self.warn_of_statements(draft, arms);
     }
 
     /// Returns the search for saturation, and the arms at its largest load; `None` if an arm cannot

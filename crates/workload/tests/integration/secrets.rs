@@ -143,7 +143,7 @@ fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
     let overrides = Overrides::default().with_param("pw", PASSWORD);
     for (of_question, of_arm) in [
         ("", "before = alter role ann password ${pw}"),
-        ("", "after = alter role ann password '${raw(pw)}'"),
+        ("", "before = analyze\nafter = alter role ann password '${raw(pw)}'"),
         ("restore = alter role ann password ${pw}\n", "rate(b) = 20"),
         ("", "set.auth = host=h password=${pw}"),
     ] {
@@ -163,7 +163,8 @@ fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
         }
         let two = &experiment.arms[1];
         let mut around = [&two.restore, &two.before, &two.after].into_iter().flatten();
-        assert!(around.all(|statement| statement.text.contains(PASSWORD)));
+        let is_sent = around.any(|statement| statement.text.contains(PASSWORD));
+        assert_eq!(is_sent, !of_arm.starts_with("set."));
     }
 }
 
