@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use analyze::capacity::{
-    Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, Measure,
-    Phase, Trial, TrialOutcome,
+    Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, LoadLimit,
+    Measure, Phase, Trial, TrialOutcome,
 };
 use analyze::compare::RunVerdict;
 use analyze::{CheckKind, Component, Status};
@@ -106,7 +106,7 @@ impl CapacityView {
 
     /// Returns the highest value that passes although a lower one fails, if there is one: then no
     /// interval describes the boundary.
-    fn passes_beyond(&self) -> Option<f64> {
+    pub(super) fn passes_beyond(&self) -> Option<f64> {
         let of = |why: &Irregular| match why {
             Irregular::LossInversion { passes, .. } => Some(*passes),
             _ => None,
@@ -209,71 +209,21 @@ impl CapacityView {
         all.iter().copied().max_by_key(votes)
     }
 
-    /// Returns the sentences that answer the question; `record` is the path of the record.
-    pub(super) fn answers(&self, record: &str) -> Vec<String> {
-        let Some(found) = &self.found else { return Vec::new() };
-        let mut sentences = vec![self.sentence(found)];
-        sentences.extend(found.irregular.iter().map(|why| self.irregular(why, record)));
-        sentences
-    }
-
-    fn sentence(&self, found: &Capacity) -> String {
-        let Some(sustained) = found.sustained else { return self.without_value(found) };
-        let times = number::count(found.confirmations.into(), "time");
-        let held = self.order.hold.map_or_else(String::new, |hold| format!(", held for {hold}"));
-        let kept = self.kept(found);
-        let with = if kept.is_empty() { "" } else { " with " };
-        let load = match self.is_rate() {
-            true => format!("{} requests per second", number::significant(sustained)),
-            false => number::count(sustained as u64, "client"),
-        };
-        let fails = match (self.passes_beyond(), found.fails) {
-            (Some(passes), _) => format!("the boundary is irregular up to {}", self.value(passes)),
-            (None, Some(fails)) => format!("it fails at {}", self.value(fails)),
-            (None, None) => "no larger value that was tried fails".to_owned(),
-        };
-        format!("The server sustains {load}{with}{kept} (confirmed {times}{held}); {fails}")
-    }
-
-    /// Returns the conditions that hold at the result.
-    fn kept(&self, found: &Capacity) -> String {
-        let is_unmet = |position: usize| {
-            let is_one = |why: &Irregular| *why == Irregular::Unmet { condition: position };
-            found.irregular.iter().any(is_one)
-        };
-        let conditions = self.order.conditions.iter().enumerate();
-        let kept = conditions.filter(|(position, _)| !is_unmet(*position));
-        kept.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
-    }
-
-    /// Returns the answer of a search that confirmed no value, or whose value did not hold.
-    fn without_value(&self, found: &Capacity) -> String {
-        let slo = &found.slo;
-        let load = if self.is_rate() { "rate" } else { "number of clients" };
-        let failed = found.irregular.iter().find_map(|why| match why {
-            Irregular::HoldFailed { value } => Some(*value),
+    /// Returns the number of connections that limits the load, if it does: the confirmed value is
+    /// then not the capacity of the server.
+    pub(super) fn limit_of_connections(&self) -> Option<u64> {
+        let of = |why: &Irregular| match why {
+            Irregular::LimitedBy(
+                LoadLimit::OwnConnections(connections)
+                | LoadLimit::AcceptedConnections(connections),
+            ) => Some(*connections),
             _ => None,
-        });
-        match (failed, found.estimate) {
-            (Some(value), _) => format!(
-                "{} did not keep {slo} for {}, although shorter trials confirmed it",
-                self.value(value),
-                self.hold()
-            ),
-            (None, _) if self.misses() && self.always_has_errors() => {
-                format!("Requests failed at every {load} that was tried")
-            }
-            (None, _) if self.misses() => format!("No {load} that was tried keeps {slo}"),
-            (None, Some(estimate)) => format!(
-                "No {load} was confirmed to keep {slo}; the estimate is {}",
-                self.value(estimate)
-            ),
-            (None, None) => format!("No {load} was confirmed to keep {slo}"),
-        }
+        };
+        self.found.as_ref()?.irregular.iter().find_map(of)
     }
 
     /// Returns the length of the final trial; empty if none was asked for.
-    fn hold(&self) -> String {
+    pub(super) fn hold(&self) -> String {
         self.order.hold.map_or_else(String::new, |hold| hold.to_string())
     }
 
@@ -302,7 +252,7 @@ impl CapacityView {
         }
     }
 
-    fn is_rate(&self) -> bool {
+    pub(super) fn is_rate(&self) -> bool {
         match self.order.vary {
             VariedLoad::Rate { .. } => true,
             VariedLoad::Concurrency { .. } => false,
@@ -310,7 +260,7 @@ impl CapacityView {
     }
 
     /// Returns an irregularity in words, with the next thing to do.
-    fn irregular(&self, why: &Irregular, record: &str) -> String {
+    pub(super) fn irregular(&self, why: &Irregular, record: &str) -> String {
         let value = |it: &f64| self.value(*it);
         match why {
             Irregular::GeneratorLimited { value: at } => format!(
@@ -438,7 +388,7 @@ impl CapacityView {
     }
 
     /// Returns true if failed requests made every valid trial fail, and there is one.
-    fn always_has_errors(&self) -> bool {
+    pub(super) fn always_has_errors(&self) -> bool {
         let mut valid = self.trials.iter().filter(|it| it.trial.invalid.is_empty()).peekable();
         valid.peek().is_some() && valid.all(TrialView::has_errors)
     }
@@ -534,8 +484,10 @@ impl CapacityView {
             None => none(),
         };
         let limiter = self.limiter().map_or_else(none, |it| it.name().to_owned());
+        let sustained = value(found.sustained);
+        let is_limited = found.sustained.is_some() && self.limit_of_connections().is_some();
         let mut numbers = vec![
-            ("sustained", value(found.sustained)),
+            ("sustained", if is_limited { format!("at least {sustained}") } else { sustained }),
             ("confirmed", self.confirmation().unwrap_or_else(none)),
         ];
         if let Some(held) = self.final_trial().filter(|_| found.sustained.is_some()) {
@@ -771,7 +723,7 @@ fn met(condition: &Condition, measure: Measure) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Counted, LoadLimit, judge_trial};
+    use analyze::capacity::{Counted, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 

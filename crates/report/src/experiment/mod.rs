@@ -15,6 +15,7 @@ mod bets;
 mod capacity;
 mod capacity_json;
 mod capacity_outcomes;
+mod capacity_sentence;
 mod cases;
 mod cells;
 mod charts;
