@@ -17,7 +17,7 @@ use analyze::saturate::NextSaturationStep;
 use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind, RunState};
 use base::WallTime;
 use lab::comparison::{ComparedRun, SeriesKey};
-use lab::experiment::{RecordedRun, RecordedSearch, is_of_another_search};
+use lab::experiment::{RecordedRun, RecordedSearch, lacks_answer};
 use record::EndKind;
 use record::environment::assay::LABEL;
 use record::environment::known;
@@ -371,13 +371,12 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
 
 /// Returns the reason why the record of an experiment cannot be read.
 fn unread_experiment(path: &Path) -> Skip {
-    let is_other = ExperimentContent::read(path).is_ok_and(|it| is_of_another_search(&it));
-    match is_other {
+    match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
         true => {
             let details = "its capacity search was made by another version of Assay";
             Skip::new(SkipReason::Unreadable, details)
         }
-        false => Skip::new(SkipReason::Damaged, "its question or its runs"),
+        false => Skip::new(SkipReason::Damaged, "its question, its runs or its answer"),
     }
 }
 

@@ -364,6 +364,7 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
         trials: search.trials.iter().map(trial).collect(),
         found: search.capacity.clone(),
         server_starts: search.server_starts(),
+        stored_method: search.stored_method,
     }
 }
 

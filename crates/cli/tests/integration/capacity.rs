@@ -76,17 +76,86 @@ fn capacity_of_an_exponential_server_is_confirmed() {
 fn search_of_another_version_is_distinguished_from_a_damaged_one() {
     let place = place(SEARCH);
     place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
-    let change = |statement: &str| {
-        let connection = rusqlite::Connection::open(place.at("r.assay")).unwrap();
-        assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
-    };
-    change("update run set point = '101' where run = 2");
+    change(&place, "update run set point = '101' where run = 2");
     place.assay(&["report", "r.assay"]).refuses(&["damaged: run 2 is not a trial of its search"]);
-    change("delete from experiment where key = 'search-method'");
+    change(&place, "delete from experiment where key = 'search-method'");
     let words = "made by a version of Assay that tries other values: read its trials with --run";
     place.assay(&["report", "r.assay"]).refuses(&[words]);
     let trial = place.assay(&["report", "r.assay", "--run", "2"]);
     assert!(trial.stdout.contains("read"), "{}", trial.stdout);
+}
+
+/// Changes the record of a search with a statement that changes one row.
+fn change(place: &Place, statement: &str) {
+    let connection = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+}
+
+/// Makes the method of a record another one, as a later version of the search does.
+const OTHER_METHOD: &str = "update experiment set value = '3' where key = 'search-method'";
+
+#[test]
+fn search_of_another_version_shows_its_stored_answer() {
+    let place = place(SEARCH);
+    let computed = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_eq!(document["capacity"]["stored_method"], Value::Null);
+    change(&place, OTHER_METHOD);
+    let words = "Answer of search method 3, stored in the record: this version of Assay uses";
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
+    let (origin, others): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with(words));
+    assert_eq!((origin.len(), others), (1, computed.lines().collect()), "{text}");
+    let stored = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &stored);
+    assert_eq!(stored["capacity"]["stored_method"], 3);
+    for key in ["sustained", "fails", "binding", "boundary", "irregularities", "trial_list"] {
+        assert_eq!(stored["capacity"][key], document["capacity"][key], "{key}");
+    }
+    let estimate = |of: &Value| of["capacity"]["estimate"].as_f64().unwrap();
+    assert!((estimate(&stored) / estimate(&document) - 1.0).abs() < 1e-12);
+    assert_eq!(stored["verdict"], document["verdict"]);
+    place.assay(&["report", "r.assay", "--html", "r.html"]).expect(0);
+    let page = std::fs::read_to_string(place.at("r.html")).unwrap();
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
+    let short = place.assay(&["report", "r.assay"]).expect(0).stdout.replace("\n  ", " ");
+    for form in [page.replace('\u{a0}', " "), markdown, short] {
+        assert!(form.contains(words), "{form}");
+    }
+}
+
+#[test]
+fn stored_answer_does_not_let_another_version_continue_its_search() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    change(&place, OTHER_METHOD);
+    let resume = ["run", "search.ini", "--virtual", "--resume", "r.assay"];
+    place.assay(&resume).refuses(&["is complete"]);
+    change(&place, "update experiment set value = 'interrupted' where key = 'state'");
+    place.assay(&resume).refuses(&["made by a version of Assay that tries other values"]);
+}
+
+#[test]
+fn damaged_stored_answer_is_named() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let refuses = |statement: &str, words: &str| {
+        change(&place, statement);
+        let words = format!("damaged: the stored answer of its search {words}");
+        place.assay(&["report", "r.assay"]).refuses(&[&words]);
+    };
+    change(&place, OTHER_METHOD);
+    change(&place, "update run set point = '101' where run = 2");
+    place
+        .assay(&["report", "r.assay"])
+        .refuses(&["damaged: the stored answer of its search has another value for the trial of"]);
+    refuses("update run set state = 'abandoned' where run = 2", "has another number of trials");
+    let cut = "update experiment set value = substr(value, 1, 50) where key = 'search-answer'";
+    refuses(cut, "cannot be read");
+    // As in the records of earlier versions.
+    change(&place, "delete from experiment where key = 'search-answer'");
+    let words = "made by a version of Assay that tries other values: read its trials with --run";
+    place.assay(&["report", "r.assay"]).refuses(&[words]);
 }
 
 #[test]

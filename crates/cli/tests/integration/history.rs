@@ -355,6 +355,29 @@ fn search_of_another_version_is_skipped_and_not_called_damaged() {
     assert_eq!((&skipped["reason"], &skipped["details"]), (&"unreadable".into(), &words.into()));
 }
 
+/// The answer of the second search is damaged.
+#[test]
+fn searches_of_another_version_count_with_their_stored_answers() {
+    let place = place();
+    place.write("search.ini", SEARCH);
+    experiments(&place, "search.ini", FAST, 1..=2);
+    let before = document(&place, &["--metric", "sustained"]);
+    let points = metric(&before, "sustained")["points"].as_array().unwrap();
+    let change = |record: &str, statement: &str| {
+        let connection = rusqlite::Connection::open(place.at(record)).unwrap();
+        assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+    };
+    for record in ["nightly/01.assay", "nightly/02.assay"] {
+        change(record, "update experiment set value = '3' where key = 'search-method'");
+    }
+    change("nightly/02.assay", "update experiment set value = '{}' where key = 'search-answer'");
+    let document = document(&place, &["--metric", "sustained"]);
+    let kept = metric(&document, "sustained")["points"].as_array().unwrap();
+    assert_eq!(kept[..], points[..1]);
+    let skipped = &document["skipped"][0];
+    assert_eq!((&skipped["file"], &skipped["reason"]), (&"02.assay".into(), &"damaged".into()));
+}
+
 /// Marks a record of virtual time as one of real time.
 fn mark_as_real(place: &Place, record: &str) {
     let connection = rusqlite::Connection::open(place.at(record)).unwrap();

@@ -16,6 +16,7 @@ use super::open_record::{open_record, remove_or_explain};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
+use super::search::ANSWER;
 use super::warm_up::figures_of_round;
 
 /// Least number of rounds of a sweep for the computation of the rounds that it may repeat: a short
@@ -257,7 +258,10 @@ impl Execution<'_> {
             ExperimentEnd::NotObserved => "not-observed",
         };
         self.record_resumption()?;
-        self.record.set_facts(&[(STATE, word.to_owned())])?;
+        let answer = self.answer.take().map(|answer| (ANSWER, answer));
+        let facts: Vec<(&str, String)> =
+            [(STATE, word.to_owned())].into_iter().chain(answer).collect();
+        self.record.set_facts(&facts)?;
         Ok(end)
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Execution<'a> {
     pub(super) runs: FinishedRuns,
     /// The capacity search with the trials that were recorded before, if it is one.
     pub(super) search: Option<RecordedSearch>,
+    /// The answer of a capacity search that has ended, as text.
+    pub(super) answer: Option<String>,
     /// The number of leading rounds that are complete and not to be repeated.
     pub(super) judged: u32,
     /// True if the process that made the record did not write its end.
@@ -103,6 +105,7 @@ impl<'a> Execution<'a> {
             looks: looks_of(&content),
             runs: FinishedRuns::default(),
             search: recorded_search(order, &content)?,
+            answer: None,
             judged: 0,
             was_killed: order.is_resumed && content.fact(STATE) == Some(RUNNING),
             resumption: None,

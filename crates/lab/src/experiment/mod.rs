@@ -9,7 +9,8 @@
 //! runs, which is moved into the record of the experiment when the run has ended. [`read_results`]
 //! compares the arms from the record alone. Before the rounds, a search for saturation may raise
 //! the load of the baseline in steps, to find the load of all runs. A capacity search has trials in
-//! place of rounds; [`read_search`] finds its result from the record alone.
+//! place of rounds; [`read_search`] finds its result from the record alone, also if another version
+//! of the search made it.
 
 mod arm_point;
 mod before_settings;
@@ -39,6 +40,7 @@ mod servers;
 mod settings;
 mod settle;
 mod steps;
+mod stored_answer;
 mod teardown;
 mod trials;
 mod warm_up;
@@ -61,6 +63,6 @@ pub use results::{ExperimentResults, RecordedRun, RunPlan, read_results, refuse}
 pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
 pub use schedule::{PlannedRun, Schedule};
 pub use search::{
-    RecordedSearch, RecordedTrial, is_of_another_search, read_search, search_facts, search_order,
+    RecordedSearch, RecordedTrial, lacks_answer, read_search, search_facts, search_order,
 };
 pub use warm_up::{evidence_of_run, found_warm_up, shared_warm_up};

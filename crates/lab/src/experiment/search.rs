@@ -1,7 +1,8 @@
 //! Capacity searches: their orders, and their recorded trials.
 //!
 //! A search is a pure function of its order and its trials, and both are in the record. So a
-//! resumed search continues where it ended, and every reader finds the same answer.
+//! resumed search continues where it ended, and every reader finds the same answer. A reader with
+//! another version of the search shows the answer that was stored at its end.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,6 +23,7 @@ use super::canary::canary_length;
 use super::effect;
 use super::error::ExperimentError;
 use super::recorded::STATE;
+use super::stored_answer;
 use crate::evidence::{count_dispersions, evidence};
 
 /// The fact that holds the seed of a search.
@@ -38,6 +40,13 @@ const CEILING: &str = "search-ceiling-per-s";
 
 /// The fact that holds the version of a search; the first one had none.
 const METHOD: &str = "search-method";
+
+/// The fact that holds the answer of a search that has ended.
+pub(super) const ANSWER: &str = "search-answer";
+
+/// Largest difference between a value in the stored answer and the same value in the record of its
+/// trial, as a fraction: JSON may change the last digit.
+const SAME: f64 = 1e-12;
 
 /// Shortest warm-up of a trial.
 const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
@@ -133,6 +142,9 @@ pub struct RecordedSearch {
     pub trials: Vec<RecordedTrial>,
     /// The result; `None` if the search has not ended.
     pub capacity: Option<Capacity>,
+    /// Version of the search whose result was stored in the record; `None` if the result follows
+    /// from the trials.
+    pub stored_method: Option<u32>,
 }
 
 /// A trial of a search.
@@ -158,10 +170,10 @@ impl RecordedSearch {
     }
 }
 
-/// Reads the trials of a search, and its result.
+/// Reads the trials of a search, and its result: the stored one if another version made them.
 ///
 /// # Errors
-/// The record is damaged.
+/// The record is damaged, or another version of the search made its trials and stored no answer.
 pub fn read_search(
     path: &Path,
     question: &CapacityQuestion,
@@ -171,7 +183,10 @@ pub fn read_search(
         let what = "the order of its search cannot be read".to_owned();
         return Err(ExperimentContent::damaged(path, what).into());
     };
-    let search = replayed(path, order, &content)?;
+    let search = match is_of_another_search(&content) {
+        true => stored(path, order, &content)?,
+        false => replayed(path, order, &content)?,
+    };
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is marked as complete without its last trial".to_owned();
         return Err(ExperimentContent::damaged(path, what).into());
@@ -188,9 +203,9 @@ pub(super) fn replayed(
     if is_of_another_search(content) {
         return Err(ExperimentContent::of_another_search(path));
     }
-    let mut search = RecordedSearch { order, trials: Vec::new(), capacity: None };
-    let counts = |row: &&RunRow| row.phase == Phase::Capacity && row.state == RunState::Counts;
-    for row in content.runs.iter().filter(counts) {
+    let mut search =
+        RecordedSearch { order, trials: Vec::new(), capacity: None, stored_method: None };
+    for row in trials_of(content) {
         let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
         let request = match next_step(&search.order, &trials) {
             Step::Run(request) if is_of(&request, row) => request,
@@ -210,9 +225,67 @@ pub(super) fn replayed(
     Ok(search)
 }
 
+/// Returns the runs that are trials of a search and count.
+fn trials_of(content: &ExperimentContent) -> impl Iterator<Item = &RunRow> {
+    let counts = |row: &&RunRow| row.phase == Phase::Capacity && row.state == RunState::Counts;
+    content.runs.iter().filter(counts)
+}
+
+/// Returns a search of another version, with its recorded trials and its stored answer.
+fn stored(
+    path: &Path,
+    order: CapacityOrder,
+    content: &ExperimentContent,
+) -> Result<RecordedSearch, RecordError> {
+    let Some((method, text)) = method_and_answer(content) else {
+        return Err(ExperimentContent::of_another_search(path));
+    };
+    let damaged = |what: &str| {
+        ExperimentContent::damaged(path, format!("the stored answer of its search {what}"))
+    };
+    let Some(answer) = stored_answer::read(text) else { return Err(damaged("cannot be read")) };
+    let mut capacity = answer.capacity;
+    let rows: Vec<&RunRow> = trials_of(content).collect();
+    if rows.len() != capacity.trials.len() {
+        return Err(damaged("has another number of trials"));
+    }
+    let mut trials = Vec::new();
+    for ((row, judged), window) in rows.into_iter().zip(&capacity.trials).zip(answer.windows) {
+        let value = row.point.as_ref().and_then(|point| point.parse::<f64>().ok());
+        let Some(value) = value.filter(|value| is_same(*value, judged.value)) else {
+            return Err(damaged(&format!("has another value for the trial of run {}", row.run)));
+        };
+        let (phase, number) = (judged.phase, row.round as usize);
+        let request = TrialRequest { value, phase, warmup: order.warmup, window, number };
+        let trial = recorded(&order, &request, row.run, &content.open_run(row.run)?)?;
+        trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
+    }
+    // The trials at these values are found by them.
+    for value in [&mut capacity.sustained, &mut capacity.fails].into_iter().flatten() {
+        let mut values = trials.iter().map(|trial| trial.trial.value);
+        *value = values.find(|known| is_same(*known, *value)).unwrap_or(*value);
+    }
+    Ok(RecordedSearch { order, trials, capacity: Some(capacity), stored_method: Some(method) })
+}
+
+fn is_same(value: f64, stored: f64) -> bool {
+    (value / stored - 1.0).abs() < SAME
+}
+
+/// Returns the version of a search and its stored answer, if the record has both.
+fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
+    Some((content.fact(METHOD)?.parse().ok()?, content.fact(ANSWER)?))
+}
+
+/// Returns true for the trials of another version of the search without a stored answer: this
+/// program has no answer for them.
+pub fn lacks_answer(content: &ExperimentContent) -> bool {
+    is_of_another_search(content) && method_and_answer(content).is_none()
+}
+
 /// Returns true for the trials of another version of the search, which this program cannot continue
 /// or judge. A search that has not begun has no facts yet.
-pub fn is_of_another_search(content: &ExperimentContent) -> bool {
+fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
 }

@@ -15,6 +15,7 @@ use super::experiment_servers::is_simulated;
 use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
+use super::stored_answer;
 use crate::pause::wait_while;
 
 /// The only arm of a search.
@@ -54,7 +55,10 @@ impl Execution<'_> {
         let mut last = LastTrial { ended: now, charged: now };
         loop {
             let request = match next_step(order, &trials) {
-                Step::Done(_) => return Ok(ExperimentEnd::Complete),
+                Step::Done(capacity) => {
+                    self.answer = Some(stored_answer::write(&capacity, &trials));
+                    return Ok(ExperimentEnd::Complete);
+                }
                 Step::Run(request) => request,
             };
             let spent = trials.iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took);

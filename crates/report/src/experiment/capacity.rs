@@ -26,6 +26,9 @@ pub struct CapacityView {
     pub found: Option<Capacity>,
     /// Number of servers, or starts of a server, on which the trials ran; `None` if it is unknown.
     pub server_starts: Option<u32>,
+    /// Version of the search whose result was stored in the record; `None` if the result was
+    /// computed from the trials.
+    pub stored_method: Option<u32>,
 }
 
 /// A trial of a search.
@@ -818,7 +821,8 @@ pub(super) mod tests {
             isotonic: None,
             took: Nanos::from_secs(50),
         };
-        CapacityView { order: order(), trials, found: Some(found), server_starts: None }
+        let (found, server_starts, stored_method) = (Some(found), None, None);
+        CapacityView { order: order(), trials, found, server_starts, stored_method }
     }
 
     #[test]

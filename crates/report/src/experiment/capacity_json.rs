@@ -38,6 +38,7 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
         "boundary": found.map(|it| it.boundary.name()),
         "irregular": found.and_then(|it| it.irregular.first()).map(Irregular::name),
         "irregularities": found.map(irregularities),
+        "stored_method": view.stored_method,
         "limiter": view.limiter().map(|it| it.name()),
         "server_starts": view.server_starts,
         "budget_s": order.budget.as_secs_f64(),

@@ -1,6 +1,6 @@
 //! The sentences that answer the question of a capacity search.
 
-use analyze::capacity::{Capacity, Irregular};
+use analyze::capacity::{Capacity, CapacityOrder, Irregular};
 
 use super::capacity::CapacityView;
 use crate::number;
@@ -10,6 +10,7 @@ impl CapacityView {
     pub(super) fn answers(&self, record: &str) -> Vec<String> {
         let Some(found) = &self.found else { return Vec::new() };
         let mut sentences = vec![self.sentence(found)];
+        sentences.extend(self.stored_method.map(stored));
         sentences.extend(found.irregular.iter().map(|why| self.irregular(why, record)));
         sentences
     }
@@ -78,6 +79,15 @@ impl CapacityView {
     }
 }
 
+/// Returns the origin of an answer that was read from the record, and not computed from its trials.
+fn stored(method: u32) -> String {
+    format!(
+        "Answer of search method {method}, stored in the record: this version of Assay uses method \
+         {}",
+        CapacityOrder::METHOD
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use analyze::capacity::LoadLimit;
@@ -101,5 +111,18 @@ mod tests {
             let sustained = view.numbers().into_iter().find(|(name, _)| *name == "sustained");
             assert_eq!(sustained.unwrap().1, "at least 740/s");
         }
+    }
+
+    #[test]
+    fn answer_that_was_stored_names_its_method() {
+        let mut view = search();
+        assert_eq!(view.answers(RECORD).len(), 1);
+        view.stored_method = Some(3);
+        let method = CapacityOrder::METHOD;
+        let words = format!(
+            "Answer of search method 3, stored in the record: this version of Assay uses method \
+             {method}"
+        );
+        assert_eq!(view.answers(RECORD)[1], words);
     }
 }
