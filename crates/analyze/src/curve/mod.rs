@@ -19,7 +19,7 @@ mod usl;
 pub use best::{BestPoint, OtherPoint, Ranking, best, repeat_best};
 pub use point::{ALPHA, CurvePoint, CurveRun, Interval, PointMean, Unusable};
 pub use response_model::{
-    ModelPoint, NoResponseModel, ResponseModel, response_model, response_model_of_rates,
+    ModelPoint, NoResponseModel, PointRole, ResponseModel, response_model, response_model_of_rates,
 };
 pub use summary::{ArmCurve, JobAtPoint, PointSummary, SweepRun, Varied};
 pub use usl::{Fitted, NoUsl, Peak, Usl, fit_usl};

@@ -3,19 +3,23 @@
 //! It assumes a single server with exponential service times and arrivals at random, in series with
 //! a delay without a queue: the M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975, section
 //! 3.2). T is the response time of one client on an idle server, and X the plateau of the
-//! throughput. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At a
+//! throughput: the mean of the points on it, because the largest of several noisy values is too
+//! large. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At a
 //! rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the
 //! response time is R = P + L + Q.
 //!
 //! A database is rarely a single server: the deviations of the measured points say how far the
-//! assumption carries. A closed job waits less than the model says, because its few clients cannot
-//! all wait at once.
+//! assumption carries. The points that T and X were taken from have none. A closed job waits less
+//! than the model says, because its few clients cannot all wait at once. Where the throughput falls
+//! again beyond its peak, no single server with a plateau describes the points, and nothing is
+//! predicted.
 
 use workload::question::{Quantity, RunMetric, TimeStatistic};
 
 use super::point::{ALPHA, CurvePoint, Unusable};
 
-/// Largest gain of the last point over the others that is still a plateau.
+/// Largest gain of the last point over the others that is still a plateau, and largest distance of
+/// a point on the plateau from the largest throughput, as a fraction.
 const PLATEAU: f64 = 0.05;
 
 /// Largest excess of P over T that chance explains, as a fraction of T: L is 0 then.
@@ -45,12 +49,40 @@ pub struct ModelPoint {
     pub rate_per_s: f64,
     /// U: utilisation of the server at this rate.
     pub utilisation: f64,
-    /// R: predicted mean response time in milliseconds; `None` from a utilisation of 1 on.
+    /// R: predicted mean response time in milliseconds; `None` from a utilisation of 1 on, on the
+    /// plateau, and beyond the peak.
     pub predicted_ms: Option<f64>,
     /// Measured mean response time in milliseconds.
     pub measured_ms: f64,
-    /// Measured time divided by the predicted one, minus 1.
+    /// Measured time divided by the predicted one, minus 1; only where the two are compared.
     pub deviation: Option<f64>,
+    /// Its use in the model.
+    pub role: PointRole,
+}
+
+/// The use of a point in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointRole {
+    /// T was taken from it.
+    OneRequest,
+    /// X was taken from it, and from other points on the plateau.
+    Plateau,
+    /// It tests the model.
+    Compared,
+    /// Its throughput is below the plateau that fewer clients reached.
+    BeyondPeak,
+}
+
+impl PointRole {
+    /// Returns the name of this use in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            PointRole::OneRequest => "one-request",
+            PointRole::Plateau => "plateau",
+            PointRole::Compared => "compared",
+            PointRole::BeyondPeak => "beyond-peak",
+        }
+    }
 }
 
 /// Reason why there is no model.
@@ -84,7 +116,7 @@ impl ResponseModel {
     fn checked(
         one_request_ms: f64,
         plateau_per_s: f64,
-        measured: &[(usize, Measured)],
+        measured: &[Measured],
     ) -> Result<ResponseModel, NoResponseModel> {
         let server_ms = 1e3 / plateau_per_s;
         match server_ms <= one_request_ms * (1.0 + SAME) {
@@ -93,7 +125,7 @@ impl ResponseModel {
         }
     }
 
-    fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[(usize, Measured)]) -> Self {
+    fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[Measured]) -> Self {
         let server_ms = 1e3 / plateau_per_s;
         let delay_ms = (one_request_ms - server_ms).max(0.0);
         let points = Vec::new();
@@ -110,6 +142,11 @@ impl ResponseModel {
         let queue = self.server_ms * utilisation / (1.0 - utilisation);
         (utilisation < 1.0).then_some(self.server_ms + self.delay_ms + queue)
     }
+
+    /// Returns true if the throughput falls again beyond its peak.
+    pub fn falls(&self) -> bool {
+        self.points.iter().any(|point| point.role == PointRole::BeyondPeak)
+    }
 }
 
 /// Makes the model of a job from a sweep over its number of clients.
@@ -125,20 +162,30 @@ pub fn response_model(
         throughput: of_job(Quantity::Throughput),
         response: of_job(Quantity::Response(TimeStatistic::Mean)),
     };
-    let single = points.iter().find(|point| point.x == Some(1.0));
+    let is_single = |point: &CurvePoint<'_>| point.x == Some(1.0);
+    let single = points.iter().find(|point| is_single(point));
     let single = metrics.measure(single.ok_or(NoResponseModel::NoSingleClient)?);
-    let one_request_ms = single.map_err(NoResponseModel::Unusable)?.response_ms;
-    let mut measured: Vec<(usize, Measured)> = Vec::new();
+    let one_request_ms = single.map_err(NoResponseModel::Unusable)?.1;
+    let mut measured: Vec<Measured> = Vec::new();
     for (index, point) in points.iter().enumerate() {
-        measured.extend(metrics.measure(point).ok().map(|it| (index, it)));
+        let Ok((rate_per_s, response_ms)) = metrics.measure(point) else { continue };
+        let role = if is_single(point) { PointRole::OneRequest } else { PointRole::Compared };
+        measured.push(Measured { point: index, rate_per_s, response_ms, role });
     }
-    let plateau_per_s = plateau(points, &measured)?;
+    measured.sort_by(|a, b| clients(points, a).total_cmp(&clients(points, b)));
+    let plateau_per_s = plateau(&mut measured)?;
+    measured.sort_by_key(|it| it.point);
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
-/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the largest
-/// throughput, if a rate exceeds the capacity; T follows from the lowest rate, whose response time
-/// is T and the little queueing that the model has there.
+fn clients(points: &[CurvePoint<'_>], measured: &Measured) -> f64 {
+    points[measured.point].x.unwrap_or_default()
+}
+
+/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
+/// of the rates that exceed the capacity, or the largest one below it if the server does less
+/// beyond it. T follows from the lowest rate, whose response time is T and the little queueing that
+/// the model has there.
 ///
 /// # Errors
 /// The reason why the points do not determine it.
@@ -147,46 +194,77 @@ pub fn response_model_of_rates(
     job: &str,
 ) -> Result<ResponseModel, NoResponseModel> {
     let response = RunMetric::of(Quantity::Response(TimeStatistic::Mean), job);
-    let (mut measured, mut plateau_per_s) = (Vec::new(), 0.0_f64);
+    let (mut measured, mut overloaded) = (Vec::new(), Vec::new());
     for (index, point) in points.iter().enumerate() {
         let Ok(completed) = point.completed(job, ALPHA) else { continue };
         let rate_per_s = completed.mean;
         match point.usable(&response) {
             Ok(_) => {
                 let mean = point.mean(&response, ALPHA).map_err(NoResponseModel::Unusable)?;
-                measured.push((index, Measured { rate_per_s, response_ms: mean.mean }));
+                let (response_ms, role) = (mean.mean, PointRole::Compared);
+                measured.push(Measured { point: index, rate_per_s, response_ms, role });
             }
-            Err(_) if point.exceeds_capacity(&response) => {
-                plateau_per_s = plateau_per_s.max(rate_per_s);
-            }
+            Err(_) if point.exceeds_capacity(&response) => overloaded.push(rate_per_s),
             Err(_) => {}
         }
     }
-    if plateau_per_s == 0.0 {
+    if overloaded.is_empty() {
         return Err(NoResponseModel::NoOverload);
     }
-    // Beyond the capacity, a server may do less than below it.
-    plateau_per_s = measured.iter().map(|(_, it)| it.rate_per_s).fold(plateau_per_s, f64::max);
-    let lowest = measured.iter().min_by(|a, b| a.1.rate_per_s.total_cmp(&b.1.rate_per_s));
-    let Some((_, lowest)) = lowest.filter(|(_, it)| it.rate_per_s < plateau_per_s) else {
+    let plateau_per_s = plateau_of_rates(&overloaded, &mut measured);
+    let lowest = measured.iter_mut().min_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
+    let Some(lowest) = lowest.filter(|it| it.rate_per_s < plateau_per_s) else {
         return Err(NoResponseModel::NoLowRate);
     };
+    lowest.role = PointRole::OneRequest;
     let server_ms = 1e3 / plateau_per_s;
     let utilisation = lowest.rate_per_s / plateau_per_s;
     let one_request_ms = lowest.response_ms - server_ms * utilisation / (1.0 - utilisation);
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
-fn predictions(model: &ResponseModel, measured: &[(usize, Measured)]) -> Vec<ModelPoint> {
-    let predict = |(point, measured): &(usize, Measured)| {
-        let predicted_ms = model.response_ms(measured.rate_per_s);
+/// Returns the plateau of a sweep over rates: the mean throughput of the overloaded points on it.
+/// Beyond the capacity, a server may do less than below it: then the largest throughput of the
+/// others, whose point is marked.
+fn plateau_of_rates(overloaded: &[f64], measured: &mut [Measured]) -> f64 {
+    let most = overloaded.iter().copied().fold(0.0, f64::max);
+    let highest = measured.iter_mut().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
+    match highest.filter(|it| is_below(most, it.rate_per_s)) {
+        Some(highest) => {
+            highest.role = PointRole::Plateau;
+            highest.rate_per_s
+        }
+        None => mean(overloaded.iter().copied().filter(|rate| !is_below(*rate, most))),
+    }
+}
+
+/// Returns true if a throughput is below a plateau, beyond chance.
+fn is_below(rate_per_s: f64, plateau_per_s: f64) -> bool {
+    rate_per_s < plateau_per_s * (1.0 - PLATEAU)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, number) = values.fold((0.0, 0.0), |(sum, number), it| (sum + it, number + 1.0));
+    sum / number
+}
+
+fn predictions(model: &ResponseModel, measured: &[Measured]) -> Vec<ModelPoint> {
+    let predict = |measured: &Measured| {
+        let Measured { point, rate_per_s, response_ms, role } = *measured;
+        let predicted_ms = match role {
+            PointRole::OneRequest | PointRole::Compared => model.response_ms(rate_per_s),
+            // Next to a utilisation of 1, an error of X decides the prediction.
+            PointRole::Plateau | PointRole::BeyondPeak => None,
+        };
+        let compared = predicted_ms.filter(|_| role == PointRole::Compared);
         ModelPoint {
-            point: *point,
-            rate_per_s: measured.rate_per_s,
-            utilisation: measured.rate_per_s / model.plateau_per_s,
+            point,
+            rate_per_s,
+            utilisation: rate_per_s / model.plateau_per_s,
             predicted_ms,
-            measured_ms: measured.response_ms,
-            deviation: predicted_ms.map(|predicted| measured.response_ms / predicted - 1.0),
+            measured_ms: response_ms,
+            deviation: compared.map(|predicted| response_ms / predicted - 1.0),
+            role,
         }
     };
     measured.iter().map(predict).collect()
@@ -197,38 +275,45 @@ struct Metrics {
     response: RunMetric,
 }
 
-/// The means of a point.
+/// The means of a point, with its use in the model.
 struct Measured {
+    /// Index of the point.
+    point: usize,
     rate_per_s: f64,
     response_ms: f64,
+    role: PointRole,
 }
 
 impl Metrics {
-    fn measure(&self, point: &CurvePoint<'_>) -> Result<Measured, Unusable> {
+    /// Returns the mean throughput of a point per second, and its mean response time in
+    /// milliseconds.
+    fn measure(&self, point: &CurvePoint<'_>) -> Result<(f64, f64), Unusable> {
         point.usable(&self.throughput)?;
         let mean = |metric| point.mean(metric, ALPHA).map(|found| found.mean);
-        Ok(Measured { rate_per_s: mean(&self.throughput)?, response_ms: mean(&self.response)? })
+        Ok((mean(&self.throughput)?, mean(&self.response)?))
     }
 }
 
-/// Returns the plateau: the largest throughput, if the largest number of clients does not exceed
-/// the others by more than 5 %.
-fn plateau(
-    points: &[CurvePoint<'_>],
-    measured: &[(usize, Measured)],
-) -> Result<f64, NoResponseModel> {
-    let clients = |index: usize| points[index].x.unwrap_or_default();
-    let last = measured.iter().max_by(|a, b| clients(a.0).total_cmp(&clients(b.0)));
-    let Some((last, largest)) = last else {
+/// Returns the plateau of points in the order of their clients: the mean throughput of those within
+/// 5 % of the largest one, if the largest number of clients does not exceed the others by more. It
+/// marks these points, and those beyond the peak.
+fn plateau(measured: &mut [Measured]) -> Result<f64, NoResponseModel> {
+    let Some((last, others)) = measured.split_last() else {
         return Err(NoResponseModel::Unusable(Unusable::NoRun));
     };
-    let others = measured.iter().filter(|(index, _)| index != last);
-    let before = others.map(|(_, it)| it.rate_per_s).fold(0.0, f64::max);
-    let gain = largest.rate_per_s / before - 1.0;
-    match gain <= PLATEAU {
-        true => Ok(before.max(largest.rate_per_s)),
-        false => Err(NoResponseModel::NoPlateau { gain }),
+    let before = others.iter().map(|it| it.rate_per_s).fold(0.0, f64::max);
+    let gain = last.rate_per_s / before - 1.0;
+    if gain > PLATEAU {
+        return Err(NoResponseModel::NoPlateau { gain });
     }
+    let most = before.max(last.rate_per_s);
+    let is_on = |it: &Measured| !is_below(it.rate_per_s, most);
+    let plateau_per_s = mean(measured.iter().filter(|it| is_on(it)).map(|it| it.rate_per_s));
+    let from_plateau = measured.iter_mut().skip_while(|it| !is_on(it));
+    for point in from_plateau.filter(|it| it.role == PointRole::Compared) {
+        point.role = if is_on(point) { PointRole::Plateau } else { PointRole::BeyondPeak };
+    }
+    Ok(plateau_per_s)
 }
 
 #[cfg(test)]
@@ -252,7 +337,7 @@ mod tests {
     fn response_time_agrees_with_the_formula() {
         let found = model(&[("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 500.0, 32.0)]);
         assert!(matches!(found, Err(NoResponseModel::NoPlateau { gain }) if gain > 0.2));
-        let all = [("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 498.0, 32.0), ("32", 500.0, 64.0)];
+        let all = [("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 500.0, 32.0), ("32", 500.0, 64.0)];
         let found = model(&all).unwrap();
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}: {found:?}");
         close(found.server_ms, 2.0);
@@ -262,8 +347,52 @@ mod tests {
         close(point.predicted_ms.unwrap(), 11.0);
         close(point.utilisation, 0.8);
         close(point.deviation.unwrap(), 10.0 / 11.0 - 1.0);
-        let plateau = found.points[3];
-        assert_eq!((plateau.predicted_ms, plateau.deviation), (None, None));
+        let roles = found.points.iter().map(|point| point.role);
+        use PointRole::{Compared, OneRequest, Plateau};
+        assert_eq!(roles.collect::<Vec<_>>(), [OneRequest, Compared, Plateau, Plateau]);
+        // The points that T and X were taken from cannot deviate from them.
+        for point in [0, 2, 3].map(|point| found.points[point]) {
+            assert_eq!(point.deviation, None, "{point:?}");
+        }
+        assert_eq!(found.points[3].predicted_ms, None);
+        assert!(!found.falls());
+    }
+
+    /// The largest of several values is larger than their mean by chance.
+    #[test]
+    fn plateau_is_the_mean_of_the_points_on_it() {
+        let all = [
+            ("1", 250.0, 3.0),
+            ("4", 400.0, 10.0),
+            ("16", 495.0, 32.0),
+            ("32", 510.0, 64.0),
+            ("64", 495.0, 128.0),
+        ];
+        let found = model(&all).unwrap();
+        assert!((found.plateau_per_s - 500.0).abs() < 1e-9, "{found:?}");
+    }
+
+    /// At 32 and 64 clients the law of a single server would predict the time of a low load.
+    #[test]
+    fn nothing_is_predicted_beyond_a_peak() {
+        let all = [
+            ("64", 3_483.0, 18.3),
+            ("1", 908.0, 1.0),
+            ("4", 3_333.0, 1.1),
+            ("8", 5_558.0, 1.34),
+            ("16", 6_954.0, 2.2),
+            ("32", 5_734.0, 5.48),
+        ];
+        let found = model(&all).unwrap();
+        use PointRole::{BeyondPeak, Compared, OneRequest, Plateau};
+        let roles = found.points.iter().map(|point| (point.point, point.role));
+        let expected = [BeyondPeak, OneRequest, Compared, Compared, Plateau, BeyondPeak];
+        assert_eq!(roles.collect::<Vec<_>>(), (0..).zip(expected).collect::<Vec<_>>());
+        for point in [0, 5].map(|point| found.points[point]) {
+            assert_eq!((point.predicted_ms, point.deviation), (None, None));
+        }
+        assert!(found.falls() && found.points[3].deviation.is_some());
+        assert!((found.plateau_per_s - 6_954.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
@@ -323,6 +452,17 @@ mod tests {
         close(found.delay_ms, 1.0);
         close(found.points[1].deviation.unwrap(), 0.0);
         assert_eq!(found.points.len(), 2);
+        // T was taken from the lowest rate, which therefore cannot deviate.
+        let lowest = found.points[0];
+        assert_eq!((lowest.role, lowest.deviation), (PointRole::OneRequest, None));
+        close(lowest.predicted_ms.unwrap(), 3.5);
+        let several = rates(&[
+            ("100", 100.0, Some(3.5)),
+            ("900", 510.0, None),
+            ("1200", 490.0, None),
+            ("9000", 300.0, None),
+        ]);
+        close(several.unwrap().plateau_per_s, 500.0);
         let collapse =
             rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0)), ("900", 300.0, None)]);
         let collapse = collapse.unwrap();

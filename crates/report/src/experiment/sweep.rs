@@ -33,6 +33,9 @@ pub struct SweepView {
 pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
 
+/// The reason why some points have no deviation from it.
+const TAKEN: &str = "Points that these numbers were taken from have no deviation";
+
 impl SweepView {
     /// Returns the results, at a point, of the job that the sweep is about: the job whose key
     /// varies, the job of the rule, or the first job.
@@ -122,6 +125,19 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
     let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
     [ties, untested, undecided].into_iter().flatten().collect()
+}
+
+/// Returns the reservation about the mean of the best point, if others may be as good: the best of
+/// several nearly equal means is the one that chance favoured most.
+pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
+    let best = curve.best.as_ref()?;
+    let number = best.not_worse().count() as u64 + 1;
+    (best.best.is_some() && number > 1).then(|| {
+        format!(
+            "mean and interval are of the best of {number} points that are nearly equal or not \
+             told apart: chance favours them, and a repetition tends to show a worse value"
+        )
+    })
 }
 
 /// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
@@ -275,16 +291,20 @@ pub(super) fn no_usl(reason: &NoUsl) -> String {
 /// Returns the sentences about the response-time model.
 pub(super) fn model(model: &Result<ResponseModel, NoResponseModel>) -> Vec<String> {
     match model {
-        Ok(model) => vec![
-            format!(
-                "one request {} ms, plateau {} requests/s: server {} ms, delay {} ms",
-                significant(model.one_request_ms),
-                significant(model.plateau_per_s),
-                significant(model.server_ms),
-                significant(model.delay_ms)
-            ),
-            ONE_SERVER.to_owned(),
-        ],
+        Ok(model) => {
+            let (highest, beyond) = match model.falls() {
+                true => ("peak", "; nothing is predicted beyond the peak"),
+                false => ("plateau", ""),
+            };
+            let [one_request, rate, server, delay] =
+                [model.one_request_ms, model.plateau_per_s, model.server_ms, model.delay_ms]
+                    .map(significant);
+            let parameters = format!(
+                "one request {one_request} ms, {highest} {rate} requests/s: server {server} ms, \
+                 delay {delay} ms{beyond}"
+            );
+            vec![parameters, ONE_SERVER.to_owned(), TAKEN.to_owned()]
+        }
         Err(reason) => vec![format!("none: {}", no_model(*reason))],
     }
 }
@@ -395,6 +415,8 @@ pub(super) fn verdict(point: &PointSummary) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use analyze::curve::{ModelPoint, PointRole};
+
     use super::super::fixtures;
     use super::*;
 
@@ -469,6 +491,21 @@ mod tests {
     }
 
     #[test]
+    fn mean_of_the_best_of_several_points_has_a_reservation() {
+        let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 890.0, 4.0)];
+        let with = |standing| {
+            let mut sweep = fixtures::sweep(&points, 1);
+            let other = |point| OtherPoint { point, change: None, interval: None, standing };
+            sweep.curves[0].best.as_mut().unwrap().others = vec![other(2)];
+            reservation(&sweep.curves[0])
+        };
+        let words = "mean and interval are of the best of 2 points that are nearly equal or not \
+                     told apart: chance favours them, and a repetition tends to show a worse value";
+        assert_eq!(with(Ranking::Tie).as_deref(), Some(words));
+        assert_eq!(with(Ranking::Worse), None);
+    }
+
+    #[test]
     fn refused_law_and_model_give_the_reason() {
         let too_few = NoUsl::TooFewPoints { has: 1, needs: 5, unusable: Vec::new() };
         assert_eq!(no_usl(&too_few), "1 point is usable, and 5 are needed");
@@ -480,6 +517,33 @@ mod tests {
         let words = "one request takes 1.00 ms, less than the 4.00 ms that one server would need \
                      at the plateau: the points do not follow this model";
         assert_eq!(no_model(shorter), words);
+    }
+
+    #[test]
+    fn model_of_a_throughput_that_falls_has_a_peak_and_no_plateau() {
+        let point = |role| ModelPoint {
+            point: 0,
+            rate_per_s: 500.0,
+            utilisation: 1.0,
+            predicted_ms: None,
+            measured_ms: 64.0,
+            deviation: None,
+            role,
+        };
+        let of = |role| ResponseModel {
+            one_request_ms: 3.0,
+            plateau_per_s: 500.0,
+            server_ms: 2.0,
+            delay_ms: 1.0,
+            points: vec![point(role)],
+        };
+        let one = "one request 3.00 ms,";
+        let rest = "500 requests/s: server 2.00 ms, delay 1.00 ms";
+        let shown = model(&Ok(of(PointRole::Plateau)));
+        assert_eq!(shown[0], format!("{one} plateau {rest}"));
+        assert_eq!(shown[2], TAKEN);
+        let shown = model(&Ok(of(PointRole::BeyondPeak)));
+        assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
     }
 
     #[test]

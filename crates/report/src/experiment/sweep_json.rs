@@ -169,6 +169,7 @@ fn model(sweep: &SweepView, model: &Result<ResponseModel, NoResponseModel>) -> V
             "predicted_ms": point.predicted_ms,
             "measured_ms": point.measured_ms,
             "deviation_percent": point.deviation.map(|deviation| deviation * 100.0),
+            "role": point.role.name(),
         })
     };
     match model {

@@ -1,7 +1,7 @@
 //! The tables of a sweep: its points, their processor time, the model and the compared arms.
 
 use analyze::compare::{ArmComparison, MetricChange};
-use analyze::curve::{ArmCurve, Interval, ModelPoint, PointMean, PointSummary};
+use analyze::curve::{ArmCurve, Interval, ModelPoint, PointMean, PointRole, PointSummary};
 use workload::question::{CpuOwner, Scale, TimeStatistic};
 
 use super::cells::change_cell;
@@ -134,9 +134,11 @@ pub(super) const MODEL_COLUMNS: [(&str, Align); 5] = [
 /// Returns the cells of a prediction, one for each of [`MODEL_COLUMNS`].
 pub(super) fn model_row(point: &ModelPoint) -> [Cell; 5] {
     let ms = |value: f64| Cell::formatted(format!("{} ms", significant(value)), value, "ms");
+    // The server is busier than this share of its peak says.
+    let busy = (point.role != PointRole::BeyondPeak).then_some(point.utilisation);
     [
         Cell::formatted(significant(point.rate_per_s), point.rate_per_s, ""),
-        Quantity::Share(point.utilisation).into(),
+        busy.map_or(Cell::Missing, |it| Quantity::Share(it).into()),
         point.predicted_ms.map_or(Cell::Missing, ms),
         ms(point.measured_ms),
         point.deviation.map_or(Cell::Missing, |it| change_cell(it, Scale::Ratio)),

@@ -41,6 +41,7 @@ pub(super) fn results(out: &mut AnswerText, view: &ExperimentView) {
         points(out, sweep, curve, &of_arm);
         components(out, curve);
         chart(out, sweep, curve);
+        paragraph(out, "best", sweep::reservation(curve));
         paragraph(out, "not best", sweep::excluded(sweep, curve));
         paragraph(out, "USL", curve.usl.iter().flat_map(sweep::usl));
         paragraph(out, "model", curve.model.iter().flat_map(sweep::model));
