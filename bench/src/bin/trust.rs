@@ -9,6 +9,8 @@
 //!
 //! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
 //! * `trust curves`: sweeps and histories.
+//! * `trust history [N]`: alarms of a job that looks at a history every night, in N series, 400 by
+//!   default. The table shows what to expect; no number of it is demanded.
 //! * `trust capacity [N [NAME [MINUTES]]]`: N searches, 40 by default, on each system whose name
 //!   contains NAME; with NAME `drift` on the systems that become slower or might seem to. A budget
 //!   of MINUTES instead of 25 is not judged, nor is the cost of a part of the systems.
@@ -31,6 +33,7 @@ use bench::trust::coverage::coverage;
 use bench::trust::curves::{CurveCounts, curve_rates};
 use bench::trust::idle::{idle, stalls};
 use bench::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
+use bench::trust::nights::nights;
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
 
 /// Default number of valid runs.
@@ -46,6 +49,9 @@ const SEARCHES: u32 = 40;
 /// Number of fits, sweeps and histories.
 const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, histories: 200 };
 
+/// Number of series of a year of nights.
+const NIGHTLY: u32 = 400;
+
 /// Number of valid runs per run with each fault.
 const FAULTY: u64 = 10;
 
@@ -53,7 +59,7 @@ const FAULTY: u64 = 10;
 const REQUESTS: u64 = 400_000;
 
 const USAGE: &str = "usage: trust [RUNS | comparisons [NAME] | capacity [N [NAME [MINUTES]]] | \
-                     curves | loopback [PROTOCOL] | real [RUNS]]";
+                     curves | history [N] | loopback [PROTOCOL] | real [RUNS]]";
 
 fn main() -> ExitCode {
     match tables() {
@@ -74,6 +80,8 @@ fn tables() -> Result<bool, Box<dyn Error>> {
         ["comparisons"] => write_comparisons(&mut out, COMPARISONS, ""),
         ["comparisons", only] => write_comparisons(&mut out, COMPARISONS, only),
         ["curves"] => write_curves(&mut out, CURVES),
+        ["history"] => write_nights(&mut out, NIGHTLY),
+        ["history", series] => write_nights(&mut out, series.parse()?),
         ["capacity"] => write_searches(&mut out, SEARCHES, "", BUDGET),
         ["capacity", searches] => write_searches(&mut out, searches.parse()?, "", BUDGET),
         ["capacity", searches, only] => write_searches(&mut out, searches.parse()?, only, BUDGET),
@@ -201,6 +209,32 @@ fn write_curves(out: &mut impl Write, counts: CurveCounts) -> Result<bool, Box<d
     write_mutations(out, &found.mutations)?;
     out.flush()?;
     Ok(found.is_good())
+}
+
+/// Writes the alarms of a job that looks at a history every night.
+fn write_nights(out: &mut impl Write, series: u32) -> Result<bool, Box<dyn Error>> {
+    writeln!(
+        out,
+        "\n| gate | series | years with an alarm | alarms per year | nights that fail | step \
+         found | nights that a step fails |\n| --- | --: | --: | --: | --: | --: | --: |"
+    )?;
+    for it in nights(series) {
+        let gate = match it.within {
+            usize::MAX => "any change".to_owned(),
+            values => format!("`--fail-within {values}`"),
+        };
+        let per_series = |number: u32| f64::from(number) / f64::from(it.series.max(1));
+        writeln!(
+            out,
+            "| {gate} | {series} | {:.1} % | {:.2} | {:.2} % | {:.1} % | {:.1} |",
+            100.0 * per_series(it.with_alarm),
+            per_series(it.alarms),
+            it.percent_of_nights(),
+            100.0 * per_series(it.found),
+            per_series(it.failed_by_step)
+        )?;
+    }
+    Ok(true)
 }
 
 fn write_rates(out: &mut impl Write, title: &str, rates: &[ComparisonRate]) -> io::Result<()> {

@@ -13,6 +13,7 @@ pub mod coverage;
 pub mod curves;
 pub mod idle;
 pub mod loopback;
+pub mod nights;
 pub mod sensitivity;
 
 use std::error::Error;

@@ -405,6 +405,10 @@ pub(crate) struct HistoryArgs {
     /// Repeatable.
     #[arg(long, value_name = "M")]
     pub(crate) metric: Vec<String>,
+    /// End with exit code 1 if a metric changed within its newest N values; older changes, and
+    /// series that have ended, do not count. At least 4.
+    #[arg(long, value_name = "N")]
+    pub(crate) fail_within: Option<usize>,
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,

@@ -53,6 +53,8 @@ pub(crate) struct HistoryRecord {
     pub(crate) label: Option<String>,
     /// Start of the first run of the file.
     pub(crate) started: WallTime,
+    /// Place among all records of the folder, in the order of time.
+    pub(crate) place: usize,
     /// True if time was simulated.
     pub(crate) is_virtual: bool,
     /// Name of the workload file.
@@ -160,6 +162,7 @@ impl RecordFolder {
         found.records.sort_by(|one, other| {
             one.started.cmp(&other.started).then_with(|| by_numbers(&one.file, &other.file))
         });
+        found.records.iter_mut().zip(0..).for_each(|(record, place)| record.place = place);
         Ok(found)
     }
 
@@ -334,6 +337,7 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
         file: file.to_owned(),
         label: None,
         started: header.started,
+        place: 0,
         is_virtual: header.pace == record::Pace::Virtual,
         workload: header.workload.clone(),
         arm: None,

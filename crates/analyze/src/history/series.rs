@@ -81,6 +81,13 @@ impl Cause {
     }
 }
 
+impl MetricHistory {
+    /// Returns the number of values from a change on.
+    pub fn values_since(&self, change: &MetricChange) -> usize {
+        self.points.iter().filter(|(index, _)| *index >= change.after).count()
+    }
+}
+
 /// Returns the histories of the `named` metrics that at least one record has; if `named` is empty,
 /// the histories of the usual metrics. `runs` are the records in the order of time; INVALID ones
 /// are left out.

@@ -1,7 +1,5 @@
 //! `assay history`: changes of metrics over the records of a folder.
 
-use std::path::Path;
-
 use analyze::compare::ArmId;
 use analyze::history::{
     HistoryMetric, HistoryRun, MetricHistory, MetricName, SHORTEST_SEGMENT, history as history_of,
@@ -21,16 +19,34 @@ use crate::record_folder::{HistoryRecord, RecordFolder};
 
 /// Finds the changes over the records of a folder, and prints them.
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
+    check_values(args.fail_within)?;
     let named = metrics(&args.metric)?;
     let folder = RecordFolder::read(&args.folder)?;
     let series = series(&folder.records);
     check_metrics(&named, &folder.records)?;
-    let view = view(&args.folder, &folder, &series, &named);
+    let view = view(args, &folder, &series, &named);
     match args.json {
         true => answer::print_document(&report::history_json(&view))?,
         false => answer::print(&report::history_text(&view, &answer::style()))?,
     }
-    Ok(Exit::Success)
+    Ok(match view.recent_changes() {
+        Some(1..) => Exit::Missed,
+        Some(0) | None => Exit::Success,
+    })
+}
+
+/// Refuses a number of values within which no change is found.
+fn check_values(fail_within: Option<usize>) -> Result<(), Complaint> {
+    match fail_within {
+        Some(values) if values < SHORTEST_SEGMENT => {
+            let sentence = format!(
+                "--fail-within {values} never fails: a change has {SHORTEST_SEGMENT} values or \
+                 more after it"
+            );
+            Err(Complaint::new(sentence).help("write a larger number, such as 10"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn metrics(names: &[String]) -> Result<Vec<MetricName>, Complaint> {
@@ -83,7 +99,7 @@ fn series(records: &[HistoryRecord]) -> Vec<Vec<&HistoryRecord>> {
 }
 
 fn view(
-    folder: &Path,
+    args: &HistoryArgs,
     read: &RecordFolder,
     series: &[Vec<&HistoryRecord>],
     named: &[MetricName],
@@ -98,7 +114,8 @@ fn view(
         SeriesView { difference, ..series_view(records, named) }
     });
     HistoryView {
-        folder: folder.display().to_string(),
+        folder: args.folder.display().to_string(),
+        fail_within: args.fail_within,
         skipped: skipped.collect(),
         series: views.collect(),
     }
@@ -142,6 +159,7 @@ fn record_view(record: &HistoryRecord) -> RecordView {
     RecordView {
         file: record.file.clone(),
         label: record.label.clone(),
+        place: record.place,
         started: (!record.is_virtual).then(|| record.started.to_string()),
         verdict: record.result.status(),
         left_out: record.result.left_out(),

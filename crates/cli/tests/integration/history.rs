@@ -327,6 +327,32 @@ fn load_that_fills_a_server_is_a_metric_of_one_series() {
 }
 
 /// Runs in virtual time have no date.
+/// The step is in the last eight of sixteen records.
+#[test]
+fn recent_changes_fail_if_they_are_asked_to() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &[]);
+    let run = |within: &str, code| {
+        let line = ["history", "nightly", "--metric", "throughput", "--json", "--fail-within"];
+        let line = [&line[..], &[within]].concat();
+        let document = place.assay(&line).expect(code).json();
+        assert_keeps_to("schemas/history.schema.json", &document);
+        document
+    };
+    let found = run("8", 1);
+    let changes = metric(&found, "throughput")["changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["values_since"]), (1, &8.into()));
+    assert_eq!((&found["fail_within"], &found["recent_changes"]), (&8.into(), &1.into()));
+    let older = run("7", 0);
+    assert_eq!(older["recent_changes"], 0);
+    assert_eq!(document(&place, &[])["recent_changes"], Value::Null);
+    let line = ["history", "nightly", "--metric", "throughput", "--fail-within", "10"];
+    let text = place.assay(&line).expect(1).stdout;
+    assert!(text.contains("\n1 recent change, within the newest 10 values"), "{text}");
+    let words = "--fail-within 3 never fails: a change has 4 values or more after it";
+    place.assay(&["history", "nightly", "--fail-within", "3"]).refuses(&[words]);
+}
+
 #[test]
 fn records_without_a_date_are_in_the_order_of_their_numbers() {
     let place = place();

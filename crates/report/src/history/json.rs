@@ -17,6 +17,8 @@ pub fn history_json(view: &HistoryView) -> Value {
         "schema": "assay.history/1",
         "significance": SIGNIFICANCE,
         "skipped": skipped.collect::<Vec<Value>>(),
+        "fail_within": view.fail_within,
+        "recent_changes": view.recent_changes(),
         "series": view.series.iter().map(series).collect::<Vec<Value>>(),
     })
 }
@@ -57,7 +59,7 @@ fn of_metric(view: &SeriesView, history: &MetricHistory) -> Value {
     let changes = history.changes.iter().map(|one| {
         let both =
             |common: &&SeriesChange| (common.before, common.after) == (one.before, one.after);
-        change(one, view.changes.iter().find(both))
+        change(one, history.values_since(one), view.changes.iter().find(both))
     });
     json!({
         "metric": metric.name(),
@@ -72,7 +74,7 @@ fn of_metric(view: &SeriesView, history: &MetricHistory) -> Value {
     })
 }
 
-fn change(one: &MetricChange, common: Option<&SeriesChange>) -> Value {
+fn change(one: &MetricChange, values_since: usize, common: Option<&SeriesChange>) -> Value {
     let machine = one.machine.map(|shift| {
         json!({
             "change_percent": shift.change * 100.0,
@@ -87,6 +89,7 @@ fn change(one: &MetricChange, common: Option<&SeriesChange>) -> Value {
     json!({
         "before": one.before,
         "after": one.after,
+        "values_since": values_since,
         "mean_before": one.mean_before,
         "mean_after": one.mean_after,
         "change_percent": one.change * 100.0,

@@ -35,6 +35,15 @@ pub fn history_text(view: &HistoryView, style: &Style) -> String {
         some => format!("{some} series"),
     };
     canvas.sentence(tone, &lead, &format!(" in {records} of {series} in {}", view.folder));
+    if let Some((within, recent)) = view.fail_within.zip(view.recent_changes()) {
+        let tone = if recent == 0 { Tone::Good } else { Tone::Doubtful };
+        let lead = match recent {
+            0 => "No recent change".to_owned(),
+            some => count(some as u64, "recent change"),
+        };
+        let rest = format!(", within the newest {within} values of a metric");
+        canvas.sentence(tone, &lead, &rest);
+    }
     let skipped = view.skipped.iter().map(|file| {
         let details = if file.details.is_empty() { "" } else { ": " };
         let reason = file.reason.replace('-', " ");
@@ -219,6 +228,7 @@ mod tests {
         RecordView {
             file: format!("{number:02}.assay"),
             label: None,
+            place: number,
             started: Some(format!("2026-11-{:02}T03:00:00Z", number + 1)),
             verdict: Status::Pass,
             left_out: None,
@@ -266,10 +276,24 @@ mod tests {
         }
     }
 
+    fn view(series: Vec<SeriesView>) -> HistoryView {
+        let folder = "nightly".to_owned();
+        HistoryView { folder, skipped: Vec::new(), series, fail_within: None }
+    }
+
     fn text(cause: Cause) -> String {
-        let series = vec![series(cause)];
-        let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
-        history_text(&view, &Style::PLAIN)
+        history_text(&view(vec![series(cause)]), &Style::PLAIN)
+    }
+
+    #[test]
+    fn recent_changes_are_counted_if_they_fail_the_command() {
+        let shown = |within| {
+            let fail_within = Some(within);
+            let view = HistoryView { fail_within, ..view(vec![series(Cause::Unclear)]) };
+            history_text(&view, &Style::PLAIN).lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(shown(6), "1 recent change, within the newest 6 values of a metric");
+        assert_eq!(shown(5), "No recent change, within the newest 5 values of a metric");
     }
 
     #[test]
@@ -298,7 +322,7 @@ mod tests {
                 record.label = label.map(str::to_owned);
             }
             let series = vec![labelled];
-            let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
+            let view = view(series);
             let text = history_text(&view, &Style::PLAIN);
             let line = text.lines().find(|line| line.starts_with("  labels  "));
             line.map(str::to_owned).unwrap_or_default()
@@ -330,11 +354,7 @@ mod tests {
             short.metrics[0].points.truncate(values);
             short.metrics[0].changes.clear();
             short.changes.clear();
-            let view = HistoryView {
-                folder: "nightly".to_owned(),
-                skipped: Vec::new(),
-                series: vec![short],
-            };
+            let view = view(vec![short]);
             let text = history_text(&view, &Style::PLAIN);
             assert!(text.contains(&format!("  too few  {words}\n")), "{text}");
             assert!(text.starts_with(&format!("No change in {values} record")), "{text}");
@@ -352,7 +372,7 @@ mod tests {
             SeriesView { arm: Some(arm), point, ..series(Cause::Unclear) }
         };
         let series = vec![at_point("2"), at_point("16")];
-        let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
+        let view = view(series);
         let text = history_text(&view, &Style::PLAIN);
         assert!(text.starts_with("2 changes in 12 records of 2 series in nightly\n"), "{text}");
         let lead = "read.ini on postgres://db1/shop, arm tls, concurrency(read) = 16: 12 records";

@@ -14,6 +14,9 @@ pub struct HistoryView {
     pub skipped: Vec<LeftOutFile>,
     /// Series of records.
     pub series: Vec<SeriesView>,
+    /// Number of newest values of a metric within which a change is recent; `None` if this was not
+    /// asked for.
+    pub fail_within: Option<usize>,
 }
 
 /// A file that was not used.
@@ -73,6 +76,8 @@ pub struct RecordView {
     pub file: String,
     /// Label that the user gave it.
     pub label: Option<String>,
+    /// Place among the records of all series, in the order of time.
+    pub place: usize,
     /// Start of the first run; `None` in virtual time.
     pub started: Option<String>,
     /// Gravest verdict on the runs that are not left out; INVALID if the record is.
@@ -116,6 +121,32 @@ impl HistoryView {
     }
 }
 
+impl HistoryView {
+    /// Returns the number of recent changes: within the newest values of a metric, in a series that
+    /// goes on. `None` if this was not asked for.
+    pub fn recent_changes(&self) -> Option<usize> {
+        let within = self.fail_within?;
+        let is_recent = |series: &SeriesView, change: &SeriesChange| {
+            let mut changed = series.metrics_of(change);
+            changed.any(|(metric, change)| metric.values_since(change) <= within)
+        };
+        let current = self.series.iter().filter(|series| self.goes_on(series, within));
+        let recent =
+            current.map(|series| series.changes.iter().filter(|it| is_recent(series, it)).count());
+        Some(recent.sum())
+    }
+
+    /// Returns false if another series has this number of records after the last one of a series: a
+    /// workload that is not run any more would keep its last change recent for ever.
+    fn goes_on(&self, series: &SeriesView, records: usize) -> bool {
+        let last = series.records.last().map(|record| record.place);
+        let later = |other: &SeriesView| {
+            other.records.iter().filter(|record| Some(record.place) > last).count()
+        };
+        self.series.iter().all(|other| later(other) < records)
+    }
+}
+
 impl SeriesView {
     /// Returns the changes of metrics of a common change, each with its metric.
     pub(super) fn metrics_of<'v>(
@@ -147,5 +178,87 @@ impl RecordView {
     /// Returns the day of its start; `None` in virtual time.
     pub(super) fn day(&self) -> Option<&str> {
         self.started.as_deref().and_then(|started| started.get(..10))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::history::HistoryMetric;
+    use workload::question::RunMetric;
+
+    use super::*;
+
+    /// Returns a series of twelve records whose only metric changes in the ninth of them; its first
+    /// record has this place.
+    fn series(first: usize) -> SeriesView {
+        let record = |number: usize| RecordView {
+            file: format!("{number}.assay"),
+            label: None,
+            place: number,
+            started: None,
+            verdict: Status::Pass,
+            left_out: None,
+            canary_ns: None,
+        };
+        let change = MetricChange {
+            before: 7,
+            after: 8,
+            mean_before: 100.0,
+            mean_after: 90.0,
+            change: -0.1,
+            interval: None,
+            p_value: 0.002,
+            machine: None,
+        };
+        SeriesView {
+            workload: "read.ini".to_owned(),
+            servers: Vec::new(),
+            arm: None,
+            point: None,
+            difference: None,
+            records: (first..first + 12).map(record).collect(),
+            metrics: vec![MetricHistory {
+                metric: HistoryMetric::Run(RunMetric::parse("throughput(read)").unwrap()),
+                // The last record has no value.
+                points: (0..11).map(|index| (index, 100.0)).collect(),
+                changes: vec![change],
+            }],
+            changes: vec![SeriesChange {
+                before: 7,
+                after: 8,
+                metrics: vec![0],
+                differences: Vec::new(),
+            }],
+        }
+    }
+
+    fn recent(series: Vec<SeriesView>, within: usize) -> usize {
+        let (folder, fail_within) = ("nightly".to_owned(), Some(within));
+        let view = HistoryView { folder, skipped: Vec::new(), series, fail_within };
+        view.recent_changes().unwrap()
+    }
+
+    #[test]
+    fn change_is_recent_within_the_newest_values_alone() {
+        assert_eq!([3, 2].map(|within| recent(vec![series(0)], within)), [1, 0]);
+        let mut view = HistoryView {
+            folder: "nightly".to_owned(),
+            skipped: Vec::new(),
+            series: vec![series(0)],
+            fail_within: None,
+        };
+        assert_eq!(view.recent_changes(), None);
+        view.fail_within = Some(12);
+        assert_eq!(view.recent_changes(), Some(1));
+    }
+
+    /// Ten of the twelve records of the other series are newer.
+    #[test]
+    fn change_of_a_series_that_has_ended_is_not_recent() {
+        let mut other = series(10);
+        other.changes.clear();
+        other.metrics.clear();
+        let ended = |within| recent(vec![series(0), other.clone()], within);
+        assert_eq!([ended(10), ended(11)], [0, 1]);
     }
 }
