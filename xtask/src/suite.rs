@@ -48,6 +48,8 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
     programs::forget_servers(&programs).map_err(|error| vec![error])?;
+    // Now, because cargo lets them wait for everything else that it compiles.
+    let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, mut together): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| ALONE.contains(&&*program.name));
@@ -62,7 +64,7 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let tested = begin.elapsed();
     let mut failures: Vec<String> =
         finished.iter().filter_map(|program| program.failure.clone()).collect();
-    failures.extend(doc_tests(root).err());
+    failures.extend(of_documentation);
     failures.extend(side.finish().err());
     finished.sort_by_key(|program| std::cmp::Reverse(program.took));
     for Finished { name, took, .. } in finished.iter().take(12) {

@@ -3,6 +3,7 @@
 
 mod circles;
 mod code;
+mod doc_tests;
 mod edges;
 mod facts;
 mod guards;
@@ -22,7 +23,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     };
     complaints.extend(edges::check(root));
     complaints.extend(crate::docs::check(root));
-    let mut sources = Vec::new();
+    let (mut manifests, mut sources) = (Vec::new(), Vec::new());
     for path in &files {
         let name = path.to_string_lossy();
         let Ok(text) = std::fs::read_to_string(root.join(path)) else { continue };
@@ -32,8 +33,11 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
             complaints.extend(shape::check(&name, &text));
             complaints.extend(facts::check(&name, &text));
             sources.push((name.into_owned(), text));
+        } else if name.ends_with("Cargo.toml") {
+            manifests.push((name.into_owned(), text));
         }
     }
+    complaints.extend(doc_tests::check(&manifests, &sources));
     let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     complaints.extend(guards::check(&architecture, &sources));
     let circles = circles::circles(&sources);
