@@ -52,14 +52,14 @@ impl Template {
         if !self.path.is_dir() {
             return Ok(false);
         }
-        copy(&self.path, data, "auto").map(|()| true)
+        copy(&self.path, data, Holes::Kept).map(|()| true)
     }
 
     /// Keeps a copy of a data folder as the template, unless another process has kept one. The
     /// server does not need it: if it cannot be kept, later servers initialise their own folders.
     pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
         let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
-        let is_kept = copy(data, &unfinished, "always").is_ok()
+        let is_kept = copy(data, &unfinished, Holes::Made).is_ok()
             && std::fs::rename(&unfinished, &self.path).is_ok();
         if !is_kept {
             // Nothing is there if the copy could not begin.
@@ -83,11 +83,23 @@ fn check_owner(folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// Copies a folder with its owners and permissions. `sparse` says which zeros become holes in the
-/// copy, which need no space and no time: `always`, or `auto` for those that are holes already.
-fn copy(from: &Path, to: &Path, sparse: &str) -> Result<(), Problem> {
+/// The zeros in a copy that become holes, which need no space and no time.
+#[derive(Clone, Copy)]
+enum Holes {
+    /// Those that are holes already.
+    Kept,
+    /// All.
+    Made,
+}
+
+/// Copies a folder with its owners and permissions.
+fn copy(from: &Path, to: &Path, holes: Holes) -> Result<(), Problem> {
+    let sparse = match holes {
+        Holes::Kept => "--sparse=auto",
+        Holes::Made => "--sparse=always",
+    };
     let mut command = plain(Path::new("cp"));
-    command.args(["--archive", "--reflink=auto", &format!("--sparse={sparse}")]);
+    command.args(["--archive", "--reflink=auto", sparse]);
     command.args(["--no-target-directory", "--"]).arg(from).arg(to);
     run("cp", command, "").map(drop)
 }
