@@ -3,8 +3,8 @@
 
 use testbed::{Kind, Options, Server};
 
-use crate::alone;
 use crate::support::{CommandResult, Place, check};
+use crate::{alone, beside_idle_ones};
 
 /// A `psql` that sends a statement and waits, repeatedly, in one session.
 const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
@@ -12,7 +12,7 @@ const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 
 
 #[test]
 fn self_throttling_program_is_detected() {
-    let _machine = alone();
+    let _machine = beside_idle_ones();
     let server = testbed::shared(Kind::Postgres);
     let place = Place::new();
     let url = server.url().to_string();
@@ -47,40 +47,41 @@ fn throttled(into: &str) -> String {
 
 #[test]
 fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
-    let _machine = alone();
+    let _machine = beside_idle_ones();
     let copy = "psql -q -c '\\copy throttled from stdin'";
     let load = "mariadb --no-defaults --local-infile=1 -h 127.0.0.1 -P \"$PORT\" -u assay assay -e \
                 \"load data local infile '/dev/stdin' into table throttled\"";
     let owned = "create table throttled (v int); alter table throttled owner to assay";
-    for (kind, table, loader, event) in [
-        (Kind::Postgres, owned, copy, "Client:ClientRead"),
-        (Kind::Mariadb, "create table throttled (v int)", load, "Client:read"),
-    ] {
-        let server = testbed::shared(kind);
-        server.sql(table).unwrap();
-        let (url, script) = (server.url().to_string(), throttled(loader));
-        let place = Place::new();
-        let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
-        let password = server.password().expose();
-        command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
-        command.env("PGPASSWORD", password).env("PGHOST", "127.0.0.1").env("PGUSER", "assay");
-        command.env("PORT", server.port().to_string()).env("PGDATABASE", "assay");
-        command.env("PGPORT", server.port().to_string());
-        let ran = CommandResult::of(&mut command).expect(0);
-        let document = ran.json();
-        let limiter = &document["limiter"];
-        assert_eq!(limiter["component"], "generator-input", "{document:#}");
-        let because = limiter["because"].as_str().unwrap();
-        assert!(because.contains(&format!("for the program's rows ({event})")), "{because}");
-        assert!(
-            because.contains("without a request at the server or an answer at the"),
-            "{because}"
-        );
-        assert!(!limiter["relief"].as_str().unwrap().contains("--"), "{limiter}");
-        let sent = &document["program"]["sent_bytes_per_s"];
-        assert!(sent.as_f64().is_some_and(|sent| sent > 0.0), "{document:#}");
-        server.sql("drop table throttled").unwrap();
-    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| check_loader(Kind::Postgres, owned, copy, "Client:ClientRead"));
+        let table = "create table throttled (v int)";
+        scope.spawn(|| check_loader(Kind::Mariadb, table, load, "Client:read"));
+    });
+}
+
+/// Observes a loader that waits for its rows, as the server reports with this event.
+fn check_loader(kind: Kind, table: &str, loader: &str, event: &str) {
+    let server = testbed::shared(kind);
+    server.sql(table).unwrap();
+    let (url, script) = (server.url().to_string(), throttled(loader));
+    let place = Place::new();
+    let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
+    let password = server.password().expose();
+    command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
+    command.env("PGPASSWORD", password).env("PGHOST", "127.0.0.1").env("PGUSER", "assay");
+    command.env("PORT", server.port().to_string()).env("PGDATABASE", "assay");
+    command.env("PGPORT", server.port().to_string());
+    let ran = CommandResult::of(&mut command).expect(0);
+    let document = ran.json();
+    let limiter = &document["limiter"];
+    assert_eq!(limiter["component"], "generator-input", "{document:#}");
+    let because = limiter["because"].as_str().unwrap();
+    assert!(because.contains(&format!("for the program's rows ({event})")), "{because}");
+    assert!(because.contains("without a request at the server or an answer at the"), "{because}");
+    assert!(!limiter["relief"].as_str().unwrap().contains("--"), "{limiter}");
+    let sent = &document["program"]["sent_bytes_per_s"];
+    assert!(sent.as_f64().is_some_and(|sent| sent > 0.0), "{document:#}");
+    server.sql("drop table throttled").unwrap();
 }
 
 const HOT: &str = "\

@@ -10,7 +10,7 @@ mod limiters;
 mod support;
 mod witness;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::Value;
 
@@ -41,10 +41,17 @@ rate = 300
 expect-rows = 1
 ";
 
-/// Reserves the machine for one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Held by the tests that use the machine.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Reserves the machine for one test.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shares the machine with other tests whose programs hardly use it.
+fn beside_idle_ones() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a file against a private server and returns the document of the run.
