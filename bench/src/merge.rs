@@ -39,7 +39,8 @@ pub(crate) fn median() -> f64 {
     times[times.len() / 2]
 }
 
-/// Returns the milliseconds of each of so many moves of one run into one growing file.
+/// Moves a run `moves` times into one growing file. Returns the duration of each move, in
+/// milliseconds.
 pub(crate) fn times(moves: u32) -> Vec<f64> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let (record, own) = (folder.path().join("e.assay"), folder.path().join("own.assay"));

@@ -101,7 +101,7 @@ impl Case {
 /// is printed and parsed again, as `check` prints it and as its record keeps it.
 ///
 /// # Panics
-/// Panics if the printed experiment has another question.
+/// Panics if the printed experiment has a different question.
 pub fn question(data: &[u8]) {
     let (file, beside) =
         data.split_at(data.iter().position(|byte| *byte == 0).unwrap_or(data.len()));

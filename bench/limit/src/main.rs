@@ -1,9 +1,9 @@
 //! A bare request loop: the lower bound of the cost of a database client.
 //!
-//! The loop runs many connections on one thread, with a request that is encoded once and gets
-//! another id each time, and compares both ends of each reply. It does not time requests, knows one
-//! statement, and fails at the first unexpected reply. Everything beyond its cost is overhead of a
-//! load generator; `compare` puts both side by side.
+//! The loop runs many connections on one thread, with a request that is encoded once and gets a
+//! different id each time, and compares both ends of each reply. It does not time requests, knows
+//! one statement, and fails at the first unexpected reply. Everything beyond its cost is overhead
+//! of a load generator; `compare` puts both side by side.
 //!
 //! ```text
 //! limit postgres --port 5432 --user bench --database bench --connections 16 --seconds 15

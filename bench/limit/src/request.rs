@@ -18,7 +18,7 @@ pub(crate) enum Id {
 /// request.
 pub(crate) const MARK: u32 = 987_654;
 
-/// A request that is sent repeatedly, each time with another id.
+/// A request that is sent repeatedly, each time with a different id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     bytes: Vec<u8>,
@@ -31,7 +31,8 @@ pub(crate) struct Request {
 /// The pattern of a reply.
 ///
 /// All rows of the table are equally long, and so are all replies. The bytes between the two ends
-/// are not compared: an error has another beginning, and an incomplete reply another length.
+/// are not compared: an error has a different beginning, and an incomplete reply a different
+/// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reply {
     length: usize,

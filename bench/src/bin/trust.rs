@@ -116,7 +116,7 @@ fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> 
     Ok(silent && sharp && searched)
 }
 
-/// Searches in the protocols whose name contains a text.
+/// Searches in the protocols whose name contains `only`.
 fn write_loopback(out: &mut impl Write, only: &str) -> Result<bool, Box<dyn Error>> {
     writeln!(
         out,
@@ -185,8 +185,8 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     Ok(found.iter().all(|it| it.is_good()))
 }
 
-/// Writes the error rates of `comparisons` comparisons of each kind whose name contains a text, and
-/// of a fifth as many of real runs in virtual time.
+/// Writes the error rates of `comparisons` comparisons of each kind whose name contains `only`, and
+/// of a fifth of that number of comparisons of real runs in virtual time.
 fn write_comparisons(
     out: &mut impl Write,
     comparisons: u32,

@@ -13,7 +13,7 @@ use super::{Answer, RepetitionError, ScenarioEnv};
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "load, generator's own thread",
-        made: "rows of which each takes 60 to 90 drawn numbers",
+        made: "rows that take 60 to 90 drawn numbers each",
         accepted: &["generator-thread"],
         fact: None,
         run: RunOn::One(own_thread),

@@ -414,7 +414,7 @@ fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 }
 
 /// Runs a job whose log writes delay the commits of the others. It updates half of its rows in one
-/// statement, which makes most of the log its own.
+/// statement and so writes most of the log.
 fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;

@@ -214,8 +214,8 @@ mod tests {
         assert!(judged(CheckKind::Arrivals) > 20 && judged(CheckKind::Step) > 20);
     }
 
-    /// Returns the names of the numbers of objections that are not accepted, in 100 runs to which
-    /// these checks object: each to as many of the first runs as it has here.
+    /// Returns the names of the numbers of objections that are not accepted in 100 runs. Each check
+    /// objects to the given number of them, beginning with the first.
     fn refused(time: TimeKind, objections: &[(CheckKind, u64)]) -> Vec<&'static str> {
         let plan = plan("duration = 12s\nwarmup = 2s\n[read]\nquery = select 1\nrate = 250\n");
         let evidence = simulated(&plan.expect("a plan"), "sim:mm1?service=2ms", 1).expect("a run");

@@ -22,7 +22,8 @@ pub struct Answered {
     pub counts: Counts,
     /// Number of answers without an error, by statement.
     pub statements: Vec<u64>,
-    /// Requests that succeeded but count as errors, because they returned other rows than expected.
+    /// Requests that succeeded but count as errors, because they returned an unexpected number of
+    /// rows.
     pub wrong_rows: u64,
 }
 

@@ -478,7 +478,8 @@ mod tests {
         }
     }
 
-    /// No batch has a time above the largest one, which is not a sign of certainty.
+    /// No time exceeds the largest one, so no batch has any above it. That is no evidence that the
+    /// quantile is exact.
     #[test]
     fn quantile_equal_to_the_maximum_has_no_interval() {
         let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());
@@ -489,8 +490,8 @@ mod tests {
         assert_eq!(bounds.low, bounds.high);
     }
 
-    /// The times of a queue at 70 % are worth a fifteenth of as many independent ones for the
-    /// median, and a fiftieth for p99 (by simulation).
+    /// At a utilisation of 70 %, the times of a queue determine the median as well as a fifteenth
+    /// as many independent times would, and p99 as well as a fiftieth (by simulation).
     #[test]
     fn correlated_times_have_fewer_effective_samples() {
         let worth = |fraction| {

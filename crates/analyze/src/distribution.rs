@@ -47,8 +47,8 @@ impl Distribution {
         Distribution::of_times(&bucket_counts(histogram))
     }
 
-    /// Summarizes times by bucket, from the shortest. The numbers are those of a histogram with
-    /// these times, whose own functions pass over all of its buckets for each of them.
+    /// Summarizes times by bucket, from the shortest. The numbers equal those of a histogram of
+    /// these times, whose functions would go through all of its buckets for each number.
     pub fn of_times(times: &[BucketCount]) -> Distribution {
         let Some(last) = times.last() else { return Distribution::default() };
         let count: u64 = times.iter().map(|it| it.count).sum();

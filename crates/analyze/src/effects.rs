@@ -43,9 +43,9 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// Returns the changes caused by all intermittent activity: those at its first start, those at its
-/// last end, and differences between before and after it if its own time was too short for a
-/// comparison.
+/// Returns the changes that all intermittent activity caused: at its first start, at its last end
+/// and, if it was too short for a comparison of its own time, between the times before and after
+/// it.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
@@ -58,8 +58,9 @@ pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     found
 }
 
-/// Returns true if another cause explains the change between two levels as well. Of two jobs it is
-/// not known which it was, and background work follows a job that made it necessary.
+/// Returns true if a different cause explains the change between two levels as well. If two jobs
+/// may be the cause, it is unknown which one it was. Background work is no rival of a job, which
+/// may have made it necessary.
 fn is_rival(other: &Effect, effect: &Effect) -> bool {
     let is_other = other.cause != effect.cause || other.is_background != effect.is_background;
     other.job == effect.job && is_other && (effect.is_background || !other.is_background)

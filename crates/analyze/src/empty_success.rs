@@ -58,8 +58,8 @@ fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
         && requests.statements.iter().any(asks_for_rows)
 }
 
-/// First words of statements that return or change rows. Of the statements that may do neither,
-/// `insert` is included because of `on conflict do nothing`.
+/// First words of statements that return or change rows. `insert` counts as a statement that may do
+/// neither, because of `on conflict do nothing`.
 const ASKING: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 

@@ -64,7 +64,7 @@ pub struct Evidence {
 pub struct JobEvidence {
     /// Counts by step, from the first; empty steps at the end may be missing.
     pub steps: Vec<Step>,
-    /// Distributions of the window.
+    /// Distributions of times in the window, by kind.
     pub window: Vec<(Kind, Histogram<u64>)>,
     /// Response times of the window as estimates, with confidence intervals.
     pub estimates: Responses,
@@ -90,7 +90,7 @@ pub struct NodeEvidence {
     pub requests: JobEvidence,
 }
 
-/// Maximum number of parts in the course of a window, for a readable table.
+/// Maximum number of parts of a window in a table over time, for readability.
 pub const ROWS: usize = 20;
 
 /// Counts and connections of a job in one step of the window.

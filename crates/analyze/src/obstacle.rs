@@ -92,7 +92,8 @@ pub enum ObservationObstacle {
     ThreadsReadOnce,
     /// Times of the processors could not be read.
     ProcessorsUnreadable,
-    /// Of several targets on this machine, only the main one is distinguished from other programs.
+    /// Several targets are on this machine, and only the main one is distinguished from other
+    /// programs.
     SeveralTargetsHere,
     /// The processes of the database could not be distinguished from other programs.
     DatabaseNotIdentified,

@@ -6,10 +6,10 @@
 //! only if two intervals lie well apart. It says that the figures differ. Only the reader, who
 //! knows of other events at the time, can conclude that the job is the reason.
 //!
-//! The resolution is the one of the record's scalars, which count by seconds (in runs of more than
-//! half an hour by [`Steps`](crate::Steps)): a step in which the job had a request in flight at any
-//! time belongs to it as a whole. Requests belong to the step of their intended start, completions
-//! to the step of their end, as everywhere.
+//! The resolution is that of the record's counts: a second, or in runs of more than half an hour a
+//! step of [`Steps`](crate::Steps). A step in which the job had a request in flight at any time
+//! belongs to it as a whole. Requests belong to the step of their intended start, completions to
+//! the step of their end, as everywhere.
 
 use base::AccountId;
 use std::ops::Range;

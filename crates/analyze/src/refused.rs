@@ -81,8 +81,8 @@ impl Evidence {
             .filter_map(|step| Some((step, known.get(step)?.connections?)))
     }
 
-    /// Returns the connections that a job had since the server refused one, out of those that it
-    /// should have had; of the last known step if none is known since then.
+    /// Returns the connections that a job had, and lacked, since the server refused one. If no step
+    /// is known since then, the last known step counts.
     fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<SinceRefusal> {
         let refused = self.refusals(account).map(|event| event.at).min()?;
         let all: Vec<(usize, u64)> = self.open_connections(account).collect();
@@ -116,8 +116,9 @@ fn is_limit(event: &Event) -> bool {
     event.kind == EventKind::ConnectionLimit
 }
 
-/// Returns true for the first refusal of connections that a job had lost: it tries again, because
-/// others may have them only for a while, so the refusal is no limit of the job.
+/// Returns true for the first refusal of connections that a job had lost. The job tries again,
+/// because other clients may hold the connections only for a while, so the refusal does not limit
+/// it.
 fn is_refused_again(event: &Event) -> bool {
     let class = event.error.map(|error| error.class);
     event.kind == EventKind::FirstError && class == Some(Class::TooManyConnections)

@@ -36,7 +36,7 @@ impl Steps {
         Steps::with_window(grid, end, probe, grid.first_of_window())
     }
 
-    /// Divides a run whose window begins with another interval than the grid was made for. It
+    /// Divides a run whose window does not begin with the interval that the grid was made for. It
     /// begins with the row of that interval.
     pub fn with_window(grid: Grid, end: Nanos, probe: Nanos, first: Interval) -> Steps {
         let behind = behind(&grid, end);

@@ -50,8 +50,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     front * beta_fraction(x, a, b)
 }
 
-/// Maximum number of terms of a continued fraction; it converges in a number of terms of the order
-/// of the root of `a`.
+/// Maximum number of terms of a continued fraction, which converges in about √`a` terms.
 const MOST_TERMS: u32 = 10_000;
 
 /// Evaluates the continued fraction of the incomplete beta function (the same handbook, 26.5.8)

@@ -8,7 +8,7 @@ use record::BucketCount;
 use crate::distribution::{Distribution, mean_ns};
 use crate::steps::Steps;
 
-/// Maximum number of columns of a course.
+/// Maximum number of columns of a time course.
 pub const MOST_COLUMNS: usize = 360;
 
 /// Number of classes of times per decade.

@@ -13,7 +13,8 @@ use rusqlite::{Connection, Transaction, params};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Seconds between samples beyond two hours: fewer, to save time, and as many rows.
+/// Seconds between samples beyond two hours: fewer samples, to save time, which make the same
+/// number of rows.
 const SPARSE: u64 = 20;
 
 fn main() -> Result<(), Failure> {

@@ -40,7 +40,7 @@ pub enum RecordErrorKind {
     NotAFile,
     /// The file cannot be read.
     CannotRead,
-    /// A file of another kind, which the text describes.
+    /// A file of a different kind, which the text describes.
     NotARecord(&'static str),
     /// A compressed file, as a published bundle is.
     Compressed,

@@ -172,7 +172,7 @@ impl Excerpt {
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let line = without_passwords(&text[from..end]);
         let excerpt = masked(&line, &password_settings_in(&line)).split_off(start - from);
-        // A replaced character may have another length in bytes.
+        // A replaced character may have a different length in bytes.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
             &excerpt[caret_start - start..caret_end - start],

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Returns the text of a cell, made safe by `show`. One that a spreadsheet would take for a formula
-/// gets an apostrophe, with which the spreadsheet shows it and does not run it.
+/// Returns the text of a cell, made safe by `show`. A text that a spreadsheet would run as a
+/// formula gets an apostrophe in front, so it is shown as text.
 pub fn spreadsheet_cell<'t>(text: &'t str, show: impl Fn(&'t str) -> Cow<'t, str>) -> Cow<'t, str> {
     let shown = show(text);
     match is_formula(text) {

@@ -108,8 +108,9 @@ impl Secrets {
     }
 
     /// Collects the passwords of a login, as they are and as a URL writes them. `shown` are the
-    /// parts of the login that texts repeat, such as the user: a password that equals one of them
-    /// is left out, because a text without it would show that it is the password.
+    /// parts of the login that texts repeat, such as the user. A password that equals one of them
+    /// is left out: if it were removed from a text that shows the user, the text would reveal the
+    /// password.
     pub fn of_login<'p>(
         passwords: impl IntoIterator<Item = &'p Secret>,
         shown: &[&str],

@@ -140,7 +140,7 @@ pub(crate) struct FileArgs {
     /// files that exist, attach databases, and give ASSAY_PASSWORD to servers that it names.
     #[arg(long)]
     pub(crate) allow_files: bool,
-    /// True if the URL is that of a record, which may be a stranger's, and not of the user.
+    /// True if the URL comes from a record, which may be a stranger's, and not from the user.
     #[arg(skip)]
     pub(crate) is_url_recorded: bool,
     /// The record whose files were unpacked, if the file is one of them.
@@ -440,8 +440,8 @@ pub(crate) struct RepeatArgs {
     /// The main target, in place of that of the first run.
     #[arg(long, value_parser = parse_url, value_name = "URL")]
     pub(crate) url: Option<Url>,
-    /// Give a parameter another value than in the first run, or a secret that is not in the record.
-    /// Repeatable.
+    /// Give a parameter a different value from the first run, or a secret that is not in the
+    /// record. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) set: Vec<(String, String)>,
     /// The seed of every schedule and value, in place of that of the first run.

@@ -52,7 +52,7 @@ struct Limits {
 /// A reason why files are not packed.
 #[derive(Debug)]
 pub(crate) enum PackError {
-    /// An archive cannot hold so many bytes or files.
+    /// The files, or their number, are too large for an archive.
     Large,
     /// A file cannot be read, or the archive cannot be written.
     Failed(io::Error),

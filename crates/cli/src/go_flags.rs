@@ -1,8 +1,8 @@
 //! The flag grammar of Go programs.
 //!
 //! `-x` is `--x`; a value follows as `-x=v` or `-x v`; the value of a switch follows only as
-//! `-x=false`. The first word that is not a flag ends the flags, as `--` does. Of several values of
-//! a flag the last one applies. No message repeats a value, as it may be a password.
+//! `-x=false`. The first word that is not a flag ends the flags, as `--` does. If a flag has
+//! several values, the last one applies. No message repeats a value, as it may be a password.
 
 use std::ffi::{OsStr, OsString};
 

@@ -31,7 +31,7 @@ pub(crate) struct Outputs<'a> {
     pub(crate) op_log: Option<&'a OpLogPlan>,
 }
 
-/// Returns the complaint about a new file that cannot be written; `option` names another one.
+/// Returns the complaint about a new file that cannot be written; `option` names a different one.
 pub(crate) fn unwritten(path: &Path, error: &io::Error, option: &str) -> Complaint {
     let shown = path.display();
     match error.kind() {

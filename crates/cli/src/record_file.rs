@@ -1,7 +1,8 @@
 //! The record that a command line names: the file itself, or the record in a published bundle.
 //!
-//! The record of a bundle is in a temporary file, which is gone when somebody reads a message about
-//! it: each command that opens one passes its complaints through [`RecordFile::complaint`].
+//! The record of a bundle is unpacked into a temporary file, which no longer exists when a user
+//! reads a message about it. Each command that opens a bundle therefore passes its complaints
+//! through [`RecordFile::complaint`].
 
 use std::path::{Path, PathBuf};
 

@@ -37,7 +37,7 @@ const DEEPEST: usize = 8;
 /// The records of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct RecordFolder {
-    /// The records; each arm of an experiment is one of its own, and of a sweep each arm at each
+    /// The records. Each arm of an experiment is a separate record, and in a sweep each arm at each
     /// point.
     pub(crate) records: Vec<HistoryRecord>,
     /// Files that are left out.
@@ -170,8 +170,8 @@ impl RecordFolder {
         self.skipped.push(SkippedFile { file, reason, details });
     }
 
-    /// Adds the records of files. Of copies, the one in the least deep folder is added: a published
-    /// one is in a folder of its own.
+    /// Adds the records of files. If there are copies, the one nearest to the top folder is added:
+    /// a published copy is in a folder of its own.
     fn add_without_copies(&mut self, mut files: Vec<FileRecords>) {
         let depth = |file: &FileRecords| Path::new(&file.file).components().count();
         files.sort_by(|one, other| (depth(one), &one.file).cmp(&(depth(other), &other.file)));

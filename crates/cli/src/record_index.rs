@@ -90,7 +90,7 @@ impl RecordIndex {
     }
 }
 
-/// Returns the number by which a state is kept.
+/// Returns the number that stands for a state in the index.
 fn place(state: RowState) -> Option<usize> {
     RowState::ALL.iter().position(|known| *known == state)
 }

@@ -287,7 +287,7 @@ impl Service {
     ///
     /// # Errors
     /// Class `Disconnect` when the time is over. A server that has never sent anything by then may
-    /// be of another kind, which waits for its client.
+    /// be of a different kind, which waits for its client.
     pub(crate) async fn await_greeting<T>(
         &self,
         rt: &Rt,
@@ -319,8 +319,8 @@ impl Service {
     ///
     /// # Errors
     /// On timeout, class `TooManyConnections` with [`Code::NO_SESSION`] if the run is still opening
-    /// its sessions and this address has answered another one: a pooler accepts more clients than
-    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be
+    /// its sessions and this address has answered an earlier session: a pooler accepts more clients
+    /// than it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be
     /// distinguished from a server that has stopped.
     pub(crate) async fn session_in_time<T>(
         &self,

@@ -128,12 +128,12 @@ impl SessionIds {
                 && [self, other].iter().all(|ids| ids.lock_server().is_some())
     }
 
-    /// Records that the server has other ids: a pooler or proxy in between gave these.
+    /// Records that the server has different ids, because a pooler or proxy in between gave these.
     pub fn note_pooler(&self) {
         self.0.are_of_pooler.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if a session was found to have another id at the server.
+    /// Returns true if a session was found to have a different id at the server.
     pub fn are_of_pooler(&self) -> bool {
         self.0.are_of_pooler.load(Ordering::Relaxed)
     }

@@ -1,10 +1,10 @@
 //! Requests from files: a thread reads ahead, and the lanes take records as they need them.
 //!
-//! Each lane gets the groups of records of its requests, in their order, in blocks that are reused:
-//! the thread fills one, the lane takes its groups without touching memory that others use, and the
-//! thread reuses the block when its last request has ended. A lane never waits for the file: while
-//! a group has not been read, the lane gets [`Next::Pending`] and tries again later. Only in
-//! virtual time, where the wall clock does not count, does it wait.
+//! Each lane gets the groups of records of its requests, in their order, in blocks. The thread
+//! fills a block, and the lane takes groups from it without touching memory that others use. The
+//! thread reuses the block when the last of its requests has ended. A lane never waits for the
+//! file: while a group has not been read, the lane gets [`Next::Pending`] and tries again later.
+//! Only in virtual time, where the wall clock does not count, does it wait.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -70,7 +70,8 @@ impl Options {
     /// Returns the processors of the threads that observe, and that read and write files, during a
     /// run: those to which no lane is bound, or all if there are no others.
     ///
-    /// If the database fills its processors, an unbound thread moves to that of a lane.
+    /// If the database keeps these processors busy, an unbound thread moves to the processor of a
+    /// lane.
     pub fn aside(&self) -> Processors {
         let lanes = usize::from(self.threads.max(1));
         let of_lanes = Processors::of(&self.cpus[..self.cpus.len().min(lanes)]);

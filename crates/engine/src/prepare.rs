@@ -6,7 +6,7 @@ pub enum Prepare {
     /// No data: setup and loads create it.
     #[default]
     Fresh,
-    /// Data from an earlier load: the rows of each table are counted, and a table with another
+    /// Data from an earlier load: the rows of each table are counted, and a table with a different
     /// number of rows is an error.
     Verify,
     /// Data as the previous run left it, which is not checked.

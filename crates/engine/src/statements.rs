@@ -19,7 +19,7 @@ pub(crate) struct StatementText {
 /// Prepares a job's statements on a connection, in order.
 ///
 /// # Errors
-/// The statement that the database rejects or that takes another number of values than it is given,
+/// The statement that the database rejects or whose number of values differs from the given ones,
 /// with the error.
 pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,

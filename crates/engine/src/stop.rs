@@ -43,8 +43,8 @@ impl Stop {
         Stop::within(Some(self.clone()), false)
     }
 
-    /// Returns a stop for a teardown: a graceful stop of this one leaves it alone, an immediate one
-    /// ends it.
+    /// Returns a stop for a teardown, which an immediate stop of this run ends and a graceful one
+    /// does not.
     pub fn child_for_teardown(&self) -> Stop {
         Stop::within(Some(self.clone()), true)
     }

@@ -5,7 +5,7 @@
 //! [`evidence()`] reads a record for the analysis. [`attach`](attach()) observes another program.
 //! [`comparison`] reads runs that are compared. [`examine`] checks machine and server before a run.
 //! [`selftest`] checks that the program measures correctly, and [`calibrate`] measures its own cost
-//! on this machine. The only `match` on the kind of target is here.
+//! on this machine. This crate alone chooses the driver of a target.
 
 mod access;
 mod account;

@@ -172,9 +172,9 @@ pub(crate) fn of_database(
     }))
 }
 
-/// Returns the sessions of a run at the server of its main target, which other targets of its kind
-/// may use too. Their names alone decide if the programs of jobs may open further sessions, whose
-/// ids are unknown.
+/// Returns the sessions of a run at the server of its main target, including those of other targets
+/// of the same kind, which may be the same server. If programs of jobs may open further sessions,
+/// whose ids are unknown, sessions are recognised by name alone.
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
     let main = drivers.main.as_ref()?;
     let sessions = |driver: &AnyDriver| {

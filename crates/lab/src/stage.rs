@@ -158,7 +158,7 @@ impl Stage {
     }
 
     /// Returns the settings that the server at the main target of a plan reports to a new session,
-    /// with its maker and version; `None` if no job uses that target.
+    /// with its product and version; `None` if no job uses that target.
     ///
     /// # Errors
     /// The server cannot be reached.

@@ -29,9 +29,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread. It calls `on_sample` with a sample and the time since `zero` at which it
-    /// was taken: for the sources at every period, and for a stall of this process with its length
-    /// and the time at which it began.
+    /// Starts the thread. It calls `on_sample` with each sample of the sources and the time since
+    /// `zero` at which it was taken, and with each stall of this process and the time at which it
+    /// began.
     ///
     /// # Errors
     /// The operating system cannot start a thread.

@@ -1,7 +1,7 @@
 //! Names of observed components in records.
 //!
 //! The samplers that write the names and the checks that look them up use the same list. The name
-//! of a component of another host than the load generator's, or of another target than the main
+//! of a component of a host other than the load generator's, or of a target other than the main
 //! one, begins with that host or target: `db1/disk sda`.
 
 use std::fmt;

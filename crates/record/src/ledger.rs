@@ -367,8 +367,8 @@ impl<O: Outlet> Ledger<O> {
     }
 }
 
-/// Returns the number of statements of a request that failed: those that were skipped after an
-/// error, and the one that ended it.
+/// Returns the number of failed statements of a request: the statement that ended it, and those
+/// that were skipped after an error.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;

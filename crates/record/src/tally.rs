@@ -10,7 +10,7 @@ use crate::life::Life;
 /// A request that has ended, with everything that is recorded about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Its timestamps. Of a request that was never sent, only `intended` and `done` are meaningful.
+    /// Its timestamps. If a request was never sent, only `intended` and `done` are meaningful.
     pub life: Life,
     /// True if its first byte was sent.
     pub sent: bool,

@@ -18,11 +18,11 @@ pub struct LiveRunView {
     pub rows: Vec<Vec<String>>,
     /// Second of the latest figures, since time zero; `None` before the first.
     pub interval: Option<u32>,
-    /// Courses of the jobs over the last minutes, up to that second.
+    /// Time courses of the jobs over the last minutes, up to that second.
     pub courses: Vec<LiveCourse>,
 }
 
-/// The course of a job: a value for each second, `None` if there is none.
+/// The time course of a job: a value for each second, `None` for seconds without one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveCourse {
     /// Name of the job.

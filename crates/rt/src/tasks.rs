@@ -260,7 +260,7 @@ impl WakeQueue {
 
 struct TaskFlag {
     task: TaskIndex,
-    /// True if the task is in the queue, which has it at most once however often it is woken. (Two
+    /// True if the task is in the queue. However often it is woken, the queue has it once. (Two
     /// threads that wake it at the same instant may queue it twice, which costs one poll.)
     queued: AtomicBool,
     wake_queue: Arc<WakeQueue>,

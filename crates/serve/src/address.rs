@@ -58,7 +58,7 @@ pub(crate) enum Range {
 ///
 /// A page of another site can point a name of its own at this server (DNS rebinding), but the
 /// browser then sends that name. Numbers and the name to listen at are therefore safe. The port is
-/// not compared: through a forwarded port the browser sends another one.
+/// not compared: through a forwarded port the browser sends a different one.
 #[derive(Clone, Debug)]
 pub(crate) struct HostNames {
     pub(crate) range: Range,
@@ -79,7 +79,7 @@ impl HostNames {
     }
 }
 
-/// Splits `HOST`, `HOST:PORT` or `[NUMBER]:PORT`; `None` if the text has another form.
+/// Splits `HOST`, `HOST:PORT` or `[NUMBER]:PORT`; `None` if the text has a different form.
 fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

@@ -56,7 +56,7 @@ pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result
     end(stream)
 }
 
-/// Sends events until their source ends; the head alone without one.
+/// Sends events until their source ends; without a source, sends only the head.
 fn events(
     stream: &mut TcpStream,
     site: &Site,

@@ -12,7 +12,7 @@ pub enum Status {
     Ok,
     /// The form was accepted; another page shows the result.
     SeeOther,
-    /// The request has another form than HTTP or a route.
+    /// The request is not HTTP, or matches no route.
     BadRequest,
     /// The token, the host or the site is wrong.
     Forbidden,

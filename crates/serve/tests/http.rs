@@ -238,7 +238,7 @@ fn other_forms_are_refused_before_they_are_read() {
     assert_code(&server.post("", FORM, "a=b"), 405);
     assert_code(&server.post("report/r.assay", FORM, "a=b"), 405);
     assert_code(&post(&format!("/{token}/"), sized, "a=b"), 405);
-    // Without a length, too long, of another type, cut off, and undecodable.
+    // Without a length, too long, of a different type, cut off, and undecodable.
     assert_code(&post(&path, &own, ""), 411);
     let long = format!("{own}Content-Length: 65537\r\n");
     assert_code(&post(&path, &long, "a=b"), 413);

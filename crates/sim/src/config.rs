@@ -32,7 +32,7 @@ pub struct Config {
     pub stall: Nanos,
     /// Time from the start of one stall to the next.
     pub stall_every: Nanos,
-    /// Slowdown of services in the course of a run.
+    /// Slowdown of services during a run.
     pub slowing: Slowdown,
     /// Variation of the speed from run to run.
     pub variation: Variation,

@@ -237,8 +237,8 @@ impl Server {
         self.launch()
     }
 
-    /// Ends the server if it runs, and starts it again with other settings, on the same port with
-    /// the same data.
+    /// Ends the server if it runs, and starts it again with different settings, on the same port
+    /// with the same data.
     ///
     /// # Errors
     /// As [`Server::restart`], or the testbed itself chooses one of the settings.

@@ -39,7 +39,7 @@ impl Template {
         let file = program.metadata();
         let file = file.map_err(Problem::of(format!("read {}", program.display())))?;
         let name = program.file_name().unwrap_or_default().to_string_lossy();
-        // Another version of the program has another size or another time.
+        // A different version of the program has a different size or time.
         let (size, time) = (file.size(), file.mtime());
         let Instance { account, owner, .. } = instance;
         let version = env!("CARGO_PKG_VERSION");

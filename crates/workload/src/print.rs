@@ -110,7 +110,7 @@ impl Plan {
 
 /// Returns true if the job or part at `place` gets a section of its own.
 ///
-/// The part of a mix does, unless its section also runs on its own or was printed for an earlier
+/// A part of a mix does, unless its section also runs on its own or was printed for an earlier
 /// part.
 fn is_printed(all: &[JobOrPart<'_>], place: usize) -> bool {
     let either = all[place];
@@ -470,7 +470,7 @@ fn codes(codes: &[Code]) -> String {
 /// Returns a statement as it is written in a file.
 ///
 /// Its texts are copied unchanged if the statement then parses to the same pieces. Otherwise all of
-/// them are spliced in, because half of a literal has another meaning than the whole.
+/// them are spliced in, because half of a literal has a different meaning from the whole.
 fn written(pieces: &[Piece], printed: PrintedSyntax, expr: impl Fn(&Expr) -> String) -> String {
     let plain = joined(pieces, escaped, &expr);
     let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');

@@ -39,7 +39,8 @@ pub enum Channel {
 /// The RSA key that may encrypt a password on an open connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerKey<'a> {
-    /// Any key that the server sends. An attacker on the network path can substitute another one.
+    /// Any key that the server sends. An attacker on the network path can substitute a different
+    /// one.
     Ask,
     /// This key, as PEM.
     Known(&'a [u8]),

@@ -21,8 +21,8 @@
 //! * 0x00: a row; in a text result one whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
-//! A row that is not wanted must have the length that so many values have at least; its values are
-//! not read.
+//! A row that is not wanted must have at least the minimum length for its number of values; the
+//! values are not read.
 //!
 //! The packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row
 //! that continues in a second packet is counted and never buffered. The only packet that may follow

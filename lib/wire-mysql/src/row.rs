@@ -114,7 +114,7 @@ impl<'a> BinaryRow<'a> {
     /// value, the iterator ends with an error.
     ///
     /// # Errors
-    /// The row is too short for the bitmap of so many columns.
+    /// The row is too short for the bitmap of its columns.
     pub fn fields<'k>(
         self,
         columns: &'k [ColumnKind],

@@ -212,8 +212,8 @@ impl Grammar {
     /// Checks a row of this many columns in a body of `length` bytes.
     ///
     /// # Errors
-    /// `Unexpected` if no row may come, `Value` if the description or an earlier row has another
-    /// number of columns, `Truncated` if the body is too short for so many values.
+    /// `Unexpected` if no row may come, `Value` if the description or an earlier row has a
+    /// different number of columns, `Truncated` if the body is too short for this number of values.
     #[inline]
     pub(crate) fn row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
         // Each value has a length of four bytes.

@@ -38,8 +38,8 @@ pub trait Sink {
         false
     }
 
-    /// Called instead of a wanted row or part of COPY's data that is longer than
-    /// [`Replies::LONGEST_WANTED`], with its length in bytes; it is skipped.
+    /// Called for a wanted row, or part of COPY's data, that is longer than
+    /// [`Replies::LONGEST_WANTED`] and is skipped, with its length in bytes.
     #[inline]
     fn too_long(&mut self, _length: usize) {}
 

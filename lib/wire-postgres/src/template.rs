@@ -1,4 +1,4 @@
-//! A request that is encoded once and sent many times with other values.
+//! A request that is encoded once and sent many times with different values.
 //!
 //! ```text
 //!  ┌ Bind ─────────────────────────────────┐ ┌ Execute ┐ ┌ Sync ┐
@@ -156,7 +156,7 @@ impl Template {
         filled
     }
 
-    /// Copies everything and patches the values; fails if a value has another length.
+    /// Copies everything and patches the values; fails if a value has a different length.
     #[inline]
     fn fill_fixed<'v>(
         &self,

@@ -14,7 +14,7 @@ pub enum SslAnswer {
 /// Reads the reply to an SSLRequest from all bytes received since; `None` if there are none.
 ///
 /// # Errors
-/// The reply is another byte, or more bytes follow it. An `E` begins an error message, which a
+/// The reply is any other byte, or more bytes follow it. An `E` begins an error message, which a
 /// client must not display because it is not authenticated. Additional bytes were sent before
 /// encryption began and would be mistaken for the server's (CVE-2021-23222).
 pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {

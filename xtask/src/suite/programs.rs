@@ -21,7 +21,7 @@ pub(super) struct Program {
 
 impl Program {
     /// Returns the folder in which the servers of all programs keep their initialised data folders:
-    /// next to the programs, so that it is gone with them.
+    /// next to the programs, so it is removed with them.
     fn templates(&self) -> PathBuf {
         self.executable.with_file_name("servers")
     }
@@ -64,7 +64,7 @@ pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
     Ok(programs)
 }
 
-/// Removes the data folders of servers that earlier tests left, perhaps with other settings.
+/// Removes the data folders of servers that earlier tests left, perhaps with different settings.
 ///
 /// # Errors
 /// They cannot be removed.

@@ -103,8 +103,8 @@ enum Bound {
     AtLeast(f64),
 }
 
-/// Relative difference below which two numbers are equal: a search by bisection ends on its goal to
-/// the last bit, which depends on the reader of the file.
+/// Relative difference below which two numbers are equal. A search by bisection may end exactly on
+/// its goal, and the last bit of a number depends on the reader of the file.
 const SAME: f64 = 1e-9;
 
 impl Bound {
@@ -350,7 +350,7 @@ fn open_loops(open: &[OpenRaw]) -> [Goal; 3] {
             |database| alone(rated(database).above_limit_us(open)),
         ),
         Goal::of(
-            "its send lag p99 in rounds without stolen time, µs",
+            "send lag p99 of that loop in rounds without stolen time, µs",
             Bound::AtMost(100.0),
             |database| vec![lag_figure(rated(database), open)],
         ),
@@ -408,8 +408,12 @@ fn load_goals(load: &[LoadRun]) -> [Goal; 3] {
             Loader::AssayAtOnce,
             Loader::Own,
         ),
-        of("the same, both with one per 1,000 rows", Loader::Assay, Loader::OwnInBatches),
-        of("the same, Assay with one per 1,000 rows, those with one", Loader::Assay, Loader::Own),
+        of("the same, both with one commit per 1,000 rows", Loader::Assay, Loader::OwnInBatches),
+        of(
+            "the same, Assay with one per 1,000 rows, the others with one per writer",
+            Loader::Assay,
+            Loader::Own,
+        ),
     ]
 }
 
@@ -530,7 +534,7 @@ mod tests {
         let results = Results { open: open::tests::rounds(), ..Results::default() };
         let row = said(&results, "CPU/request of an open loop of 50,000/s above limit, µs");
         assert!(row.contains("| ≤ 3 | 2.50 | not measured | met where measured |"), "{row}");
-        let row = said(&results, "its send lag p99 in rounds without stolen time, µs");
+        let row = said(&results, "send lag p99 of that loop in rounds without stolen time, µs");
         assert!(row.contains("| ≤ 100 | 2 of 3 rounds: 100.0 | not measured |"), "{row}");
         let row = said(&results, "highest rate of an open loop on one thread, to limit closed");
         assert!(row.contains("| ≥ 0.75 | 0.80 | not measured |"), "{row}");

@@ -111,7 +111,7 @@ impl LoadKey {
     }
 }
 
-/// Measures all fillers in turns.
+/// Measures all fillers in turn.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let (mut raws, mut text) = (Vec::new(), String::from(HEAD));

@@ -313,7 +313,7 @@ fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> 
     let part = highest_of_limit(database, raws).ok_or(missing)?;
     Ok(format!(
         "| {} | highest: {:.0} ({:.0} to {:.0} in {count} searches), {:.2} ({:.2} to {:.2}) of \
-         what limit makes | | | | | | | | |\n",
+         the rate of limit | | | | | | | | |\n",
         database.name(),
         kept.median,
         kept.lowest,

@@ -1,4 +1,4 @@
-//! The comparison of every load generator in every cell, in turns.
+//! The comparison of all load generators in all cells, in turn.
 
 use std::collections::HashMap;
 

@@ -45,9 +45,11 @@ impl Runner {
             (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
             | (Runner::Pgbench, Database::Postgres, _)
             | (Runner::Slap, Database::Mariadb, Statement::Text) => None,
-            (Runner::Pgbench, Database::Mariadb, _) => Some("it asks PostgreSQL only"),
-            (Runner::Slap, Database::Postgres, _) => Some("it asks MariaDB only"),
-            (Runner::Slap, Database::Mariadb, Statement::Prepared) => Some("it prepares nothing"),
+            (Runner::Pgbench, Database::Mariadb, _) => Some("it supports only PostgreSQL"),
+            (Runner::Slap, Database::Postgres, _) => Some("it supports only MariaDB"),
+            (Runner::Slap, Database::Mariadb, Statement::Prepared) => {
+                Some("it prepares no statements")
+            }
         }
     }
 

@@ -51,8 +51,8 @@ const MOST_ABOVE: f64 = 0.1;
 /// Largest accepted cost of Assay's searches, as the median over the systems.
 const MOST_COST: f64 = 1.5;
 
-/// Makes `searches` searches of every method on each system whose name contains a text, on all
-/// processors. Assay's searches have this budget.
+/// Runs `searches` searches with every method on each system whose name contains `only`, on all
+/// processors. `budget` is the budget of Assay's searches.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
@@ -113,7 +113,7 @@ pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn 
     Ok(errors)
 }
 
-/// Searches on a system with a result of another kind than an estimate.
+/// Searches on a system whose result is not an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Special {
     /// Name of the system.
@@ -128,8 +128,7 @@ pub struct Special {
     pub least: f64,
 }
 
-/// Makes `searches` searches on each of the systems without a smooth boundary whose name contains a
-/// text.
+/// Runs `searches` searches on each system without a smooth boundary whose name contains `only`.
 ///
 /// # Errors
 /// As for [`errors`].
@@ -341,9 +340,9 @@ impl SearchErrors {
         self.requests as f64 / self.searches() as f64
     }
 
-    /// Returns the cost of Assay's searches: how many times as many requests as the isotonic search
-    /// they need for the same median size of the errors, which fall with the square root of the
-    /// requests. `None` for other methods, or if `all` lacks the isotonic search on the system.
+    /// Returns the cost of Assay's searches: their number of requests as a multiple of that of the
+    /// isotonic search, for the same median size of the errors. Errors fall with the square root of
+    /// the requests. `None` for other methods, or if `all` lacks the isotonic search on the system.
     pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
         let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
         let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == OURS)?;

@@ -49,7 +49,7 @@ mod tests {
         }
     }
 
-    /// An exponential server of 100 requests per second, so that a search has few of them.
+    /// An exponential server of 100 requests per second, so a search has few of them.
     const SLOW: System = System {
         name: "slow",
         url: "sim:mm1?service=10ms",

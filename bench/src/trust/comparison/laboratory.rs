@@ -187,7 +187,7 @@ pub(super) struct Course {
     pub(super) decline: f64,
 }
 
-/// Length of a run with a course, in seconds.
+/// Length of a run that is modelled second by second, in seconds.
 pub(super) const LENGTH_S: u32 = 60;
 
 /// Noise of a second.

@@ -279,7 +279,8 @@ impl Method {
         false
     }
 
-    /// Replaces the throughput of each run by that after its warm-up, with a course per arm.
+    /// Replaces the throughput of each run by its throughput after the warm-up. `courses` gives the
+    /// throughput in each second of a run, for each arm.
     pub(super) fn cut(&self, runs: &mut [ModelRun], courses: [Course; 2], seed: u64) {
         for round in runs.chunks_mut(2) {
             let seconds: Vec<Vec<f64>> =
@@ -298,8 +299,8 @@ impl Method {
     }
 }
 
-/// Returns the pairs of the look that an interrupted experiment takes when it is continued with the
-/// runs and the looks of its record, before it makes another run.
+/// Returns the number of pairs of the look that is due first when an interrupted experiment is
+/// continued with the runs and looks of its record, before any further run.
 fn due<'r>(
     plan: LookPlan,
     runs: impl Iterator<Item = &'r RunRow> + Clone,

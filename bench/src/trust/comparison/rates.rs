@@ -17,7 +17,7 @@ use super::rate::ComparisonRate;
 /// comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
-/// Returns the rates of the rows whose name contains a text.
+/// Returns the rates of the rows whose name contains `only`.
 pub fn rates(comparisons: u32, only: &str) -> Vec<ComparisonRate> {
     let all: [Row; 23] = [
         equal_arms,

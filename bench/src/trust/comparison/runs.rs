@@ -15,7 +15,7 @@ use crate::trust::{plan, simulated};
 /// One client of a server that answers after 10 ms, for two seconds after a warm-up.
 const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n";
 
-/// Makes `comparisons` experiments of each set whose name contains a text: with equal servers, and
+/// Runs `comparisons` experiments of each set whose name contains `only`: with equal servers, and
 /// with one that is slower.
 ///
 /// # Errors

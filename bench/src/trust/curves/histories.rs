@@ -25,7 +25,7 @@ const NEAR: u32 = 3;
 /// Records before a step that is near the end of a series.
 const BEFORE: u32 = 20;
 
-/// Throughput of another plan, as a multiple.
+/// Throughput of a different plan, as a multiple.
 const OTHER_PLAN: f64 = 1.5;
 
 /// Times that each value is counted if copies are taken for records.
@@ -38,7 +38,7 @@ pub(super) struct HistoryRates {
     pub(super) found: ComparisonRate,
     /// A step is found in its fourth, sixth and eighth record: no earlier one can show it.
     pub(super) found_soon: [ComparisonRate; 3],
-    /// A step is found, if every second record has another plan.
+    /// A step is found, if every second record has a different plan.
     pub(super) found_in_mixed: ComparisonRate,
     /// A series without a step has a change point.
     pub(super) alarms: ComparisonRate,
@@ -72,7 +72,7 @@ pub(super) fn rates(number: u32) -> HistoryRates {
 #[derive(Clone, Copy, Debug)]
 enum Plans {
     One,
-    /// Another plan in every second record: the planted mistake.
+    /// A different plan in every second record: the planted mistake.
     Two,
 }
 
@@ -106,7 +106,7 @@ fn stepped(draw: &mut Draw, records: u32, at: u32, plans: Plans) -> Vec<f64> {
     (0..records).map(value).collect()
 }
 
-/// Returns a series without a step. With several copies, each value is there so many times.
+/// Returns a series without a step. Each value is there `copies` times.
 fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
     let mut draw = Stream::new(Seed(seed), "histories", "unchanged").draw(0);
     let mut values = Vec::new();

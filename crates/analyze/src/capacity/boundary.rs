@@ -49,7 +49,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Minimum number of slow requests, at low loads and near a value, that are no chance.
+/// Minimum number of slow requests, at low loads and near a value, that chance does not explain.
 const FEWEST_SLOW: u64 = 20;
 
 /// Ratio of the share of slow requests at low loads to the one near a value, from which they may be

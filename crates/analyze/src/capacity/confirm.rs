@@ -146,8 +146,8 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 ///
 /// With a known slope, it lowers the upper bound of the mean measure to [`AIMED`]. After an
 /// overload, the next value lies below the load that the server still carried. Without a slope the
-/// boundary is a cliff, and the step has a fixed size; it is larger if a trial is so far beyond its
-/// bound that it lies on the far side of the cliff.
+/// boundary is a cliff, and the step has a fixed size. The step is larger if a trial exceeds its
+/// bound by so much that its value must lie beyond the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
         trials.iter().filter(|trial| overload(order, trial).is_some()).collect();
@@ -232,8 +232,8 @@ fn add_trials<'a>(
     Ok(None)
 }
 
-/// Returns the length of the trials: an attempt takes a part of the time that is left, the last one
-/// all of it.
+/// Returns the length of the trials. Each attempt takes a part of the remaining time, and the last
+/// one takes all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_SHARE } else { SHARE };
     let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;

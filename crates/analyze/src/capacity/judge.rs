@@ -36,8 +36,8 @@ pub fn judge_trial(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
     judge(order, &[trial])
 }
 
-/// Judges the trials of one value together, with another distance than the usual one at which they
-/// are decided.
+/// Judges the trials of one value together. They are decided at a distance of `decided` standard
+/// errors, instead of the usual distance.
 pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> TrialOutcome {
     let valid: Vec<&Trial> = trials.iter().copied().filter(|it| it.invalid.is_empty()).collect();
     if valid.is_empty() {
@@ -124,8 +124,8 @@ fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     }
 }
 
-/// Returns true if the measure of a condition is better in some trials than in others, by this
-/// number of standard errors; also if the others were overloaded or have no measure.
+/// Returns true if the measure of a condition is better in `trials` than in `others` by this number
+/// of standard errors, or if `others` were overloaded or have no measure.
 pub(super) fn is_better(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -296,8 +296,8 @@ pub(super) fn limiting(order: &CapacityOrder) -> impl Iterator<Item = usize> {
     (0..order.conditions.len()).filter(move |position| is_limiting(order, *position))
 }
 
-/// Returns true if a larger load can only violate the condition: an upper bound, or the least
-/// throughput of another job, which then gets less of the server.
+/// Returns true if a larger load can only violate the condition. This holds for an upper bound, and
+/// for a lower bound on the throughput of another job, which then gets less of the server.
 pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
     let condition = &order.conditions[position];
     match condition.slo.side {

@@ -127,7 +127,8 @@ struct Failures {
 }
 
 impl Failures {
-    /// Adds up the failures of jobs and of the parts of mixes; a mix has those of its parts.
+    /// Adds up the failures of jobs and of the parts of mixes, but not of the mixes, which repeat
+    /// those of their parts.
     fn of(order: &CapacityOrder, evidence: &Evidence, summary: &Summary) -> Failures {
         let mut all = Failures::default();
         for (account, job) in evidence.accounts().zip(&summary.jobs) {
@@ -318,7 +319,7 @@ fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> 
     })
 }
 
-/// Returns the number of connections that the server accepted of a closed job, if it refused those
+/// Returns the number of connections of a closed job that the server accepted, if it refused those
 /// of some clients.
 fn limit_of_clients(evidence: &Evidence, account: AccountId) -> Option<LoadLimit> {
     let without = evidence.clients_without_connection(account)?;

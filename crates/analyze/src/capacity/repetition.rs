@@ -80,9 +80,9 @@ pub enum RepetitionReason {
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
 /// value to the smallest one that failed must overlap, each widened by 2 %. An overlap with a range
 /// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
-/// agree if all values passed in both searches, or all failed in both; they contradict each other
-/// if one confirmed a value and all values of the other failed, or if no value of one failed and it
-/// confirmed a value beyond the one that fails in the other.
+/// agree if all values passed in both searches, or all failed in both. They contradict each other
+/// if one search confirmed a value and all values of the other failed. They also do if no value
+/// failed in one search, and it confirmed a value above the failing one of the other.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,

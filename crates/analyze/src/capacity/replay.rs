@@ -241,8 +241,8 @@ impl<'a> Replay<'a> {
         about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)
     }
 
-    /// Returns the valid trial at the value nearest to this one that carried its load; the latest
-    /// of several.
+    /// Returns the valid trial without an overload whose value is nearest to this one; the latest
+    /// if there are several.
     fn nearest(&self, value: f64) -> Option<&'a Trial> {
         let distance = |trial: &Trial| (trial.value / value).ln().abs();
         let carried = self.valid().filter(|trial| !trial.exceeds_capacity);

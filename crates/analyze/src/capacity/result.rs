@@ -25,7 +25,7 @@ pub struct TrialRequest {
     pub warmup: Nanos,
     /// Length of the window.
     pub window: Nanos,
-    /// Number of the trial, from 0. Every trial has another seed, which follows from it.
+    /// Number of the trial, from 0. Every trial has a different seed, which follows from it.
     pub number: usize,
 }
 

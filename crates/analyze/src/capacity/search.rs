@@ -23,8 +23,8 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 }
 
 /// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of
-/// the interval, at which the boundary counts as located. Of a regular search it is 1.12 at most,
-/// but for a boundary that is so shallow that the confirmation needs a wide margin.
+/// the interval, at which the boundary counts as located. A regular search has at most 1.12, except
+/// at a boundary that is so shallow that the confirmation needs a wide margin.
 pub(super) const LOCATED: f64 = 1.25;
 
 /// Largest difference of numbers of clients at which the boundary counts as located, whatever the
@@ -898,7 +898,7 @@ mod tests {
         assert_eq!(capacity.estimate, None);
     }
 
-    /// Of two conditions, the one with the lower boundary binds.
+    /// With two conditions, the one with the lower boundary binds.
     #[test]
     fn condition_that_fails_first_binds() {
         let mut order = order();
@@ -1084,8 +1084,9 @@ mod tests {
         assert_eq!(capacity.sustained, Some(values[1]));
     }
 
-    /// Returns the trials of the first attempt, and the number that confirmed a value, if these are
-    /// the ratios of its first trials to the allowed number; later ones have 0.8.
+    /// Returns the number of trials of the first attempt, and the number that confirmed a value.
+    /// `ratios` are the measures of its first trials relative to the allowed one; later trials have
+    /// 0.8.
     #[track_caller]
     fn first_attempt(budget_s: u64, ratios: [f64; 6]) -> (usize, u32) {
         let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };

@@ -13,8 +13,8 @@ use crate::finding::{
 };
 use crate::surroundings::{Calibration, Route};
 
-/// Fraction of the load generator's ceiling that a schedule may use. The calibration was made at
-/// another time; beyond this fraction, requests that come close together delay each other.
+/// Fraction of the load generator's ceiling that a schedule may use. The calibration was made at a
+/// different time; beyond this fraction, requests that come close together delay each other.
 const CEILING_ALLOWED: f64 = 0.5;
 
 /// Fraction of the service time at p50 that an empty statement may take.

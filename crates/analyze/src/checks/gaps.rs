@@ -20,7 +20,7 @@ use crate::finding::{self, Finding, JobObstacle};
 /// Value that A² exceeds once in a thousand times if the gaps are distributed as in the process.
 const SIGNIFICANT: f64 = 6.0;
 
-/// Maximum number of gaps that A² is scaled to, since it grows with their number.
+/// Number of gaps to which A² is scaled if there are more, because A² grows with their number.
 const GAPS: f64 = 1_000.0;
 
 /// Minimum number of gaps.
@@ -29,8 +29,8 @@ const FEWEST: u64 = 100;
 /// Fraction of the gaps that may be too short, or too long, by more than [`SLACK_NS`].
 const MATTERS: f64 = 0.05;
 
-/// Immaterial difference of a gap, in nanoseconds: an arrival may be noticed late by the allowed
-/// send lag.
+/// Difference of a gap that does not matter, in nanoseconds: an arrival may be noticed late by the
+/// allowed send lag.
 const SLACK_NS: f64 = punctual::ALLOWED.0 as f64;
 
 /// Gaps and the distribution that they should have.

@@ -17,8 +17,8 @@ pub(super) const ERRORS_INVALID: f64 = 0.01;
 /// Fraction of a job's requests that may stay unsent after the run has waited for them.
 pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 
-/// Minimum fraction of the window in which the clients of a job with a fixed number of requests are
-/// busy, for the job to ask for more than it gets.
+/// Minimum fraction of the window for which the clients of a job with a fixed number of requests
+/// are busy, if the job is limited by anything but that number.
 const BUSY: f64 = 0.5;
 
 /// Number and share of the requests that are open at the end of a short window, beyond which the

@@ -137,7 +137,7 @@ struct Edges<'a> {
     asked: Range<Nanos>,
     /// Response times of the window, from the shortest.
     responses: Vec<BucketCount>,
-    /// Open requests at the begin of each step, and at the end of the last.
+    /// Open requests at the beginning of each step, and at the end of the last.
     open: Vec<u64>,
 }
 
@@ -194,8 +194,8 @@ impl Edges<'_> {
         shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL).collect()
     }
 
-    /// Returns an upper bound of the time, in seconds, that requests of the window which were open
-    /// at an instant lasted beyond it: they are at most as long as the longest of the window.
+    /// Returns an upper bound of the total time, in seconds, that the requests open at `at` lasted
+    /// after it. They are at most as long as the longest requests of the window.
     fn lasted_beyond_s(&self, at: Nanos) -> f64 {
         let before = self.job.probes.iter().filter(|(probe, _)| self.steps.start(probe.start) < at);
         let longest = before.map(|(probe, times)| self.beyond(probe, times, at)).max();
@@ -245,8 +245,8 @@ impl Edges<'_> {
     }
 }
 
-/// Returns the number of open requests of a job at the begin of each step, and at the end of the
-/// last.
+/// Returns the number of open requests of a job at the beginning of each step, and at the end of
+/// the last.
 fn open_requests(job: &JobEvidence, steps: &Steps) -> Vec<u64> {
     let mut open = 0i64;
     let ends = job.range(0..steps.len()).map(|step| {

@@ -52,8 +52,8 @@ impl CheckInput<'_> {
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
-    /// later one. Of readings that stand for several samples, it is the largest change from one of
-    /// these to the next: over their whole time the clock may drift by more.
+    /// later one. For readings that stand for several samples, it is the largest change from one
+    /// sample to the next, because over the whole time of a reading the clock may drift by more.
     fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
         let window = self.evidence.window();
         let pairs = observed.points.windows(2);

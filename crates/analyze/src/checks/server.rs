@@ -241,7 +241,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
-    /// pipelined transaction is committed in another way, unless it is too long for that.
+    /// pipelined transaction is committed in a different way, unless it is too long for that.
     fn commit_statements(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
         let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();

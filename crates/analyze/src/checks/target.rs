@@ -80,8 +80,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the outages of the target. Each lane reports them for itself and for each server of
-    /// the target; here the target is down while any lane reports one of its servers down, until
-    /// the end of the run if the end of an outage was not reported.
+    /// the target. Here the target is down while any lane reports any of its servers down. An
+    /// outage whose end was not reported lasts until the end of the run.
     fn outages(&self) -> Vec<Range<Nanos>> {
         let mut outages: Vec<Range<Nanos>> = Vec::new();
         let mut away = 0u32;

@@ -25,8 +25,8 @@ const DRIFT_MATTERS: f64 = 0.05;
 /// Smallest number of pairs, or of runs, that is judged.
 const FEWEST: usize = 6;
 
-/// A change of the machine during an experiment, as factor of the time of a request to the null
-/// server, minus 1.
+/// A change of the machine during an experiment, as a fraction of the time of a request to the null
+/// server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MachineChange {
     /// The machine was faster or slower before the runs of an arm than before the runs of the

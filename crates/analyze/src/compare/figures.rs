@@ -227,9 +227,9 @@ impl RunFigures {
 
     /// Returns the value of a metric for a comparison at a rate that overloads a run on purpose.
     ///
-    /// It differs from [`get`](Self::get) for the saturated job: runs that carry the whole rate
-    /// have its throughput and rows, and runs that the rate overloads have no service times, which
-    /// may contain the queue of the server.
+    /// It differs from [`get`](Self::get) for the saturated job: runs that keep up with the rate
+    /// have its throughput and rows, and runs that it overloads have no service times, because
+    /// those may contain the queue of the server.
     ///
     /// # Errors
     /// The reason why the run does not have it.
@@ -373,9 +373,9 @@ impl RunFigures {
         }
     }
 
-    /// Adds the processor time of a component. One of its modes may be zero in a short run, because
-    /// the system counts in ticks of a hundredth of a second; a ratio to zero says nothing, so such
-    /// a mode is missing, but the total is not.
+    /// Adds the processor time of a component. User or system time may be zero in a short run,
+    /// because the system counts in ticks of a hundredth of a second. A ratio to zero says nothing,
+    /// so a mode of zero is missing, but the total is not.
     fn add_cpu(&mut self, owner: CpuOwner, user: Option<f64>, system: Option<f64>) {
         let total = user.zip(system).map(|(user, system)| user + system);
         let modes = [(CpuMode::Total, total), (CpuMode::User, user), (CpuMode::System, system)];

@@ -153,8 +153,8 @@ impl Objection {
     }
 }
 
-/// Returns all objections to a comparison of groups, by group: of each kind of difference the first
-/// run that differs.
+/// Returns all objections to a comparison of groups, by group. Each kind of difference is reported
+/// for the first run that differs.
 pub fn objections(groups: &[GroupConditions<'_>]) -> Vec<Objection> {
     let mut all = Vec::new();
     for (place, group) in groups.iter().enumerate() {

@@ -59,7 +59,8 @@ fn change_of<'c>(metric: &RunMetric, arm: &'c ArmComparison) -> Option<&'c Metri
     arm.changes.iter().find(|change| !change.is_exploratory && change.metric == *metric)
 }
 
-/// Judges a limit: a change for the worse, negative if less is worse, never 0.
+/// Judges a change by a limit: the largest accepted change for the worse. The limit is negative if
+/// a decrease is worse, and never 0.
 pub fn judge_regression(limit: f64, interval: Option<ChangeInterval>) -> RegressionOutcome {
     let Some(ChangeInterval { low, high }) = interval else {
         return RegressionOutcome::Undecided;

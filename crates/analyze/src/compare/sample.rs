@@ -30,7 +30,7 @@ pub enum NotCompared {
     Missing(Missing),
     /// Its values have no change.
     Incomparable(Incomparable),
-    /// The arms have other data without declaring it.
+    /// The arms have different data without declaring it.
     OtherData,
     /// Commits survive in one arm only, without declaring it.
     OtherDurability,

@@ -75,7 +75,7 @@ pub enum Problem {
         setting: BufferSetting,
         /// Size in bytes.
         size_bytes: u64,
-        /// Memory of the server's machine in bytes; `None` if that is another machine.
+        /// Memory of the server's machine in bytes; `None` if that is a different machine.
         memory_bytes: Option<u64>,
     },
 }

@@ -108,7 +108,7 @@ fn p_value(values: &[f64], divergence: f64, first: usize) -> Option<f64> {
     for order in 0..PERMUTATIONS {
         shuffle(&mut shuffled, stream.draw(u64::from(order)));
         let split = best_split(&shuffled);
-        // Sums in another order differ by rounding.
+        // Sums in a different order differ by rounding.
         if split.is_some_and(|split| split.divergence >= divergence * (1.0 - 1e-9)) {
             as_large += 1;
             if as_large > MOST_AS_LARGE {

@@ -45,7 +45,7 @@ pub(super) enum LoadSource {
 pub(super) struct Demand {
     /// Source of the load.
     pub(super) by: LoadSource,
-    /// True if there is a job with a schedule that asks for more than it gets.
+    /// True if there is a job whose schedule offers more than is answered.
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
     pub(super) closed: Clients,
@@ -152,7 +152,8 @@ impl Demand {
 }
 
 /// Returns the requests that ended in the window as a fraction of those that were due in it. It is
-/// small for a job that asks for more than it gets: the others are answered after the window.
+/// small if a job offers more than is answered, because the remaining requests are answered after
+/// the window.
 fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     let window = evidence.steps.window();
     let ends = requests.ends(window.clone());
@@ -172,7 +173,7 @@ fn busy_workers(findings: &CheckInput<'_>) -> Option<Clients> {
         let Pacing::Queue { workers: number, .. } = &job.pacing else { return None };
         let requests = &evidence.jobs[account.index()];
         let times = requests.histogram(Kind::Service).filter(|times| !times.is_empty())?;
-        // Of the requests that are due in the window, many are answered after it.
+        // Many of the requests that are due in the window are answered after it.
         let ends = requests.ends(evidence.steps.window());
         let per_s = (ends.completed + ends.errors) as f64 / length_s;
         let (clients, in_flight) = (f64::from(*number), per_s * times.mean() / 1e9);

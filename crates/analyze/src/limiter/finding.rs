@@ -22,11 +22,11 @@ pub enum LimiterFinding {
         why: Saturation,
         /// True if anything of the database was observed.
         sees_server: bool,
-        /// Components that are full, with their used fraction, although no request was found to
-        /// wait for them.
+        /// Components that are saturated, with their used fraction, although no request was found
+        /// to wait for them.
         full: Vec<(UtilisedComponent, f64)>,
     },
-    /// Requests that are sent one after another, while nothing is full.
+    /// Requests that are sent one after another, while nothing is saturated.
     Concurrency(Concurrency),
     /// Limit of connections.
     Connections(ConnectionLimit),
@@ -257,7 +257,7 @@ pub enum ProgramLimit {
         /// Mean time from an answer to the next request, in seconds; `None` if it is unknown.
         pause_s: Option<f64>,
     },
-    /// The processors are full, and one side waits for them.
+    /// The processors are saturated, and one side waits for them.
     Starved {
         /// Side that waits more.
         side: Side,
@@ -377,7 +377,7 @@ pub enum ProcessorLimit {
         /// Processors that it used.
         used: f64,
     },
-    /// The processors of the database are full.
+    /// The processors of the database are saturated.
     Full {
         /// Processors that it used.
         used: f64,

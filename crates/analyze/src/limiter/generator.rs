@@ -90,7 +90,7 @@ impl LimiterInput<'_, '_> {
         (idle >= STARVED).then_some(suspect)
     }
 
-    /// Returns a suspect if the thread that generates and sends the rows is full or lacks a
+    /// Returns a suspect if the thread that generates and sends the rows is always busy or lacks a
     /// processor.
     fn loader(&self) -> Option<Suspect> {
         let ran = self.loader_share()?;

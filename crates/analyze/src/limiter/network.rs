@@ -46,7 +46,7 @@ const NO_NETWORK: f64 = 0.001;
 /// neither in the database nor in a queue before it.
 const HAVE_SESSIONS: f64 = 0.7;
 
-/// Minimum fraction of its speed at which a link is full.
+/// Minimum fraction of its speed at which a link is saturated.
 const LINK_FULL: f64 = 0.85;
 
 /// If a link carries more than this fraction of its reported speed, the reported speed is wrong.

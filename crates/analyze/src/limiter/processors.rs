@@ -60,7 +60,7 @@ impl LimiterInput<'_, '_> {
         let throttled = self.signals.rate(&kind, cgroup::THROTTLED)? / may.max(1.0);
         let used = self.signals.used_processors(&ComponentKind::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
-        // Of many processors only those count on which the group had something to run.
+        // If the group may use many processors, only those count on which it had something to run.
         let uses_all = used >= USES_ALL * quota && throttled > 0.0;
         if throttled < THROTTLED && !uses_all {
             return None;
@@ -74,7 +74,7 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns a suspect if the processors are full of the database's work.
+    /// Returns a suspect if the database saturates the processors.
     pub(super) fn processors(&self) -> Option<Suspect> {
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let share = used / may;

@@ -103,8 +103,8 @@ impl LimiterInput<'_, '_> {
         Some(sessions.with_evidence(suspect))
     }
 
-    /// Returns a suspect if one session works for most of the time of its requests: a second one
-    /// would take half of its work, and its processor cannot go faster.
+    /// Returns a suspect if one session works for most of the time of its requests: its processor
+    /// cannot go faster, and a second session would halve its work.
     pub(super) fn one_session_works(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let asked = self.asked_sessions()?;
@@ -130,8 +130,8 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns a suspect if nothing is full and the program pauses for none of its sessions: it has
-    /// too few of them.
+    /// Returns a suspect if nothing is saturated and the program pauses for none of its sessions:
+    /// it has too few of them.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         // Full processors do not limit a program that gets one whenever it wants one, as its
@@ -151,8 +151,8 @@ impl LimiterInput<'_, '_> {
         Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, finding)))
     }
 
-    /// Returns a suspect if the processors are full and one side waits for them. Used if there is
-    /// no other suspect.
+    /// Returns a suspect if the processors are saturated and one side waits for them. Used if there
+    /// is no other suspect.
     pub(super) fn starved_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (lacked, side) = self.starved_threads()?;

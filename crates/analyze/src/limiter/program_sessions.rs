@@ -20,8 +20,8 @@ pub(super) const PAUSES: f64 = 0.5;
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
 const PAUSES_ON_AVERAGE: f64 = 0.6;
 
-/// Value of [`PAUSES`] for pauses that take longer than the requests: they are the largest part of
-/// the time, though perhaps less than half of it.
+/// Value of [`PAUSES`] if pauses take longer than requests: the pauses are then the largest part of
+/// the time, even if it is less than half.
 const LONGEST_PART: f64 = 1.0 / 3.0;
 
 /// Seconds between an answer and the next request up to which a program does not throttle itself:

@@ -1,4 +1,5 @@
-//! Observations of each component, whatever the limiter is: the numbers behind "nothing is full".
+//! Observations of each component, whatever the limiter is: the numbers behind "nothing is
+//! saturated".
 
 use record::metric::{disk, host, processes};
 use record::{ComponentKind, Side};
@@ -41,7 +42,7 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns the components that are full although no request was found to wait for them.
+    /// Returns the components that are saturated although no request was found to wait for them.
     pub(super) fn full(&self) -> Vec<(UtilisedComponent, f64)> {
         self.utilisations().into_iter().filter(|(_, share)| *share >= CPU_FULL).collect()
     }

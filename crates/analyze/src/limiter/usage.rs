@@ -8,8 +8,8 @@ use super::finding::Requesters;
 use super::input::LimiterInput;
 use crate::check::Status;
 
-/// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
-/// kernel's scheduler.
+/// Minimum utilisation of saturated processors. The rest is lost between two tasks by the kernel's
+/// scheduler.
 pub(super) const CPU_FULL: f64 = 0.85;
 
 /// Minimum fraction of the window for which a thread without spare time ran or was runnable.
@@ -69,7 +69,7 @@ impl LimiterInput<'_, '_> {
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns true if the processors of the database's host are full.
+    /// Returns true if the processors of the database's host are saturated.
     pub(super) fn is_host_full(&self) -> bool {
         self.busy_share().is_some_and(|busy| busy >= CPU_FULL)
     }

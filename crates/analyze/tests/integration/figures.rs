@@ -189,7 +189,7 @@ fn processor_time_of_a_database_on_another_observed_machine_counts() {
     assert_eq!(found.cpu_share(CpuOwner::Proxy).map(|it| (it.used() * 100.0).round()), Some(20.0));
 }
 
-/// The time of one machine is not that of the database.
+/// The processor time on one machine is not that of the whole database.
 #[test]
 fn processor_time_of_several_servers_on_several_machines_is_unknown() {
     let mut evidence = steady(MIXED);

@@ -117,7 +117,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     let mut odd = watched();
     plant(&mut odd, "waits", "state: Waiting for the moon", 9.0);
     assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
-    // Without samples of the database it is not known if it is full.
+    // Without samples of the database it is not known if it is saturated.
     let mut blind = watched();
     blind.observed.retain(|it| !it.component.starts_with("se"));
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
@@ -173,7 +173,7 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
     for evidence in [served("concurrency = 3\n", 600), served("", 600)] {
         assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     }
-    // More workers would only wait for what is full.
+    // More workers would only wait for the saturated component.
     let mut full = busy.clone();
     plant(&mut full, "server", "user", 1.7);
     assert_eq!(summarize(&full).limiter.component, Component::DatabaseCpu);
@@ -225,7 +225,7 @@ fn full_processors_of_the_database_are_named() {
         F::Processors(ProcessorLimit::Full { used, may_use, .. })
             if near(*used, 1.8) && near(*may_use, 2.0)
     );
-    // One processor is full while the other idles.
+    // One processor is saturated while the other idles.
     plant(&mut evidence, "server", "user", 0.85);
     hold(&mut evidence, "server", "busiest", 0.95);
     names!(
@@ -241,7 +241,7 @@ fn full_processors_of_the_database_are_named() {
         F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.95)
     );
     hold(&mut evidence, "server", "proxies", 0.0);
-    // If it may use only that one, its processors are full.
+    // If it may use only that one, its processors are saturated.
     hold(&mut evidence, "server", "processors", 1.0);
     names!(
         &evidence,
@@ -280,7 +280,7 @@ fn crowded_shared_processors_limit_the_database() {
         Component::DatabaseCpu,
         F::Processors(ProcessorLimit::Full { wanted, is_starved: false, .. }) if near(*wanted, 2.6)
     );
-    // The database does not fill the processors: something else does.
+    // The database does not saturate the processors: something else does.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
     // Neither the database nor the generator uses them, so more clients might not help.
@@ -317,7 +317,7 @@ fn generator_thread_without_a_processor_limits() {
     );
     plant(&mut evidence, "sessions", "active", 14.0);
     grow(&mut evidence, "lane-0", "ran", 0.5);
-    // The database wants all of the processors, and they are full: it lacks processors.
+    // The database wants all of the processors, and they are saturated: it lacks processors.
     plant(&mut evidence, "server", "user", 1.0);
     plant(&mut evidence, "server", "waited", 1.6);
     plant(&mut evidence, "cpu 0", "busy", 0.98);

@@ -298,7 +298,7 @@ impl Load {
         self.alarms_in(Length { seconds: 60, warmup: 10 }, runs)
     }
 
-    /// Returns the same number for runs of another length.
+    /// Returns the same number for runs of a different length.
     fn alarms_in(self, length: Length, runs: u64) -> usize {
         let is_suspect =
             |seed: &u64| check("backlog", &self.run(length, *seed)).status == Status::Suspect;

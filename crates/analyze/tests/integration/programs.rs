@@ -433,7 +433,7 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
     );
-    // Half of the pauses suffices while the sessions of others fill the processors.
+    // Half of the pauses suffices while the sessions of others saturate the processors.
     plant(&mut throttled, "sessions", "paused", 6.0);
     names!(
         &throttled,

@@ -173,7 +173,7 @@ fn failed_requests_widen_the_expected_commits() {
     // An attempt that was retried has failed as well.
     let retried = vec![reported(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
     assert_eq!(check("commits", &postgres(READ, retried, ALL + 7 + 500)).status, Status::Pass);
-    // Requests that returned other rows than expected were executed.
+    // Requests that returned an unexpected number of rows were executed.
     let transaction = READ.replace("rate", "transaction = yes\nrate");
     let mut wrong = reported(Balance::of(ALL - 10, 10, 0, 0), 0, vec![ALL]);
     wrong.wrong_rows = 10;

@@ -1,4 +1,4 @@
-//! SLOs of a job: every metric, both comparisons, at both sides of the bound.
+//! SLOs of a job: every metric, both comparisons, on both sides of the bound.
 
 use analyze::{Evidence, Judgement, summarize};
 use record::{Balance, Counts, EndCounts, Kind};

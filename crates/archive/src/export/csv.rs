@@ -11,9 +11,9 @@ use crate::error::RecordError;
 use crate::reader::{Archive, IntervalCounts};
 
 /// Columns. The first four identify the row; then follow the requests with an intended start in it,
-/// the requests that ended in it, and the state at its end. Times belong to a histogram row, which
-/// is longer than a second in runs of more than two hours; they are given in the first second of
-/// that row. New columns are appended, for programs that refer to columns by number.
+/// the requests that ended in it, and the state at its end. Times are those of a histogram row, and
+/// stand in its first second. In runs of more than two hours a histogram row is longer than a
+/// second. New columns are appended, for programs that refer to columns by number.
 const COLUMNS: [&str; 39] = [
     "job",
     "start_s",

@@ -2,8 +2,8 @@
 //!
 //! No type of the program is serialized: every column is written and read here, by name. The
 //! program can therefore change without changing the format. Every later version of Assay reads the
-//! records that this module has written: names of columns and words in them never change. A version
-//! 2 gets its own module.
+//! records that this module has written: names of columns and words in them never change. A format
+//! with other names is a new version, in its own module.
 
 mod content;
 mod excerpts;
@@ -33,7 +33,8 @@ mod tests {
     use base::{Class, StatementId};
     use record::{EndKind, EventKind, Kind, Pace};
 
-    /// The words are stored in files: if this test fails, a version 2 is needed, not new words.
+    /// The words are stored in files. If this test fails, restore the words, or make a new version
+    /// of the format.
     #[test]
     fn names_of_version_1_do_not_change() {
         let statement = [Kind::Statement(StatementId(0))];

@@ -323,8 +323,8 @@ impl EventError {
         Ok((row.get(0)?, record::EventError { class, code }))
     }
 
-    /// Returns the error of an event in a record without this table: the failure of its account
-    /// whose code ends the event's text.
+    /// Returns the error of an event in a record without this table: the failure, among those of
+    /// the event's account, whose code is at the end of the event's text.
     pub(crate) fn in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,
@@ -367,7 +367,7 @@ impl SampleRow {
         at: Nanos,
         value: f64,
     ) -> Result<(), RowError> {
-        // Of two observations at one instant the later is kept.
+        // If there are two observations at one instant, the later one is kept.
         to.prepare_cached("insert or replace into sample values (?, ?, ?)")?.execute(params![
             series,
             seconds(at),

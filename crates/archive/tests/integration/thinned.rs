@@ -214,8 +214,8 @@ fn record_without_the_table_of_ranges_is_read() {
     assert_eq!((queue.points.len(), queue.ranges.len()), (101 + 5, 0));
 }
 
-/// A week of a busy PostgreSQL on this kind of machine has 230 series (two processors), in addition
-/// to 109 MB of three jobs.
+/// A record of a week has 109 MB of three jobs, and the 230 series of a busy PostgreSQL on a
+/// machine with two processors. Eight series are measured here.
 #[test]
 fn samples_of_a_week_fit_into_a_record() {
     const SERIES: u64 = 8;

@@ -192,8 +192,8 @@ impl Design {
     }
 }
 
-/// Returns the arms of an experiment with the keys that they change: `slow (option.service)`.
-/// Another value of a key may be the change that is judged.
+/// Returns the arms of an experiment with the keys that they change: `slow (option.service)`. A
+/// different value of a key may be the change that is judged.
 fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
     let Some(recorded) = argument.experiment.map(|place| &groups.experiments[place]) else {
         return Vec::new();

@@ -73,7 +73,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
 }
 
 /// Returns the names that contain a word with this beginning, or else the name that may have been
-/// mistyped. The first letter is rarely mistyped: another one makes another word.
+/// mistyped. The first letter is rarely mistyped: a different one usually means a different word.
 fn near<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let name = name.to_lowercase();
     let named = all.iter().filter(|one| one.topic != Topic::ExitCode);

@@ -30,8 +30,8 @@ pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
     Some((RATE, MachineRate::of(&results, &target(file))?.to_text()))
 }
 
-/// Returns the false alarms of an experiment that compares an arm with itself, or those that the
-/// record of another one notes.
+/// Returns the false alarms of an experiment that compares an arm with itself, or for other
+/// experiments those that the record has.
 pub(crate) fn of_record(
     outline: &Outline,
     design: &Design,

@@ -76,8 +76,9 @@ fn record_name(name: &str) -> Result<String, Complaint> {
     }
 }
 
-/// Writes a bundle in a temporary place next to its own, and moves it when it is complete: a part
-/// of it could be mistaken for all of it. Nothing is left of it if this process is killed before.
+/// Writes a bundle under a temporary path next to its final one, and moves it when it is complete,
+/// because an incomplete bundle could be mistaken for a complete one. If this process is killed
+/// before that, nothing is left.
 fn write(order: &Order<'_>) -> Result<(), Complaint> {
     let Order { record, name, out, .. } = *order;
     let uncreated = |error: io::Error| order.uncreated(&error);

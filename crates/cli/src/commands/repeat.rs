@@ -62,7 +62,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let (before, now) = (recorded.fact(PLANS).unwrap_or_default(), experiment::plans(&file));
     let repetition = match differing_work(before, &now) {
-        // Another version of the program may have printed the same plan in other lines.
+        // A different version of the program may have printed the same plan in other lines.
         Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines),
         Some(_) | None => repetition,
     };

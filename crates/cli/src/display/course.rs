@@ -1,4 +1,4 @@
-//! The course of the jobs in live views: throughput and p99 of the latest intervals.
+//! The time courses of the jobs in live views: throughput and p99 of the latest intervals.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use record::{Interval, Live};
 /// The latest values of each job, in the order of the plan.
 #[derive(Debug)]
 pub(super) struct Courses {
-    /// Maximum number of values of a course.
+    /// Maximum number of values of a time course.
     most: usize,
     latest: Option<Interval>,
     jobs: Vec<Course>,
@@ -23,13 +23,13 @@ pub(super) struct Course {
 }
 
 impl Courses {
-    /// Creates courses that keep at most this number of values.
+    /// Creates time courses that keep at most this number of values.
     pub(super) fn keeping(most: usize) -> Courses {
         Courses { most, latest: None, jobs: Vec::new() }
     }
 
-    /// Adds the figures of an interval, unless they were added before. An earlier interval is one
-    /// of another run, which begins anew.
+    /// Adds the figures of an interval, unless they were added before. An earlier interval belongs
+    /// to the next run, and clears the values of the previous one.
     pub(super) fn add(&mut self, live: &Live) {
         if self.latest == Some(live.interval) {
             return;
@@ -50,7 +50,7 @@ impl Courses {
         self.latest
     }
 
-    /// Returns the course of each job; none before the first interval.
+    /// Returns the time course of each job; none before the first interval.
     pub(super) fn jobs(&self) -> &[Course] {
         &self.jobs
     }

@@ -1,11 +1,11 @@
-//! The course of an experiment, for its pages.
+//! The progress of an experiment, for its pages.
 
 use std::collections::VecDeque;
 
 /// Maximum number of lines that a page has.
 const MOST_LINES: usize = 8;
 
-/// The course of an experiment: its latest lines, and how many runs were made.
+/// The progress of an experiment: its latest lines, and how many runs were made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ExperimentCourse {
     /// Latest lines, the oldest first.

@@ -26,11 +26,11 @@ pub(super) struct Picture {
     pub(super) progress: Option<f64>,
     /// The rows of the job table, once there are figures.
     pub(super) rows: Vec<Row>,
-    /// The courses of the jobs, for a view that draws them.
+    /// The time courses of the jobs, for a view that draws them.
     pub(super) courses: Vec<CourseRow>,
 }
 
-/// The course of a job.
+/// The time course of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CourseRow {
     pub(super) name: String,
@@ -70,7 +70,7 @@ impl Picture {
         Picture { title, doing, awaited, busiest, progress, rows, courses }
     }
 
-    /// Adds the courses of the jobs.
+    /// Adds the time courses of the jobs.
     pub(super) fn with_courses(self, state: &State, courses: &[Course]) -> Picture {
         let jobs = state.jobs.iter().zip(courses);
         let courses = jobs.map(|(title, course)| course_row(title, course)).collect();

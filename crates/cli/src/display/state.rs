@@ -54,7 +54,7 @@ pub(super) struct State {
     /// True if a painter owns the last lines of the terminal and overwrites other output there.
     pub(super) is_painted: bool,
     pub(super) live: Option<LiveView>,
-    /// The course of the experiment that the run is part of, if there is one.
+    /// The progress of the experiment that the run is part of, if there is one.
     pub(super) experiment: Option<ExperimentCourse>,
     /// The requested end of the run, if the picture shows it.
     pub(super) ending: Option<Interruption>,

@@ -37,7 +37,7 @@ const FEWEST_BARS: usize = 6;
 /// The maximum number of pipes without a writer that are shown.
 const PIPES: usize = 2;
 
-/// Maximum number of values of a course in a terminal.
+/// Maximum number of values of a time course in a terminal.
 const MOST_VALUES: usize = 30;
 
 /// The size available to the picture, in characters.
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Returns a picture with the courses of these jobs.
+    /// Returns a picture with the time courses of these jobs.
     fn picture_with_courses(names: &[&str]) -> Picture {
         let series = |name, values: &[f64], greatest: &str| Series {
             name,

@@ -10,7 +10,7 @@ use super::course::{Course, Courses};
 use super::picture::{COLUMNS, Picture};
 use super::state::{JobTitle, Shared, State};
 
-/// Maximum number of seconds of a course: five minutes.
+/// Maximum number of seconds of a time course: five minutes.
 const MOST_SECONDS: usize = 300;
 
 /// A reader of the state of a run. It cannot influence the run.
@@ -24,7 +24,7 @@ impl Watcher {
         Watcher { shared, courses: Mutex::new(Courses::keeping(MOST_SECONDS)) }
     }
 
-    /// Keeps the courses of the jobs up to date until the run ends.
+    /// Keeps the time courses of the jobs up to date until the run ends.
     pub(crate) fn follow(&self) {
         while self.next().is_some() {}
     }
@@ -72,7 +72,7 @@ impl Watcher {
         }
     }
 
-    /// Returns the courses of the jobs up to the latest interval.
+    /// Returns the time courses of the jobs up to the latest interval.
     fn courses(&self, state: &State) -> MutexGuard<'_, Courses> {
         let mut courses = self.courses.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {

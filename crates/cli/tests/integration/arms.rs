@@ -234,14 +234,14 @@ fn through(proxy: &FaultyServer, server: &Server, place: &Place, more: &[&str]) 
     command
 }
 
-/// Returns a workload whose jobs use another target than that of its `url`.
+/// Returns a workload whose jobs use a target other than its `url`.
 fn beside(url: &str) -> String {
     let other = "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n";
     format!("url = {url}\n{}", SQLITE.replace("[read]\n", other))
 }
 
-/// A server that declines TLS is refused by the client; here the jobs ask another server than the
-/// one whose URL asks for TLS.
+/// A server that declines TLS is refused by the client; here the jobs use a server other than the
+/// one whose URL requests TLS.
 #[test]
 fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     let arms = "[arm plain]\n[arm tls]\noption.tls = require\n";
@@ -285,7 +285,7 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
 }
 
-/// Returns the result of an experiment on the server of a test, whose user has all rights.
+/// Returns the result of an experiment on a test's server. Its user has all rights.
 fn run_on(server: &Server, arms: &str) -> (Place, CommandResult) {
     let place = place(SQLITE, arms);
     let ran = run_there(&place, server);

@@ -296,7 +296,7 @@ fn slo_of_the_workload_does_not_decide_a_search() {
 }
 
 /// Runs a search that holds its value for an hour, and returns its document, its text, and its
-/// messages. The server answers a hundred requests per second, so that an hour has few of them.
+/// messages. The server answers a hundred requests per second, so an hour has few of them.
 #[track_caller]
 fn held_for_an_hour(faults: &str, code: i32) -> (Value, String, String) {
     let text = at(&format!("sim:mm1?service=10ms{faults}"))

@@ -16,7 +16,7 @@ fn place() -> Place {
     place
 }
 
-/// Makes runs of `read.ini` with other seeds, recorded in `NAME-1.assay` and so on.
+/// Runs `read.ini` with different seeds, recorded in `NAME-1.assay` and so on.
 fn runs(place: &Place, name: &str, url: &str, number: u32, more: &[&str]) {
     for run in 1..=number {
         let (record, seed) = (format!("{name}-{run}.assay"), format!("{}{run}", name.len()));

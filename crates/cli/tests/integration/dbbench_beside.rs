@@ -500,9 +500,9 @@ enum Program {
 }
 
 impl Program {
-    /// Returns the number of requests that a job with a rate may send. Assay sends late requests
-    /// late. Dbbench drops them, which its own times must show, and may send one more or less at
-    /// the very end.
+    /// Returns the range of the number of requests that a job with a rate may send. Assay sends all
+    /// of them, some perhaps late. Dbbench drops late ones, which its own times show as gaps, and
+    /// may send one more or less at the very end.
     fn may_send(self, ticks: Ticks, begun: &[RequestRow]) -> RangeInclusive<u64> {
         let all = ticks.count();
         match self {

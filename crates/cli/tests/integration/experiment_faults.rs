@@ -488,8 +488,8 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
 }
 
-/// Returns a place with the record of an experiment that ended before its only look, with more
-/// changes to the record.
+/// Returns a place with the record of an experiment that ended before its only look. `changes` are
+/// further statements on the record.
 fn without_look(changes: &str) -> Place {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     place.assay(&VIRTUAL).expect(0);
@@ -667,7 +667,7 @@ fn rows(record: &rusqlite::Connection, tables: &[String], condition: &str) -> Ve
     all
 }
 
-/// Each process is killed at another moment: before its first run, in a run, in the transaction
+/// Each process is killed at a different moment: before its first run, in a run, in the transaction
 /// that merges a run, or after it.
 #[test]
 fn experiment_killed_again_and_again_has_the_same_content_and_looks() {

@@ -369,7 +369,7 @@ fn of_duckdb(record: &Path, queries: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&ran.stdout).unwrap()
 }
 
-/// Returns true if two values are equal; numbers may have been added up in another order.
+/// Returns true if two values are equal; numbers may have been added up in a different order.
 fn is_same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     match (one.as_f64(), other.as_f64(), one.as_array(), other.as_array()) {
         (Some(one), Some(other), ..) => (one - other).abs() <= one.abs() * 1e-9,

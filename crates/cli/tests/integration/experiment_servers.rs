@@ -46,9 +46,9 @@ fn place() -> Place {
     place
 }
 
-/// Returns a place with an experiment of so many rounds of short runs, which only read: nothing is
-/// restored between them. The server takes the pauses, so a request is due when the one before is
-/// answered, and a busy machine makes few of them late.
+/// Returns a place with an experiment of this number of rounds. Its runs are short and only read,
+/// so nothing is restored between them. The server takes the pauses, so a request is due when the
+/// one before is answered, and a busy machine makes few of them late.
 fn place_of_short_runs(rounds: u32) -> Place {
     let place = place();
     let workload = WORKLOAD.replace("duration = 1s", "duration = 150ms");
@@ -273,7 +273,7 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     assert!(is_empty(&place.at("tmp")));
 }
 
-/// A private server of another process is another server, but of the same version.
+/// A private server of another process is a different server, but of the same version.
 #[test]
 fn experiment_is_not_resumed_on_a_private_server_of_another_version() {
     let place = place();
@@ -410,8 +410,8 @@ fn with_a_hanging_statement(place: &Place, experiment: &str, end: End) -> Comman
     ran
 }
 
-/// Returns an experiment whose second arm has a statement that sleeps. A statement after the run
-/// alone does not make it another arm.
+/// Returns an experiment whose second arm has a statement that sleeps. A statement that only
+/// follows the run does not make the arms differ, so the second arm also has one before it.
 fn hanging(key: &str) -> String {
     let before = if key == "after" { "before = analyze t\n" } else { "" };
     let statements = format!("{before}{key} = select pg_sleep(1000)");
@@ -477,7 +477,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     assert!(!place.at("r.assay").exists(), "{}", ran.stderr);
 }
 
-/// The second statement of its arm hangs, and none after it.
+/// Only the second call of the arm's statement hangs.
 #[test]
 fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     let place = place();

@@ -139,7 +139,7 @@ fn records_without_a_step_have_no_change() {
 fn records_of_other_plans_are_series_of_their_own() {
     let place = place();
     records(&place, "read.ini", &with_step(), &[]);
-    // Alternating with another number of clients, the step would be hidden.
+    // Alternating with a different number of clients, the step would be hidden.
     for number in 1..=16 {
         let record = format!("nightly/{number:02}.b.assay");
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
@@ -239,7 +239,7 @@ fn arms_of_experiments_are_series_with_the_label_of_the_experiment() {
     assert_eq!(json["label"], "v2");
 }
 
-/// The runs of a sweep are in another order with another seed.
+/// The runs of a sweep are in a different order with a different seed.
 #[test]
 fn points_of_a_sweep_are_series_whatever_the_order_of_its_runs() {
     let place = place();
@@ -300,7 +300,7 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
-/// Four servers of 100 requests per second each are full with four clients, and eight with eight.
+/// Four servers of 100 requests per second each are saturated by four clients, and eight by eight.
 #[test]
 fn load_that_fills_a_server_is_a_metric_of_one_series() {
     let place = place();

@@ -12,7 +12,7 @@ const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
 /// Number of rows that the shortened files load.
 const LOADED: i64 = 2_000;
 
-/// Returns the file with these replacements and without its teardown, which keeps the table.
+/// Returns the file with these replacements. It has no teardown, so the table stays.
 fn changed(text: &str, words: &[(&str, &str)]) -> String {
     let (mut text, _) = text.split_once("[teardown]").map(|(a, b)| (a.to_owned(), b)).unwrap();
     for (old, new) in words {

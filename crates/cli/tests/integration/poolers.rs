@@ -49,7 +49,7 @@ query = select pg_sleep(60)
 concurrency = 2
 ";
 
-/// Returns the same jobs with other names and without prepared statements.
+/// Returns the same jobs with different names and without prepared statements.
 fn unprepared() -> String {
     WAYS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
 }

@@ -47,7 +47,7 @@ fn repetition_with_another_seed_confirms_the_answer() {
     assert!(!report.contains("first answer"), "{report}");
 }
 
-/// Of two clients that wait for one server, one is as fast as two: more of them gain nothing.
+/// With one server and no pauses, one client is as fast as two: more clients gain nothing.
 #[test]
 fn best_point_of_a_sweep_is_repeated() {
     let place = Place::new();
@@ -193,7 +193,7 @@ fn repetition_elsewhere_contradicts_another_change() {
     assert!(xml.contains("name=\"slow: throughput(read)\"><failure message=\"throughput(read) of"));
 }
 
-/// With long pauses, the speed of the server hardly matters: the change is another one.
+/// With long pauses, the speed of the server hardly matters: the change is a different one.
 #[test]
 fn repetition_with_another_parameter_contradicts_nothing() {
     let place = Place::new();

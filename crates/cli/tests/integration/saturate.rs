@@ -195,7 +195,7 @@ fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
     assert!(has_sentence(&document, words), "{:#}", document["answer"]);
 }
 
-/// At 800 requests per second both arms are full: what they carry is their capacity.
+/// At 800 requests per second both arms are saturated: their throughput is their capacity.
 #[test]
 fn arms_that_are_both_overloaded_are_compared_by_their_capacities() {
     let (_place, document) = compared_at_a_rate("12ms", "800, 1600", "");

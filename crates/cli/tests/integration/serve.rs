@@ -50,7 +50,7 @@ impl Served {
     }
 
     /// Returns the processor time that the program has used, in hundredths of a second (proc(5):
-    /// the fields `utime` and `stime`, behind the name in parentheses).
+    /// the fields `utime` and `stime`, after the name in parentheses).
     fn used_ticks(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let (_, fields) = stat.rsplit_once(") ").unwrap();

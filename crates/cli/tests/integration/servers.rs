@@ -401,7 +401,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
-            // The environment variable by which Unix programs use other files than the system's.
+            // The environment variable by which Unix programs use files other than the system's.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
             CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };

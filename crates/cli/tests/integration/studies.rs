@@ -109,7 +109,7 @@ const SECTIONS: [&str; 7] = [
     "\n## Measured here\n",
 ];
 
-/// Returns the sections that a README lacks, has in another order, or leaves empty.
+/// Returns the sections that a README lacks, has in a different order, or leaves empty.
 fn missing_sections(readme: &str) -> Vec<&'static str> {
     let starts: Vec<Option<usize>> = SECTIONS.iter().map(|section| readme.find(section)).collect();
     let is_missing = |index: &usize| {

@@ -156,8 +156,8 @@ impl MysqlConnection {
         Ok(reply.single() == Some("1"))
     }
 
-    /// Records the identity of the server in the session ids, and if this session has another id
-    /// there.
+    /// Records the identity of the server in the session ids, and if this session has a different
+    /// id there.
     pub(super) async fn note_server(&mut self) {
         if self.is_direct().await == Ok(false) {
             self.session_ids().note_pooler();

@@ -2,8 +2,8 @@
 //!
 //! A server continues after a command that fails. Therefore all statements are sent at once, and
 //! the commit only after all of them have succeeded. The transaction belongs to a session with
-//! autocommit off: a deadlock ends a transaction, and the statements after it must be in another
-//! one that can be rolled back.
+//! autocommit off: a deadlock ends a transaction, and the statements after it must be in a new
+//! transaction that can be rolled back.
 //!
 //! A long transaction may be sent in several parts: the first begins it, and the last commits it.
 

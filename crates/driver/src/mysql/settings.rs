@@ -92,7 +92,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
 /// Representation of an empty value.
 const EMPTY: &str = "''";
 
-/// Returns the server's maker and version. MariaDB puts `5.5.5-` in front of its own version, for
+/// Returns the server's product and version. MariaDB puts `5.5.5-` in front of its own version, for
 /// clients that expect no higher number.
 fn server(version: &str) -> String {
     let version = version.strip_prefix("5.5.5-").unwrap_or(version);

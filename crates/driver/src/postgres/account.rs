@@ -106,8 +106,8 @@ impl PostgresConnection {
         counts
     }
 
-    /// Records the identity of the server in the session ids, and if this session has another id
-    /// there.
+    /// Records the identity of the server in the session ids, and if this session has a different
+    /// id there.
     pub(super) async fn note_server(&mut self) {
         let Ok(reply) = self.query_or_reason(BACKEND).await else { return };
         let id = reply.single().and_then(|id| id.parse().ok()).map(SessionId);

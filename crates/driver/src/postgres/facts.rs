@@ -48,8 +48,8 @@ const SIZES: &str = "select pg_database_size(current_database()), \
 const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_settings \
     where name = 'shared_preload_libraries'";
 
-/// Query for the identity of the server and of its database: the same over every address and proxy,
-/// and another one for a copy of its data, which starts at another time.
+/// Query for the identity of the server and of its database: the same over every address and proxy.
+/// A copy of its data has a different one, because its server started at a different time.
 const IDENTITY: &str = "select md5(concat_ws(' ', system_identifier, \
     extract(epoch from pg_postmaster_start_time()), current_database())) from pg_control_system()";
 

@@ -33,7 +33,7 @@ impl Batch {
     /// PostgreSQL 8.2 report none, which is accepted.
     ///
     /// # Errors
-    /// The numbers differ: the benchmark would run on a table of another size than the file says.
+    /// The numbers differ: the benchmark would run on a table whose size differs from the file's.
     fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
             Some(stored) if stored != self.rows => Err(faults::stored_otherwise(stored, self.rows)),

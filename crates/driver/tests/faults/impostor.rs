@@ -14,7 +14,7 @@ pub(crate) struct ScriptedServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// One act of a script.
+/// A step of a script.
 pub(crate) enum ScriptStep {
     /// Waits for bytes from the client.
     Receive,
@@ -30,7 +30,7 @@ pub(crate) enum ScriptStep {
 }
 
 impl ScriptedServer {
-    /// Starts a server that plays the acts in order and then closes the connection.
+    /// Starts a server that performs the steps in order and then closes the connection.
     pub(crate) fn new(acts: Vec<ScriptStep>) -> ScriptedServer {
         ScriptedServer::playing(|scene| {
             for act in acts {

@@ -196,7 +196,7 @@ pub(crate) fn ok(sequence: u8) -> Vec<u8> {
     out
 }
 
-/// Returns the acts that accept a login and read the first command.
+/// Returns the steps that accept a login and read the first command.
 pub(crate) fn welcome() -> Vec<ScriptStep> {
     vec![
         ScriptStep::Say(greeting("mysql_native_password")),
@@ -206,7 +206,7 @@ pub(crate) fn welcome() -> Vec<ScriptStep> {
     ]
 }
 
-/// Returns the error of a first query that is answered by these acts.
+/// Returns the error of a first query that is answered by these steps.
 fn after_welcome(answer: Vec<ScriptStep>) -> driver::Error {
     let server = ScriptedServer::new(welcome().into_iter().chain(answer).collect());
     let error = refused(&at(server.port(), ""));

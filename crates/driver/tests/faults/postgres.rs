@@ -204,8 +204,8 @@ pub(crate) fn welcome() -> Vec<u8> {
     out
 }
 
-/// Returns the error class of a first query to a server that accepts the login and then plays these
-/// acts.
+/// Returns the error class of a first query to a server that accepts the login and then performs
+/// these steps.
 fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
     let mut acts = vec![ScriptStep::Receive, ScriptStep::Say(welcome()), ScriptStep::Receive];
     acts.extend(answer);

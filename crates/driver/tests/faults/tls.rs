@@ -250,8 +250,8 @@ fn non_tls_answer_is_reported() {
     }
 }
 
-/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a different certificate than the
-/// server, which makes the client's proof useless to him.
+/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a certificate of his own, which
+/// makes the client's proof useless to him.
 #[test]
 fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let server = shared_with_tls(Kind::Postgres);

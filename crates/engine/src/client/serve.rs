@@ -19,8 +19,8 @@ use crate::link::LinkChange;
 use super::own_connection::OwnConnection;
 use super::state::{Attempt, Client, RequestProgress};
 
-/// Number of requests without a pause after which a client yields to the other tasks of its thread:
-/// a driver that always answers at once would never yield.
+/// Number of requests without a pause after which a client yields to the other tasks of its thread.
+/// With a driver that always answers at once, it would otherwise never yield.
 const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.
@@ -196,8 +196,8 @@ impl<D: Driver> Client<D> {
     }
 
     /// Runs one request from its assignment to its entry in the ledger. Returns the clock reading
-    /// with which the next one begins: the end of this one, or of the waits that followed it
-    /// (closing its connection, room for its rows).
+    /// at which the next request begins: the end of this request, or of the waits after it (for its
+    /// connection to close, for room for its rows).
     ///
     /// `assigned` may be an end stamped elsewhere, earlier than the request was noticed; the
     /// assignment is never earlier than the notice.

@@ -68,7 +68,7 @@ impl Calibration {
         })
     }
 
-    /// Parses a document; returns `None` if it has another version or an implausible value.
+    /// Parses a document; returns `None` if it has a different version or an implausible value.
     pub(super) fn of_document(document: &Value) -> Option<Calibration> {
         let text = |name: &str| document.get(name)?.as_str().map(str::to_owned);
         if text("schema")? != SCHEMA {

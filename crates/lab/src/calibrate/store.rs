@@ -26,7 +26,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A file of a machine that exists and cannot be used.
+/// A file about a machine that exists but cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableFile {
     /// The path of the file.

@@ -131,8 +131,8 @@ fn chosen(facts: &[(String, String)], is_chosen: impl Fn(&str) -> bool) -> Vec<(
     facts.iter().filter(is_known).cloned().collect()
 }
 
-/// Returns the settings that decide whether commits survive. A server that reports those it was
-/// given has the default of the others.
+/// Returns the settings that decide whether commits survive. A server that reports the settings
+/// that it was given has the defaults of all others.
 fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = chosen(facts, decides_durability);
     let targets = facts.iter().filter_map(|(name, _)| name.strip_suffix(database::SETTINGS));

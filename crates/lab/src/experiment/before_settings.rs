@@ -46,7 +46,7 @@ enum Reading {
 /// the statements changed nothing else and every setting is in effect; false if that is not known.
 ///
 /// # Errors
-/// Another value is in effect, or the server does not answer.
+/// A different value is in effect, or the server does not answer.
 pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, Problem> {
     let set = arm.server_settings();
     // Without a setting, they may only reload a configuration that a program has changed.
@@ -69,9 +69,9 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
     Ok(is_confirmed)
 }
 
-/// Returns the statement that made the first setting of an arm, if a server has all of its settings
-/// without the statements before its runs: an earlier run has left them, or they are the same as
-/// before. `None` for an arm whose statements change something else, too.
+/// Returns the statement for the first setting of an arm if a server has all settings of the arm
+/// before its statements are executed: an earlier run has left them, or they change nothing. `None`
+/// for an arm whose statements change something else, too.
 ///
 /// # Errors
 /// The server does not answer.
@@ -172,7 +172,7 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
             numbers.and_then(|numbers| is_same_number(&setting.name, numbers, rounding))
         }
         "enum" if words.split(',').any(is_same) => Some(false),
-        // A word for another one, such as `1` for `on`.
+        // A word for a synonym, such as `1` for `on`.
         _ => flag(declared).zip(flag(stored)).filter(|(one, other)| one == other).map(|_| true),
     };
     reading(equal, shown, Some(source))
@@ -186,7 +186,7 @@ fn is_same_number(name: &str, (declared, stored): (f64, f64), rounding: f64) -> 
     (is_same || !is_chosen).then_some(is_same)
 }
 
-/// Returns a number with a unit, such as `64MB`, as a number of another unit, such as `8kB`.
+/// Returns a number with a unit, such as `64MB`, as a number of a different unit, such as `8kB`.
 fn quantity(text: &str, unit: &str) -> Option<f64> {
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let end = text.find(|c: char| !is_of_number(c)).unwrap_or(text.len());

@@ -84,7 +84,7 @@ impl ArmPointPlans {
     /// Checks the plan of a run of an arm at a point.
     ///
     /// # Errors
-    /// The runs before it had another one.
+    /// The runs before it had a different one.
     pub(super) fn check(
         &mut self,
         path: &Path,

@@ -83,7 +83,7 @@ impl UndeclaredDifference {
     }
 
     /// Returns true if two arms with this difference cannot be compared by a quantity: commits that
-    /// need not survive are faster, and other data are other work.
+    /// need not survive are faster, and different data are different work.
     pub(super) fn decides(&self, quantity: Quantity, writes: bool) -> bool {
         if self.cause.is_some() {
             return false;
@@ -137,7 +137,7 @@ pub(crate) const DURABILITY: [&str; 14] = [
     "wal_sync_method",
 ];
 
-/// A part of every path in the folder of a private server, which has another name each time.
+/// A part of every path in the folder of a private server, which has a different name each time.
 const FOLDER_OF_SERVER: &str = "/assay-";
 
 /// Settings that follow from the option `tls`.
@@ -192,8 +192,8 @@ pub(super) fn of_arm(
 }
 
 /// Attributes differences to the other target of an arm. Its address and its version are the
-/// declared difference. Servers of two versions have other settings by nature, which are
-/// summarised; servers of two makers share neither the settings nor the pages of their data.
+/// declared difference. Settings always differ between two versions, and are summarised; two
+/// products share neither the settings nor the pages of their data.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -241,7 +241,7 @@ fn configuration(settings: &[UndeclaredDifference]) -> Option<UndeclaredDifferen
     Some(UndeclaredDifference { name: CONFIGURATION.to_owned(), values, ..first.clone() })
 }
 
-/// Returns the maker and the version of a run's server.
+/// Returns the product and the version of a run's server.
 fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
     known(run.facts, SERVER)
 }
@@ -312,8 +312,8 @@ fn from_baseline(
     found.map(difference).collect()
 }
 
-/// Returns true if a size grows from run to run, and each arm has a server of its own. Then no run
-/// of the other arm precedes the first one of an arm on its data: both begin as loaded.
+/// Returns true if a size grows from run to run, and each arm has a server of its own. The first
+/// run of each arm then finds its data as loaded, because no run of the other arm changed them.
 fn grows_on_separate_servers(
     name: &str,
     baseline: &[&RunFacts<'_>],
@@ -423,7 +423,7 @@ fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns true if a difference is declared, possibly in other words.
+/// Returns true if a difference is declared, possibly by a different notation.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
@@ -445,7 +445,7 @@ fn setting_of(key: &str) -> Option<&str> {
     key.strip_prefix(SERVER_KEY).or_else(|| key.strip_prefix(SET_BEFORE))
 }
 
-/// Returns the key of a declared difference from which another one may follow. Statements and
+/// Returns the key of a declared difference that may have caused an undeclared one. Statements and
 /// programs around the run can change data and settings; a server with another setting derives
 /// others from it and fills its pages differently.
 fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
@@ -459,8 +459,8 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     keys.iter().find(may_cause).cloned()
 }
 
-/// Leaves out differences that repeat another one: the summary of durability, the list of settings
-/// that were set, and sizes in another unit.
+/// Leaves out repeated differences: the summary of durability, the list of settings that were set,
+/// and sizes in a second unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {

@@ -113,7 +113,8 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     Err(NotInEffect::of(difference, found))
 }
 
-/// Returns the evidence of the facts of an arm's run for its differences, given by their keys.
+/// Returns the evidence that an arm is in effect: of its differences with these keys, those that
+/// the facts of its run do not confirm, and TLS that ends before the server.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let mut not_read_back: Vec<String> = Vec::new();
     for key in keys {
@@ -178,7 +179,7 @@ mod tests {
     const WORKLOAD: &str = "url = sim:mm1\nduration = 9s\n[read]\nquery = select 1\n\
                             concurrency = 4\ntimeout = 1s\n";
 
-    /// Returns the second arm of an experiment with a workload, which has a `think` of its own.
+    /// Returns the second arm of an experiment with a workload. The arm sets `think`.
     fn arm_of(workload: &str) -> Arm {
         let text = "[question]\nask = ?\nworkload = w.ini\n[arm a]\n[arm b]\nthink(read) = 2ms\n";
         let files = BTreeMap::from([("w.ini".to_owned(), workload.as_bytes().to_vec())]);

@@ -190,9 +190,9 @@ pub enum ContradictingState {
     NotEncrypted,
     /// The server has the settings of the arm in the runs of the baseline, too.
     SameInBaseline,
-    /// The server uses another value of a setting.
+    /// The server uses a different value of a setting.
     OtherSetting {
-        /// The maker of the server, as it reports itself.
+        /// The product of the server, as the server reports it.
         server: String,
         /// The value in effect.
         effective: String,

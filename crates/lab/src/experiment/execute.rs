@@ -19,8 +19,8 @@ use super::schedule::PlannedRun;
 use super::search::ANSWER;
 use super::warm_up::figures_of_round;
 
-/// Least number of rounds of a sweep for the computation of the rounds that it may repeat: a short
-/// sweep may repeat one, too.
+/// Minimum number of rounds from which the number of rounds that a sweep may repeat is computed: a
+/// short sweep may repeat one, too.
 const FEWEST_OF_SWEEP: u32 = 4;
 
 /// Runs an experiment, or continues an interrupted one, and records it.

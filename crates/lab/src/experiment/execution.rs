@@ -268,8 +268,8 @@ impl<'a> Execution<'a> {
         Ok(None)
     }
 
-    /// Moves a run of an arm into the record. One whose server was lost is kept and does not count,
-    /// nor does one in which the difference of its arm is not in effect.
+    /// Moves a run of an arm into the record. If its server was lost, or the difference of its arm
+    /// was not in effect, the run is kept and does not count.
     pub(super) fn keep(
         &mut self,
         arm: &Arm,

@@ -678,7 +678,8 @@ mod tests {
         });
     }
 
-    /// The tables are filled before the first run, and the example of a later run has other values.
+    /// The tables are filled before the first run, and the example of a later run has different
+    /// values.
     #[test]
     fn run_with_the_seed_of_the_first_one_has_the_results_of_its_examples() {
         with_servers(|servers| {

@@ -33,14 +33,15 @@ pub struct PlannedRun {
 /// Maximum number of runs of a round, for the numbering of random draws.
 const MOST_RUNS: u64 = 1 << 16;
 
-/// Number of random draws that are reserved for an attempt: the draws of an attempt are numbered
-/// after those of all rounds of the previous attempt.
+/// Number of random draws that are reserved for an attempt. They are numbered after the draws of
+/// all rounds of the previous attempt.
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 
 impl Schedule {
     /// Returns the runs of an attempt at a round in their order, the same for all attempts.
     ///
-    /// Each attempt draws other values: the keys that an earlier one has inserted are in the table.
+    /// Each attempt draws different values, because the keys that an earlier one has inserted are
+    /// in the table.
     pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
         let seed = self.draw("round", earlier + u64::from(round));
@@ -57,7 +58,7 @@ impl Schedule {
         (0..).zip(self.order(round)).map(of).collect()
     }
 
-    /// Returns an attempt at a step of a search for saturation; each draws other values.
+    /// Returns an attempt at a step of a search for saturation; each draws different values.
     pub(super) fn step(&self, step: u32, attempt: u32) -> PlannedRun {
         let number = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT + u64::from(step);
         PlannedRun {
@@ -68,7 +69,7 @@ impl Schedule {
         }
     }
 
-    /// Returns a trial of a capacity search; each draws other values.
+    /// Returns a trial of a capacity search; each draws different values.
     pub(super) fn trial(&self, number: u32) -> PlannedRun {
         PlannedRun {
             arm_point: 0,

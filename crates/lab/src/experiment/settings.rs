@@ -72,7 +72,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
     Ok(())
 }
 
-/// Returns the maker of an arm's server, as the server reports it to a new session.
+/// Returns the product of an arm's server, as the server reports it to a new session.
 ///
 /// # Errors
 /// It cannot be reached.
@@ -82,7 +82,7 @@ pub(super) fn maker_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
     Ok(server.map_or("the server", maker).to_owned())
 }
 
-/// Returns the maker in the description of a server: the first word.
+/// Returns the product in the description of a server: the first word.
 pub(super) fn maker(server: &str) -> &str {
     server.split(' ').next().unwrap_or(server)
 }
@@ -111,7 +111,7 @@ const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 
 /// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
-/// not accept by another one; PostgreSQL does not start with it.
+/// not accept by a different one; PostgreSQL does not start with it.
 fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
     let is_same_number = match (number(declared), number(effective)) {
         (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,

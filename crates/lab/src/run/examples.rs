@@ -49,7 +49,7 @@ impl Examples {
     }
 
     /// Returns the results of the examples in `executed` that equal one of these examples. An
-    /// example with other values is left out, because its results are other ones.
+    /// example with different values is left out, because its results differ.
     pub(super) fn results(&self, executed: &[ExampleResult]) -> Vec<Excerpt> {
         let recorded = |excerpt: &Excerpt| excerpt.clone().limited(str::to_owned);
         let recorded: Vec<Excerpt> = self.excerpts.iter().map(recorded).collect();

@@ -15,7 +15,7 @@ use super::finding::{Allowed, Finding};
 use super::quantity::{Estimate, Quantity};
 
 /// Fraction by which an estimate may be below its twin. Requests of two threads may reach the
-/// server in another order than intended, and then have each other's service times.
+/// server in a different order from the intended one, and then have each other's service times.
 const LESS: f64 = 0.1;
 
 /// Fraction by which an estimate may exceed its twin.

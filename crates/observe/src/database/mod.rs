@@ -317,7 +317,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         session: &mut SampledSession<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
-        // A proxy gives its clients ids of its own, and perhaps other names.
+        // A proxy gives its clients ids of its own, and perhaps different names.
         let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
         let own = match &self.own {
             Some(own) => own.shown_as(name, is_direct, session.node()),

@@ -63,9 +63,9 @@ fn activity_of(names: &[&str], version: u64) -> String {
         .replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
 }
 
-/// Returns [`ACTIVITY`] for an observed program and a version: with the address and the port of
-/// each session's client, and with the class of its idle time: longer than a switch between
-/// processes takes, or so long that it is unused.
+/// Returns [`ACTIVITY`] for an observed program and a version of the server. It has two more
+/// columns for the client's address and port, and one for the idle time of the session: longer than
+/// a switch between processes takes, or so long that the session is unused.
 fn activity_of_a_program(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -722,7 +722,8 @@ mod tests {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: Some(vec![ids]) }, [])
     }
 
-    /// Returns all parallel workers, and those of them that run, of ours and of others.
+    /// Returns the numbers of all parallel workers and of the running ones, for our sessions and
+    /// for those of others.
     fn workers(table: &Table, known: Known<'_>) -> [(u64, u64); 2] {
         let SampledSessions { look, theirs, .. } = seen(table, known);
         [look, theirs].map(|it| (it.parallel_workers, it.running_workers))

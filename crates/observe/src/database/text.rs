@@ -138,9 +138,9 @@ fn nested_comment(rest: &str) -> usize {
 }
 
 /// Returns the length in bytes of a quoted string; one that is cut off extends to the end. So does
-/// one with a quote after a backslash: it depends on settings of the session
-/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) if that quote ends it, and the text
-/// after it may be a value.
+/// a string with a quote after a backslash. Settings of the session (`standard_conforming_strings`,
+/// `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string, and the text after it may be a
+/// value.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;

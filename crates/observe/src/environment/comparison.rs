@@ -34,8 +34,8 @@ pub enum Rule {
 /// * Round trips: a median of five varies. Twice as long.
 /// * Limits of open files, soft and hard, which depend on the shell: a run that needs more is
 ///   refused, so they do not affect a result.
-/// * Calibrations: they are measurements of another time. They measure the machine, whose own facts
-///   are compared.
+/// * Calibrations: they are measurements of a different time. They measure the machine, whose own
+///   facts are compared.
 /// * The canary of a run of an experiment: it is a measurement too, which the answer judges.
 /// * Settings read back before a run of an experiment: only some arms have statements before a run.
 /// * The time before a trial of a capacity search: it varies, and counts against the budget.
@@ -138,9 +138,9 @@ pub struct Difference {
 /// Returns the differences between the environments of two runs, sorted by name.
 ///
 /// Settings of servers are skipped, except three that summarise a server; its other non-default
-/// settings are facts. A fact that one run lacks is unknown there, since an older version wrote it;
-/// but a setting that only one server has been given is the default on the other, if that reported
-/// its settings.
+/// settings are facts. A fact that one run lacks is unknown there, because an older version wrote
+/// the record. A setting that only one server has been given is the default on the other one, if
+/// that server reported its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
     names.retain(|name| is_environment_fact(name) || is_server_summary(name));

@@ -190,8 +190,8 @@ fn held(
     links.filter(|link| wanted.contains(link)).collect()
 }
 
-/// Returns the oldest of the process and its ancestors that holds a socket: a child may have
-/// inherited it from its parent.
+/// Returns the oldest process that holds a socket, among this process and its ancestors: a child
+/// may have inherited the socket from its parent.
 fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize) -> u32 {
     let wanted = BTreeSet::from([socket.to_owned()]);
     for _ in 0..MOST_ANCESTORS {

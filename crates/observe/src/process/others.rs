@@ -21,7 +21,8 @@ use crate::sample::Sample;
 /// Largest share of a processor that scanning may take.
 const BUDGET: f64 = 0.003;
 
-/// Processor time used by neither side since the last scan that justifies another, in seconds.
+/// Processor time, in seconds, used by neither side since the last scan, from which a new scan is
+/// worthwhile.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
 /// Ticks of processor time from which a program is reported by name.

@@ -12,11 +12,12 @@ use super::thread::{CountedFrom, Id, Thread, read_allowed, share};
 use super::units::{TICK, io};
 use super::used::{Pair, ResourceUse};
 
-/// Samples after which the list of threads is read again although their number is the same.
+/// Number of samples after which the list of threads is read again even if their number is the
+/// same.
 const LIST_EVERY: u32 = 8;
 
-/// First samples at which a process's title is read again, because it sets its title after it
-/// starts.
+/// Number of first samples in which a process's title is read again, because it sets its title
+/// after it starts.
 const NAMING: u32 = 3;
 
 /// Prefix of the names of observing threads.
@@ -285,8 +286,8 @@ impl Process {
         seen.used.written = written.saturating_sub(seen.apart.written);
     }
 
-    /// Returns the lists of processors that its threads may use; only of the threads that make
-    /// requests, if there are any.
+    /// Returns the lists of processors that its threads may use. If some threads make requests,
+    /// only these count.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);

@@ -111,7 +111,7 @@ fn of_the_machine(sample: Sample) -> Sample {
     Sample { readings, missing }
 }
 
-/// Returns true if a component, with or without a metric behind its name, belongs to the load
+/// Returns true if a component, with or without a metric after its name, belongs to the load
 /// generator.
 fn is_of_generator(what: &str) -> bool {
     let side = Side::Generator;

@@ -149,7 +149,7 @@ impl End {
         let turn = counted.turn();
         let awaits = turn.map(|turn| usize::from(turn == LastTransfer::Awaiting));
         self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
-        // Of a connection that was not used since it was opened, that says nothing.
+        // For a connection that was not used since it was opened, that says nothing.
         let is_used = counted.data_sent > sent_at_first;
         self.now.in_one_tick += usize::from(is_used && turn == Some(LastTransfer::OneTick));
         self.now.round_trips.extend(counted.round_trip);

@@ -276,8 +276,8 @@ fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
 }
 
 impl SessionClient {
-    /// Creates the client with the address, or name, and the port that a server shows; `None` if
-    /// the port is none, as over a Unix socket.
+    /// Creates the client with the address, or name, and the port that a server shows; `None`
+    /// without a port, as over a Unix socket.
     pub(crate) fn shown(host: &str, port: &str) -> Option<SessionClient> {
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
         Some(SessionClient { address, port: port.parse().ok()? })

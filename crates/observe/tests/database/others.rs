@@ -87,8 +87,8 @@ fn observed<D: Driver>(
     })
 }
 
-/// Checks that a query of another client with the same login is one of others, and one of the same
-/// driver is not.
+/// Checks that a query of another client with the same login counts as another client's, and a
+/// query of the same driver does not.
 fn other_clients_are_recognised<D: Driver>(
     server: &Server,
     open: impl Fn() -> D,

@@ -57,8 +57,8 @@ struct Times<'a> {
 
 impl Times<'_> {
     /// Returns the parts of the mean response: service, wait and send lag; not numbers without
-    /// responses. Waits of failed requests are not in it: what the service leaves of the response
-    /// is divided in the proportion of all waits to all send lags.
+    /// responses. The waits of failed requests are unknown. The rest of the response, after the
+    /// service, is therefore divided in the proportion of all waits to all send lags.
     fn parts(&self) -> [f64; 3] {
         let Times { response, service, wait_ns, send_lag_ns, .. } = *self;
         if response.count == 0 || service.count == 0 {

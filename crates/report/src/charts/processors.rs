@@ -143,8 +143,8 @@ impl Use {
         (found.total > 0.0 && found.busy >= 0.0).then_some(found)
     }
 
-    /// Returns the part of the time of some uses in which their processors worked; `None` without
-    /// any.
+    /// Returns the fraction of the time for which the processors worked, over all `uses`; `None`
+    /// without any.
     fn part<'u>(uses: impl Iterator<Item = &'u Use>) -> Option<f64> {
         let sum =
             |sum: Use, one: &Use| Use { busy: sum.busy + one.busy, total: sum.total + one.total };

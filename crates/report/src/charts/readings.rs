@@ -18,8 +18,8 @@ const MOST_POINTS: usize = 120;
 /// Maximum number of places with figures of their own, such as other machines or targets.
 const MOST_PLACES: usize = 4;
 
-/// The series of each place by key: of the load generator's machine or the main target (`None`), or
-/// of the machine or target of this name.
+/// Series by place and key. A place is a machine or target by its name, or `None` for the load
+/// generator's machine and the main target.
 pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Observed>>>;
 
 /// Returns the series of the components whose kind has a key, in at most [`MOST_PLACES`] places:

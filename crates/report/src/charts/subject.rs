@@ -90,7 +90,8 @@ pub(super) fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Returns an axis of times: from zero, or logarithmic if they differ a lot.
 pub(super) fn axis_of_times(title: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
-    /// Ratio of two times from which the shorter one would lie on a linear axis.
+    /// Ratio of the longest to the shortest time beyond which the shortest would touch a linear
+    /// axis.
     const WIDE: f64 = 20.0;
     let positive = values.filter(|value| *value > 0.0 && value.is_finite());
     let low = positive.clone().fold(f64::INFINITY, f64::min);

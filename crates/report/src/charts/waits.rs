@@ -14,7 +14,7 @@ use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
 use crate::number::{significant, trimmed};
 
 /// Maximum number of kinds of waits; the rarer ones are one area. A seventh area would have the
-/// colour of another one.
+/// same colour as one of the six.
 const MOST_KINDS: usize = 4;
 
 /// Maximum number of periods over which means are taken.

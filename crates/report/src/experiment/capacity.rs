@@ -49,7 +49,7 @@ pub struct TrialView {
 impl CapacityView {
     /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
     /// backlogs on purpose, so only those that confirmed the value are judged. INVALID if nothing
-    /// was confirmed for another reason than the conditions; SUSPECT if the result is irregular.
+    /// was confirmed for a reason other than the conditions; SUSPECT if the result is irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
         if found.sustained.is_none() && !self.misses() {
@@ -158,10 +158,10 @@ impl CapacityView {
             .then(|| format!("{number} together: {}", all.join("; ")))
     }
 
-    /// Returns the trials that are nearest to the answer, in the order of their values: the one
-    /// that fails next to it, then one of each value, then more of the same values. Without a
-    /// confirmed value and an estimate, the value that fails is the answer; without any of them
-    /// they are the last ones.
+    /// Returns the trials nearest to the answer, sorted by value. They are chosen in this order:
+    /// the failed one next to the answer, then one of each value, then more of the same values.
+    /// Without a confirmed value and an estimate, the value that fails counts as the answer;
+    /// without that too, the last trials are returned.
     pub(super) fn nearest(&self, most: usize) -> Vec<&TrialView> {
         let found = self.found.as_ref();
         let answer = found.and_then(|it| it.sustained.or(it.estimate).or(it.fails));
@@ -1048,7 +1048,7 @@ pub(super) mod tests {
              at a low rate, or relax the condition",
         ];
         assert_eq!(view.answers(RECORD), answers);
-        // Of the requests at 3/s, 4 % are slow.
+        // At 3/s, 4 % of the requests are slow.
         let few = TrialView { run: 9, ..trial(3.0, Phase::Bracket, 400) };
         view.trials = vec![few];
         view.found.as_mut().unwrap().binding = Some(0);

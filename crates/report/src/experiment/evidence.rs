@@ -32,7 +32,7 @@ impl ObjectingCheck {
 }
 
 impl ExperimentView {
-    /// Returns the runs that the verdict is about: those that count; of a search, the trials that
+    /// Returns the runs that the verdict judges: those that count or, for a search, the trials that
     /// confirmed its value.
     pub(super) fn judged_runs(&self) -> Vec<&RunView> {
         let confirming = self.capacity.as_ref().map(CapacityView::confirming_runs);
@@ -43,8 +43,8 @@ impl ExperimentView {
         self.runs.iter().filter(is_judged).collect()
     }
 
-    /// Returns the reason of the verdict, for the line that begins with its word: `send-lag objects
-    /// in 41 of 43 runs`.
+    /// Returns the reason of the verdict, which follows its word in a line: `send-lag objects in 41
+    /// of 43 runs`.
     pub(super) fn reason(&self) -> String {
         let reasons: Vec<String> = match self.state {
             ExperimentState::Complete => self.doubts().collect(),

@@ -79,7 +79,7 @@ impl ExperimentView {
     }
 
     /// Returns the checks that object to runs, with a remedy for each, in the order of the verdict.
-    /// Of a search, only the runs at the confirmed value are of interest: others fail on purpose.
+    /// In a search, only the runs at the confirmed value count, because other runs fail on purpose.
     pub(super) fn remedies(&self) -> Vec<(CheckKind, &'static str)> {
         let of_arm = |arm: &ArmView| {
             let runs = arm.validity.invalid.iter().chain(&arm.validity.suspect);
@@ -415,7 +415,7 @@ pub(super) fn row(change: &MetricChange) -> [String; 6] {
     row_with(change, sentence::value)
 }
 
-/// Returns the cells of a metric whose values are formatted in another way.
+/// Returns the cells of a metric whose values are formatted in a different way.
 pub(super) fn row_with(change: &MetricChange, value: fn(f64, &str) -> String) -> [String; 6] {
     let mark = if change.is_exploratory { " *" } else { "" };
     let metric = format!("{}{mark}", change.metric);

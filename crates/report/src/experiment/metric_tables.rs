@@ -167,7 +167,8 @@ fn unit_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns true if a short name of the metric needs its job or table, as others have another one.
+/// Returns true if a short name of the metric needs its job or table, because other metrics have a
+/// different one.
 fn names_subject(change: &MetricChange, among: &[&MetricChange]) -> bool {
     let own = &change.metric;
     among.iter().any(|other| {

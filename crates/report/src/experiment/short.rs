@@ -76,7 +76,7 @@ impl ShortExperiment {
     }
 }
 
-/// Returns the first of many texts; the last one counts the others.
+/// Returns at most `most` texts; if there are more, the last one says how many are left out.
 fn limited(mut texts: Vec<String>, most: usize) -> Vec<String> {
     if texts.len() > most {
         let more = texts.len() - (most - 1);

@@ -1,5 +1,5 @@
 //! Metrics of a comparison that the tables show: all except metrics that were not measured, and
-//! metrics that repeat another one, such as the service times of a job without a queue.
+//! repeated ones, such as the service times of a job without a queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};
@@ -10,8 +10,8 @@ use super::lines;
 pub(super) const NOTE: &str = "Service times that equal the response times are left out: no \
                                request waited for a client";
 
-/// Returns the changes in the tables of text, Markdown and page: without changes of an exploratory
-/// metric that some runs did not measure, or that repeats another one.
+/// Returns the changes in the tables of text, Markdown and page. They leave out an exploratory
+/// metric that some runs did not measure, or that has the same values as another metric.
 pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
     let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;

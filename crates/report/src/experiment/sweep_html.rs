@@ -1,4 +1,4 @@
-//! The parts of a page that a sweep has.
+//! The parts of a page about a sweep.
 
 use std::iter::{once, repeat};
 

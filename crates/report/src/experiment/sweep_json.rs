@@ -118,7 +118,7 @@ fn best(sweep: &SweepView, curve: &ArmCurve) -> Option<Value> {
     }))
 }
 
-/// Returns a point whose difference to the best one matters but is not shown.
+/// Returns a point whose difference from the best one may matter, but is not significant.
 fn undecided(sweep: &SweepView, other: &OtherPoint) -> Option<Value> {
     let Ranking::Undecided { more_repeats } = other.standing else { return None };
     Some(json!({

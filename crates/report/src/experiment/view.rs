@@ -272,8 +272,7 @@ impl ExperimentState {
 }
 
 impl ExperimentView {
-    /// Returns the file name of the record: a page that is sent does not name the folders of its
-    /// maker.
+    /// Returns the file name of the record without its folder, because a page may be passed on.
     pub(super) fn file(&self) -> &str {
         self.record.rsplit('/').next().unwrap_or(&self.record)
     }

@@ -42,8 +42,8 @@ pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> T
     Thinned { means, spread }
 }
 
-/// Returns the number of the part of a point: as many parts as if all points were equally far
-/// apart.
+/// Returns the number of the part to which a point belongs. All parts have the same length; at the
+/// mean distance of the points, at most `most` parts hold them all.
 fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
     let size = points.len().div_ceil(most) as f64;
     let [first, last] = [points.first(), points.last()].map(|it| it.map_or(0.0, |it| it.x));

@@ -51,7 +51,8 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     format!("{}\r\n", cells.join(","))
 }
 
-/// Returns a cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
+/// Returns a cell of CSV. A text that a spreadsheet would run as a formula gets an apostrophe in
+/// front.
 fn cell(text: &str) -> String {
     let text = spreadsheet_cell(text, printable);
     match text.contains([',', '"', '\n', '\r']) {

@@ -10,7 +10,7 @@ use super::style::{LIVE_SCRIPT, PageKind};
 use crate::live::{LiveCourse, LiveRunView};
 use crate::svg::escaped;
 
-/// Maximum number of jobs whose courses are drawn.
+/// Maximum number of jobs whose time courses are drawn.
 const MOST_COURSES: usize = 8;
 
 /// The only section.
@@ -44,7 +44,7 @@ pub fn live_json(view: &LiveRunView) -> String {
     .to_string()
 }
 
-/// Returns the latest values of the courses, of at most `most` seconds.
+/// Returns the latest values of the time courses, of at most `most` seconds.
 fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
     let latest = |values: &[Option<f64>]| values[values.len().saturating_sub(most)..].to_vec();
     let course = |LiveCourse { job, achieved_per_s, p99_ns }: &LiveCourse| {

@@ -1,4 +1,4 @@
-//! The page of a server in place of one that cannot be made.
+//! The page that a server sends if the requested page cannot be made.
 
 use super::document::{Document, Section, shown};
 use super::file::encoded;

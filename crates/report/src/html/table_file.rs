@@ -46,8 +46,8 @@ fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     names.into_iter().flat_map(|name| columns_of_name(&title, name, &data)).collect()
 }
 
-/// Returns the column of the values with a name, and one of their units if these differ. The first
-/// values belong to the column itself, and the others to a row each.
+/// Returns the column of the values with a name and, if their units differ, a column of the units.
+/// The first item of `data` belongs to the title of the column, and each of the others to a row.
 fn columns_of_name(title: &str, name: &str, data: &[Vec<Datum>]) -> Vec<Column> {
     let of_name = || data.iter().map(|cell| cell.iter().find(|datum| datum.name == name));
     let title = [title, name].join(" ").trim().to_owned();

@@ -135,8 +135,8 @@ impl FactTable {
     }
 }
 
-/// Returns the value of a fact in the unit that suits it: the end of a name is the unit of its
-/// number.
+/// Returns the value of a fact in a readable unit. The last part of the name is the unit of the
+/// value.
 pub(crate) fn in_words(name: &str, value: &str) -> String {
     let unit = name.rsplit(['.', '_']).next();
     match (unit, value.parse::<f64>()) {

@@ -42,7 +42,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the name of the unit; empty for a number of things.
+    /// Returns the name of the unit; empty for a count.
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::Count(_) => "",

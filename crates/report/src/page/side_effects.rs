@@ -11,7 +11,7 @@ use super::remark::{Line, Remark, Tone};
 use super::table::{Align, Cell, Table};
 use crate::number::seconds;
 
-/// Figures of the table; a claim may be about another one.
+/// Figures of the table; a claim may be about a figure that it does not have.
 const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
 /// Title of a column of intervals.

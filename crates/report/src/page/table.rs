@@ -218,7 +218,7 @@ impl Table {
         Table { rows: Vec::new(), ..self.clone() }
     }
 
-    /// Sets the values that a file always has columns for: those of the cells of this row.
+    /// Sets the values for which a file always has columns: the values of the cells of this row.
     pub(crate) fn with_values_of(mut self, row: impl IntoIterator<Item = Cell>) -> Table {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             column.values = cell.data();

@@ -70,8 +70,8 @@ pub(super) fn of_mark(figure: &Figure, mark: &Mark) -> String {
     }
 }
 
-/// Returns the number of the legend entry for a mark: the entry that looks like it, or else the
-/// line of its ink, if the mark is the spread, an interval or a run of that line.
+/// Returns the number of the legend entry for a mark: the entry that looks like the mark, or else
+/// the line of the same colour, if the mark is the spread, an interval or a run of that line.
 fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
     let (ink, swatch) = look(mark)?;
     let looks = |as_it: Swatch| legend.iter().position(|it| it.ink == ink && it.swatch == as_it);

@@ -156,13 +156,13 @@ fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
     lines
 }
 
-/// Maximum number of words of a label whose divisions are compared: there are half as many as its
-/// square, and a name in it may be of any length.
+/// Maximum number of words of a label whose divisions into lines are compared. The number of
+/// divisions is half of its square, and a name in a label may have any length.
 const MOST_PIECES: usize = 40;
 
 /// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
-/// as much of it as possible. If there is a choice, the lines that it has itself begin new ones, no
-/// word stands alone that belongs to the next one, and the lines are few and of similar widths.
+/// as much of it as possible. If there is a choice, line breaks of the label are kept, no short
+/// word such as `of` is alone on a line, and the lines are few and of similar widths.
 pub(super) fn label_lines(label: &str) -> Vec<String> {
     let whole = label.replace('\n', " ");
     if width(&whole, TEXT) <= WIDEST {
@@ -183,8 +183,8 @@ pub(super) fn label_lines(label: &str) -> Vec<String> {
 }
 
 /// A part of a label that is not divided: a word, or what a word has before or after the beginning
-/// of its parenthesis. Of a metric such as `response.p99(read)`, the job may be on a line of its
-/// own: a name that is cut may be read as another one.
+/// of its parenthesis. The job of a metric such as `response.p99(read)` may be on a line of its
+/// own, because a name that is cut may be mistaken for a different one.
 #[derive(Clone, Copy, Debug)]
 struct Piece<'t> {
     text: &'t str,
@@ -210,9 +210,9 @@ fn joined(line: &[Piece<'_>]) -> String {
     text.trim_start().to_owned()
 }
 
-/// Returns the penalties of a division of a label into lines, the most important first: pixels
-/// that do not fit, short words such as `of` that are alone on a line, line breaks of the label
-/// that are lost, the number of lines, and the width of the widest line in pixels.
+/// Returns the penalties of a division of a label into lines, the most important first: pixels that
+/// do not fit, short words such as `of` alone on a line, lost line breaks of the label, the number
+/// of lines, and the width of the widest line in pixels.
 fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
     let mut reasons = [0; 5];
     for line in lines {

@@ -18,7 +18,8 @@ fn width_of(character: char, height: f64) -> f64 {
     match character {
         // Shown as a code of eight characters.
         code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
-        // Wide letters of labels: a label that is cut at the edge is read as another one.
+        // Wide letters of labels: a label that is cut at the edge may be mistaken for a different
+        // one.
         '%' | '+' | '−' | 'm' | 'M' | 'W' => WIDE * height,
         other => other.width().unwrap_or(0) as f64 * COLUMN * height,
     }

@@ -5,7 +5,7 @@
 //!
 //! Text stays text. The bytes depend on the figure alone: numbers have fixed decimals, and nothing
 //! is measured or drawn at random. Inside a page, texts and lines have the ink of the page
-//! (`currentColor`); a figure alone has a white ground, for documents and wikis.
+//! (`currentColor`); a figure alone has a white background, for documents and wikis.
 
 mod canvas;
 mod context;

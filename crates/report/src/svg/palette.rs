@@ -3,7 +3,7 @@
 //! The hues come from Okabe and Ito ("Color Universal Design", 2008), which people with any kind of
 //! colour blindness can distinguish. Orange and sky blue are darker and yellow is missing: every
 //! colour then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white paper and on the dark
-//! ground of a page; in grey print the strokes and the legend's order distinguish series.
+//! background of a page; in grey print the strokes and the legend's order distinguish series.
 
 use crate::figure::Ink;
 
@@ -32,7 +32,7 @@ pub(super) fn color(ink: Ink) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The grounds of pages and paper.
+    /// The backgrounds of pages and paper.
     const GROUNDS: [&str; 2] = ["#ffffff", "#15181c"];
 
     /// Returns the relative luminance of a colour (WCAG 2.2).

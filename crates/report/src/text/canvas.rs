@@ -81,7 +81,7 @@ impl Canvas {
         self.alone(Tone::Strong, text);
     }
 
-    /// Writes a text to be copied, which is not broken.
+    /// Writes a text to be copied, which is not wrapped.
     pub(crate) fn whole(&mut self, indent: usize, text: &str) {
         self.start(indent);
         self.write(Tone::Plain, text);
@@ -230,9 +230,9 @@ impl Canvas {
     }
 }
 
-/// Breaks a text between words. The first line has another width than the rest. There is always a
-/// line, and a word that is too long gets its own. A number stays on one line with its unit, and
-/// with the other end of its interval, if the line is long enough.
+/// Wraps a text between words. The width of the first line differs from that of the rest. There is
+/// always a line, and a word that is too long gets its own. A number stays on one line with its
+/// unit, and with the other end of its interval, if the line is long enough.
 pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let words = words(text).flat_map(|word| match columns(word) <= rest {

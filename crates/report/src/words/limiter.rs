@@ -63,7 +63,7 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
     }
 }
 
-/// Lists full components, such as "the processors of the machine are full (97 %)".
+/// Lists saturated components, such as "the processors of the machine are full (97 %)".
 fn full_components(full: &[(UtilisedComponent, f64)]) -> String {
     let listed = full.iter();
     let listed = listed.map(|(it, share)| format!("{} ({})", utilised(it), percent(*share)));

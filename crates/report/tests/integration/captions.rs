@@ -9,7 +9,7 @@ use crate::cases;
 use crate::observed::observed;
 use crate::support::histogram;
 
-/// Returns a course with these response times in the parts that begin at these seconds.
+/// Returns a time course with these response times in the parts that begin at these seconds.
 fn course(parts: &[(u64, &[Nanos])]) -> TimeCourse {
     let column = |(from, times): &(u64, &[Nanos])| {
         let response = Distribution::of(&histogram(Kind::Response, times.iter().copied()));

@@ -17,7 +17,7 @@ fn page(view: &View) -> String {
     report::html(&Page::of(view), &report::figures(view, &courses))
 }
 
-/// Returns the course of a job with the times of its window, a column for each half of it.
+/// Returns the time course of a job with the times of its window, a column for each half.
 fn course(view: &View, account: AccountId) -> TimeCourse {
     let window = view.evidence.steps.window();
     let times =

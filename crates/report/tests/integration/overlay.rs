@@ -9,7 +9,7 @@ use report::{OverlaidRun, View, overlay_figures};
 use crate::cases;
 use crate::support::{Case, Traffic, histogram};
 
-/// Returns a run and a course of its job with one column for each ten seconds.
+/// Returns a run and a time course of its job with one column for each ten seconds.
 fn with_course(case: Case) -> (View, Vec<TimeCourse>) {
     let view = case.view();
     let seconds = view.evidence.end().0 / 1_000_000_000;

@@ -59,7 +59,7 @@ pub(crate) fn holder<'a>(
     (holder, name.to_owned())
 }
 
-/// Asserts that the schema detects every field that is removed, renamed, or given another type.
+/// Asserts that the schema detects every field that is removed, renamed, or given a different type.
 pub(crate) fn check_that_every_field_matters(schema: &Validator, document: &Value, free: &str) {
     assert_eq!(complaints(schema, document), [""; 0]);
     for place in fields(document, free) {

@@ -9,9 +9,9 @@ use base::{Diagnostic, Severity};
 use super::overrides::{Override, Overrides};
 use crate::wording::words;
 
-/// Attributes the errors of a file with its options: reports an error at the option that causes it
-/// if it is absent from `own`, the errors without the options. Only the first error of each option
-/// is reported, because the others follow from it.
+/// Attributes errors of a file to the options that caused them. `own` are the errors of the file
+/// without the options: an error that is not among them is reported at its option. Only the first
+/// error of each option is reported, because the others follow from it.
 pub(super) fn attribute_errors(
     text: &str,
     overrides: &Overrides,

@@ -129,7 +129,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Adds a condition to its job's; reports the first one beyond the limit.
+/// Adds a condition to those of its job; reports the first one that exceeds the maximum number.
 fn judge(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic> {
     if slos.len() <= MOST_CONDITIONS {
         slos.push(condition.slo);

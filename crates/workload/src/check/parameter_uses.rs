@@ -17,7 +17,7 @@ pub(super) struct ParameterUse {
 /// Uses of parameters, recorded while a file is checked, from which the secret ones are determined.
 #[derive(Debug, Default)]
 pub(super) struct ParameterUses {
-    /// The names that each parameter refers to.
+    /// The names that the value of each parameter refers to.
     params: BTreeMap<String, Vec<String>>,
     /// The texts of the parameters as written.
     pub(super) written: BTreeMap<String, String>,

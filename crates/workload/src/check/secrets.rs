@@ -1,11 +1,12 @@
 //! Secret parameters, and the plan without their values that is shown instead.
 //!
-//! A parameter is a secret if its text reaches a password: the one of a URL, anywhere in the file,
-//! or the text that [follows a word or an option for one](base::follows_secret_word) in a statement
-//! or a command; or if it [sets one](base::holds_password) itself. A parameter that a secret
-//! contains is a secret too, and so is one that contains a secret. The file is then checked again
-//! with [`HIDDEN`] as the value of each: the plan that is shown is the result of this second check,
-//! in which the values never appear. A secret that changes anything but statements is an error.
+//! A parameter is a secret if its text becomes a part of a password: of the password of a URL
+//! anywhere in the file, or of text after [a word or an option for a
+//! password](base::follows_secret_word) in a statement or a command. It is also a secret if its own
+//! text [sets a password](base::holds_password). A parameter that a secret contains is a secret
+//! too, and so is one that contains a secret. The file is then checked again with [`HIDDEN`] as the
+//! value of each: the plan that is shown is the result of this second check, in which the values
+//! never appear. A secret that changes anything but statements is an error.
 
 use std::collections::BTreeSet;
 

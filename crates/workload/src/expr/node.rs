@@ -142,7 +142,8 @@ pub(crate) enum Family {
     Sequence(i64),
     /// Each number up to a limit once.
     Permute(Permute),
-    /// Letters and digits: as many as the first expression, or a number between both.
+    /// Letters and digits: as many as the first expression, or a number between the two
+    /// expressions.
     Text(Node, Option<Node>),
     /// This text with a digit for each `#`.
     Digits(Arc<str>),

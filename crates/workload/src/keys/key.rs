@@ -171,8 +171,8 @@ pub struct Key {
     pub by_dialect: bool,
     /// True if it makes its section a job.
     pub makes_job: bool,
-    /// True if it gives its section a pacing of its own: a section with it runs on its own, even if
-    /// it is a part of a mix.
+    /// True if it sets the pacing of its section: a section with such a key runs as a job, even if
+    /// it is also a part of a mix.
     pub sets_pacing: bool,
     /// True if a section that runs only as a part of a mix may have it.
     pub allowed_in_part: bool,

@@ -321,7 +321,7 @@ pub static ALL: &[Key] = &[
     Key {
         name: "expect-rows",
         form: Form::Rows,
-        doc: "expected rows returned or changed by a request; another number is the error `rows`",
+        doc: "expected rows returned or changed by a request; any other number is the error `rows`",
         example: "expect-rows = 1",
         allowed_with_mix: false,
         ..STATEMENTS

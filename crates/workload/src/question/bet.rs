@@ -24,7 +24,7 @@ pub struct Bet {
 pub struct ChangeRange {
     /// Change that is written first.
     pub first: f64,
-    /// Change that is written last: another one, lower or higher.
+    /// Change that is written last: different from the first, lower or higher.
     pub last: f64,
 }
 

@@ -155,7 +155,7 @@ impl CapacityDraft<'_> {
     }
 
     /// Reports jobs that start after the end of a trial, and keys of the varied job that end it
-    /// before a trial does, or give its rate another meaning.
+    /// before the trial ends or change the meaning of its rate.
     fn check_jobs(&self, load: &VariedLoad, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {
@@ -279,8 +279,8 @@ fn maximum(place: Excerpt<'_>) -> Diagnostic {
     place.error(message).help(format!("write a quantile: `slo = {quantile}`"))
 }
 
-/// Returns the error of an upper bound of throughput: it limits the load that the search sets, or
-/// holds the better, the larger that load is.
+/// Returns the error of an upper bound of throughput. Such a bound limits the load that the search
+/// sets itself, or it is met more easily the larger that load is.
 fn upper_throughput(one: &NamedSlo<'_>, job: &str, load: &VariedLoad) -> Diagnostic {
     let (place, bound) = (one.place, one.slo.bound);
     let lower = place.text().replace('<', ">");

@@ -519,8 +519,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports an arm that needs other data than the baseline on the same server, because setup and
-    /// loads run once.
+    /// Reports an arm that needs different data from the baseline on the same server, because setup
+    /// and loads run once.
     fn reject_other_data(&mut self, arms: &[Checked]) {
         let Some((first, others)) = arms.split_first() else { return };
         for other in others {

@@ -180,7 +180,7 @@ impl Experiment {
 
 impl fmt::Display for Arm {
     /// Writes its name, with the line of its point if it has one: `tls at rate(read) = 500`. The
-    /// only arm of a sweep has no other name than its point.
+    /// only arm of a sweep has no name of its own: its point names it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.at_point(&self.name))
     }

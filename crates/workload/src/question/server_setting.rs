@@ -1,4 +1,4 @@
-//! Settings of a server that the statements before a run set, so that they can be read back.
+//! Settings of a server that the statements before a run set, to read them back.
 //!
 //! A statement is recognised if it gives a setting a constant value: `alter system`, `alter
 //! database` and `alter role` of PostgreSQL, `set global` and `set persist` of MariaDB and MySQL,

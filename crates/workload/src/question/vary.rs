@@ -54,8 +54,8 @@ impl Vary {
     /// Parses `KEY(SECTION)`, `set.NAME`, `option.NAME`, `server.NAME` or `nodes`.
     ///
     /// # Errors
-    /// Something else, a key or a parameter that the workload lacks, or a job that it lacks; with
-    /// the nearest one that it has.
+    /// The text has a different form, or names a key, parameter or job that the workload lacks; the
+    /// error then suggests the nearest one.
     pub(super) fn parse(what: Excerpt<'_>, workload: &File<'_>) -> Result<Vary, Box<Diagnostic>> {
         let text = what.text();
         if text == NODES {

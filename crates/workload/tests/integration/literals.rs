@@ -161,7 +161,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// A text that ended its literal early would cause an error, or give another value.
+    /// A text that ended its literal early would cause an error, or give a different value.
     #[test]
     fn no_text_leaves_its_literal(parts in vec(nasty(), 0..12)) {
         let expr = spelled(&parts.concat());

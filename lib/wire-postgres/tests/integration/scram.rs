@@ -27,7 +27,7 @@ pub(crate) struct Server<'s> {
 pub(crate) enum Proof {
     /// The correct proof.
     Right,
-    /// A proof with another password.
+    /// A proof with a different password.
     Forged,
     /// No proof.
     Omitted,

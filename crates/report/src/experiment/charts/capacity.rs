@@ -72,8 +72,8 @@ impl Judged<'_> {
         format!("{}, {unit}", self.view.order.vary)
     }
 
-    /// Returns the vertical axis of these trials; one without a request beyond the bound lies at
-    /// its lower end, and one with an infinite ratio at its upper end.
+    /// Returns the vertical axis of these trials. A trial without a request beyond the bound lies
+    /// at its lower end, and a trial with an infinite ratio at its upper end.
     fn y(&self, placed: &[Placed<'_>]) -> Axis {
         let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0 && y.is_finite());
         let low = shown().fold(LOWEST * self.allowed(), f64::min);
