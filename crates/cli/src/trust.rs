@@ -19,8 +19,8 @@ use crate::workload_file::WorkloadFile;
 /// Options of a URL whose values are paths of input files.
 const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 
-/// Option of a URL whose value is a Unix socket: a server may admit the user of the program by their
-/// name alone, with all their rights.
+/// Option of a URL whose value is a Unix socket: a server may admit the user of the program by
+/// their name alone, with all their rights.
 const SOCKET: &str = "socket";
 
 /// The environment variable with a password for any server.
@@ -130,7 +130,8 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
 /// they are the file's, even if the URL is typed.
 ///
 /// # Errors
-/// An option leads to such a file or socket. The error names the option and the flag that allows it.
+/// An option leads to such a file or socket. The error names the option and the flag that allows
+/// it.
 pub(crate) fn check_options(
     file: &WorkloadFile,
     arm: &Arm,

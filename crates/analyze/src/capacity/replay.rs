@@ -184,8 +184,8 @@ impl<'a> Replay<'a> {
         self.order.warmup.max(settled.min(self.order.trial))
     }
 
-    /// Returns the time of a trial outside of its window, in seconds: what the trials so far took on
-    /// average, such as for bringing the data back, but at least the warm-up and the drain.
+    /// Returns the time of a trial outside of its window, in seconds: what the trials so far took
+    /// on average, such as for bringing the data back, but at least the warm-up and the drain.
     pub(super) fn overhead_s(&self, value: f64) -> f64 {
         let least = (self.warmup(value) + self.order.drain).as_secs_f64();
         let outside = |trial: &Trial| trial.took.as_secs_f64() - trial.window.as_secs_f64();

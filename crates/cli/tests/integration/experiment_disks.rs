@@ -77,8 +77,8 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_record() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. Both records
-/// are copied out of it, with their journals. 77: it could not be mounted.
+/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. Both
+/// records are copied out of it, with their journals. 77: it could not be mounted.
 const SMALL_DISK: &str = "mkdir small && mount -t tmpfs -o size=$1 none small || exit 77
 cp e.ini w.ini small && cd small
 \"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err

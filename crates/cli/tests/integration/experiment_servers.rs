@@ -145,8 +145,8 @@ fn assert_no_round_spans(place: &Place, end: i64) {
     assert_eq!(number(&place.at("r.assay"), &spanning), 0, "{end}");
 }
 
-/// Checks the record of an experiment that ended with `ran`: no pair spans two processes; `ends` are
-/// the last runs of the processes. Returns false if the instrument failed, as on a machine with
+/// Checks the record of an experiment that ended with `ran`: no pair spans two processes; `ends`
+/// are the last runs of the processes. Returns false if the instrument failed, as on a machine with
 /// other work.
 #[track_caller]
 fn assert_whole(place: &Place, ran: &CommandResult, ends: &[i64], rounds: usize) -> bool {

@@ -365,7 +365,13 @@ impl fmt::Display for ExperimentError {
         if let (Some(round), true) = (self.round, self.problem.is_loss()) {
             write!(f, "in round {}, ", round + 1)?;
         }
-        match &*self.problem {
+        self.problem.fmt(f)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Problem::Servers(error) => error.fmt(f),
             Problem::Run(error) => error.fmt(f),
             Problem::Statement { key, number, error } if error.class() == Class::Timeout => {
