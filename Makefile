@@ -74,7 +74,7 @@ browser:
 
 # The programs that the gates measure, as they are installed.
 gated:
-	cargo build --release --locked -p cli -p bench -p testbed --bin assay --bin bench --bin testbed-host
+	cargo build --release --locked -p cli -p bench --bin assay --bin bench
 
 # Instructions per request and the size of the program, against their limits. Beside other programs a
 # request takes a hundredth more, as more of them wait.
@@ -85,7 +85,7 @@ gate:
 # written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.
 bench:
 	@scripts/setup bench
-	cargo build --release --locked -p cli -p limit -p bench -p testbed
+	cargo build --release --locked -p cli -p limit -p bench
 	target/release/bench
 	target/release/values
 	for measure in rounds syscalls instructions open memory load; do \
@@ -100,7 +100,7 @@ MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
 limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
 	@scripts/setup limiter
-	cargo build --release --locked -p cli -p bench -p testbed
+	cargo build --release --locked -p cli -p bench
 	target/release/limiter --write
 
 # Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they

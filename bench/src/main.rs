@@ -5,6 +5,7 @@
 //!
 //! * `bench gate CASE N` runs one case with a fixed number of requests, to count its instructions.
 //! * `bench gate merge-run N` moves a run N times into the record of an experiment, for the same.
+//! * `bench host URL PROTOCOL PROCESSOR` is the simulated server of other cases and programs.
 //! * `memory`, `replay`, `check` and `input` measure memory, and `merge` the time of such a move.
 
 mod cases;
@@ -12,7 +13,11 @@ mod merge;
 mod output;
 mod rounds;
 
+use std::error::Error;
 use std::process::ExitCode;
+
+use base::Target;
+use testbed::wire_server::{self, Simulation};
 
 use crate::cases::{Case, GATES};
 use crate::output::say;
@@ -32,6 +37,13 @@ fn main() -> ExitCode {
         ["gate", case, requests] => match (gate(case), requests.parse()) {
             (Some(case), Ok(requests)) => drop(case.run(requests)),
             _ => return usage(),
+        },
+        ["host", url, words @ ..] => match host(url, words) {
+            Ok(()) => {}
+            Err(error) => {
+                say(format!("bench: {error}"));
+                return ExitCode::FAILURE;
+            }
         },
         ["memory", requests] => match requests.parse() {
             Ok(requests) => cases::memory(requests),
@@ -53,8 +65,15 @@ fn gate(name: &str) -> Option<Case> {
     GATES.into_iter().find(|(known, _)| *known == name).map(|(_, case)| case)
 }
 
+/// Serves until standard input is closed.
+fn host(url: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
+    let simulation = Simulation::parse(&Target::parse(url)?, words)?;
+    Ok(wire_server::host(&simulation)?)
+}
+
 fn usage() -> ExitCode {
     say("usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS | memory REQUESTS |");
-    say("              replay LINES | check FILE | input | merge]");
+    say("              replay LINES | check FILE | input | merge |");
+    say("              host URL postgres|mariadb [PROCESSOR]]");
     ExitCode::from(2)
 }

@@ -21,13 +21,13 @@ impl SimulatedServer {
     /// # Errors
     /// Fails if the program is not built or does not print its address.
     pub fn start(url: &str, kind: &str) -> io::Result<SimulatedServer> {
-        let program = std::env::current_exe()?.with_file_name("testbed-host");
+        let program = std::env::current_exe()?.with_file_name("bench");
         let mut command = Command::new(&program);
-        command.args([url, kind, &last_processor()?.to_string()]);
+        command.args(["host", url, kind, &last_processor()?.to_string()]);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let child = child.map_err(|error| {
             let program = program.display();
-            io::Error::other(format!("{program}: {error}: cargo build --release -p testbed"))
+            io::Error::other(format!("{program}: {error}: cargo build --release -p bench"))
         })?;
         let mut server = SimulatedServer { child, host: String::new(), port: 0 };
         let mut line = String::new();

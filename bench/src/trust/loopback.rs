@@ -89,7 +89,7 @@ impl LoopbackSearch {
 /// minutes.
 ///
 /// # Errors
-/// Fails if `testbed-host` or `assay` is not there, or `assay` prints no answer.
+/// Fails if `bench` or `assay` is not there, or `assay` prints no answer.
 pub fn search(protocol: Protocol) -> Result<LoopbackSearch, Box<dyn Error>> {
     let server = SimulatedServer::start(SERVER, protocol.server)?;
     let folder = tempfile::tempdir()?;

@@ -10,14 +10,12 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use base::{Endpoint, Target, TargetKind};
-use sim::Config;
-use testbed::Kind;
+use base::{Target, TargetKind};
 use testbed::wire_server::{self, Simulation};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match host(&arguments) {
+    match host(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(words) => {
             let _ = writeln!(std::io::stderr(), "testbed-host: {words}");
@@ -26,7 +24,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn host(arguments: &[String]) -> Result<(), String> {
+fn host(arguments: &[&str]) -> Result<(), String> {
     let [url, rest @ ..] = arguments else { return Err("which URL?".to_owned()) };
     let target = Target::parse(url).map_err(|error| error.to_string())?;
     match target.kind {
@@ -45,20 +43,8 @@ fn start(target: &Target) -> Result<(), String> {
     until_the_input_ends()
 }
 
-fn simulate(target: &Target, rest: &[String]) -> Result<(), String> {
-    let Endpoint::Named(name) = &target.endpoint else { return Err("sim: what?".to_owned()) };
-    let config = Config::from_options(name, &target.options).map_err(|error| error.to_string())?;
-    let kind = match rest.first().map(String::as_str) {
-        Some("postgres") => Kind::Postgres,
-        Some("mariadb") => Kind::Mariadb,
-        _ => return Err("by which protocol? postgres or mariadb".to_owned()),
-    };
-    let cpu = match rest.get(1).map(|text| text.parse()) {
-        None => None,
-        Some(Ok(cpu)) => Some(cpu),
-        Some(Err(_)) => return Err("which processor?".to_owned()),
-    };
-    let simulation = Simulation { config, cpu, ..Simulation::at_once(kind) };
+fn simulate(target: &Target, words: &[&str]) -> Result<(), String> {
+    let simulation = Simulation::parse(target, words)?;
     wire_server::host(&simulation).map_err(|error| error.to_string())
 }
 

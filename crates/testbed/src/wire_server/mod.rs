@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
-use base::{Clock, Nanos, Seed};
+use base::{Clock, Endpoint, Nanos, Seed, Target};
 use rt::{ReadyFd, Rt, Timer, Wait, run_real};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
@@ -59,6 +59,25 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Reads a configuration: a `sim:` URL, and words that name a protocol (`postgres` or
+    /// `mariadb`) and possibly the processor.
+    ///
+    /// # Errors
+    /// Says which of them is missing or wrong.
+    pub fn parse(target: &Target, words: &[&str]) -> Result<Simulation, String> {
+        let Endpoint::Named(name) = &target.endpoint else { return Err("sim: what?".to_owned()) };
+        let config = Config::from_options(name, &target.options);
+        let config = config.map_err(|error| error.to_string())?;
+        let kind = match words.first() {
+            Some(&"postgres") => Kind::Postgres,
+            Some(&"mariadb") => Kind::Mariadb,
+            _ => return Err("by which protocol? postgres or mariadb".to_owned()),
+        };
+        let cpu = words.get(1).map(|text| text.parse()).transpose();
+        let cpu = cpu.map_err(|_| "which processor?")?;
+        Ok(Simulation { config, cpu, ..Simulation::at_once(kind) })
+    }
+
     /// Returns the configuration of a server that answers at once.
     pub fn at_once(kind: Kind) -> Simulation {
         let config = Config::new(sim::Service::Constant(Nanos::ZERO), None);
