@@ -30,7 +30,8 @@ pub enum SearchFinding {
         /// 95 % interval of the estimate.
         interval: Interval,
     },
-    /// Range from the confirmed value to the smallest larger one that failed.
+    /// Range from the confirmed value to the smallest larger one that failed; at a non-monotone
+    /// boundary, to the largest one that passed nevertheless.
     Range(Interval),
     /// Largest value that passed; no larger one failed.
     AtLeast(f64),
@@ -78,7 +79,8 @@ pub enum RepetitionReason {
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
-/// value to the smallest one that failed must overlap, each widened by 2 %. An overlap with a range
+/// value to the smallest one that failed, or to a larger one that passed nevertheless, must overlap,
+/// each widened by 2 %. An overlap with a range
 /// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
 /// agree if all values passed in both searches, or all failed in both. They contradict each other
 /// if one search confirmed a value and all values of the other failed. They also do if no value
@@ -228,10 +230,16 @@ impl Range {
         Some(Range { finding, ends: interval, widened })
     }
 
-    /// Returns the range from the confirmed value up to the smallest one that failed: a cliff lies
-    /// somewhere in it, and may move from one minute to the next.
+    /// Returns the range from the confirmed value up to the smallest one that failed, or up to a
+    /// larger one that passed nevertheless: a cliff lies somewhere in it, and may move from one
+    /// minute to the next.
     fn of_values(capacity: &Capacity) -> Option<Range> {
-        let (low, high) = capacity.sustained.zip(capacity.fails)?;
+        let (low, fails) = capacity.sustained.zip(capacity.fails)?;
+        let passing = capacity.irregular.iter().filter_map(|why| match why {
+            Irregular::LossInversion { passes, .. } => Some(*passes),
+            _ => None,
+        });
+        let high = passing.fold(fails, f64::max);
         let ends = Interval { low, high };
         let widened =
             Interval { low: low * (1.0 - SEARCH_ERROR), high: high * (1.0 + SEARCH_ERROR) };
@@ -369,6 +377,29 @@ mod tests {
         assert_eq!(apart, RepetitionOutcome::Contradicts);
         let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
         assert_eq!(outcome(unconfirmed), RepetitionOutcome::Undecided);
+    }
+
+    /// 800/s passed although 700/s fails: the boundary is somewhere up to 800/s.
+    #[test]
+    fn range_of_a_non_monotone_boundary_ends_at_the_value_that_passed() {
+        let found = |sustained, fails| Capacity {
+            sustained: Some(sustained),
+            fails: Some(fails),
+            boundary: Boundary::NonMonotone,
+            ..without(Irregular::LossInversion { fails, passes: 800.0 }, None)
+        };
+        let first = found(650.0, 700.0);
+        let cliff = Capacity {
+            sustained: Some(790.0),
+            fails: Some(850.0),
+            boundary: Boundary::Cliff,
+            ..without(Irregular::Curved, None)
+        };
+        let load = VariedLoad::Rate { job: "read".to_owned() };
+        let outcome = |first: &Capacity| repeat_capacity(&load, first, &cliff).outcome();
+        assert_eq!(outcome(&first), RepetitionOutcome::Holds);
+        let monotone = Capacity { irregular: vec![Irregular::Curved], ..first };
+        assert_eq!(outcome(&monotone), RepetitionOutcome::Contradicts);
     }
 
     #[test]
