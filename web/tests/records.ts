@@ -94,6 +94,11 @@ const RECIPES: Recipe[] = [
     more: ["--url", "sim:mm1?service=2ms&outage=5s..8s"],
   },
   {
+    name: "long-name",
+    files: { "long.ini": `duration = 5s\n[${"balance_of_accounts_".repeat(5)}]\nquery = select 1\nrate = 100\n` },
+    more: MM1,
+  },
+  {
     name: "empty",
     files: { "empty.ini": "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n" },
     more: [...MM1, "--seed", "3"],
