@@ -7,7 +7,6 @@
 
 mod command;
 mod programs;
-mod scratch;
 mod side;
 
 use std::path::Path;
@@ -16,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use command::{cargo, printed};
 use programs::Program;
-use scratch::Scratch;
 use side::Side;
 
 /// Programs that need the machine for themselves: they demand a VALID run in real time.
@@ -56,11 +54,9 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
     together.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let scratch = Scratch::new().map_err(|error| vec![error])?;
-    let run_all = |programs, slots| run_all(programs, slots, processors, scratch.path());
-    let mut finished = run_all(alone, 1);
+    let mut finished = run_all(alone, 1, processors);
     let side = Side::start(root, beside).map_err(|error| vec![error])?;
-    finished.extend(run_all(together, processors));
+    finished.extend(run_all(together, processors, processors));
     let tested = begin.elapsed();
     let mut failures: Vec<String> =
         finished.iter().filter_map(|program| program.failure.clone()).collect();
@@ -84,10 +80,9 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     }
 }
 
-/// Runs the programs in their order, `slots` at a time, each with `tests` at a time. Their
-/// temporary files are in `scratch`.
+/// Runs the programs in their order, `slots` at a time, each with `tests` at a time.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
-fn run_all(programs: Vec<Program>, slots: usize, tests: usize, scratch: &Path) -> Vec<Finished> {
+fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> {
     let waiting = Mutex::new(programs.into_iter());
     let finished = Mutex::new(Vec::new());
     let next = || waiting.lock().expect("no program's run panics").next();
@@ -95,7 +90,7 @@ fn run_all(programs: Vec<Program>, slots: usize, tests: usize, scratch: &Path) -
         while let Some(program) = next() {
             let begin = Instant::now();
             let more = if program.name == WAITS { MORE } else { 0 };
-            let failure = program.run(tests + more, scratch).err();
+            let failure = program.run(tests + more).err();
             let took = begin.elapsed();
             let name = program.name;
             finished.lock().expect("no program's run panics").push(Finished {

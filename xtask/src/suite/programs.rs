@@ -26,16 +26,15 @@ impl Program {
         self.executable.with_file_name("servers")
     }
 
-    /// Runs the program to its end, with this many tests at a time, and with its temporary files in
-    /// `scratch`.
+    /// Runs the program to its end, with this many tests at a time.
     ///
     /// # Errors
     /// Its output, if a test failed.
-    pub(super) fn run(&self, at_a_time: usize, scratch: &Path) -> Result<(), String> {
+    pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
         command.env("ASSAY_TESTBED_TEMPLATES", self.templates());
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        command.env("TMPDIR", scratch).env("RUST_TEST_THREADS", at_a_time.to_string());
+        command.env("RUST_TEST_THREADS", at_a_time.to_string());
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(printed(&self.name, &output)),
@@ -125,9 +124,8 @@ mod tests {
             executable: ["/bin/", code].concat().into(),
             folder: "/".into(),
         };
-        let run = |code: &str| program(code).run(1, Path::new("/tmp"));
-        assert_eq!(run("true"), Ok(()));
+        assert_eq!(program("true").run(1), Ok(()));
         let failure = "test: a b failed (exit status: 1)\n";
-        assert_eq!(run("false"), Err(failure.to_owned()));
+        assert_eq!(program("false").run(1), Err(failure.to_owned()));
     }
 }
