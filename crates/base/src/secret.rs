@@ -90,7 +90,7 @@ const SHORTEST_CUT: usize = 60;
 pub struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    /// Collects secrets, as they are and as [`printable`] shows them. An empty one is ignored.
+    /// Collects secrets, as they are and as [`printable()`] shows them. An empty one is ignored.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
         Secrets::sorted(secrets).and_as(|text| printable(text).into_owned())
     }
