@@ -275,7 +275,8 @@ fn server_that_no_rate_meets_misses_the_condition() {
 
 #[test]
 fn budget_that_ends_early_leaves_no_promise() {
-    let document = found(&SEARCH.replace("highest = 1k", "budget = 36s\nfirst = 1"), 3);
+    let slow = at("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
+    let document = found(&slow.replace("highest = 1k", "budget = 36s\nfirst = 1"), 3);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -392,9 +393,9 @@ fn budget_for_less_than_one_trial_is_refused() {
 /// `trust capacity` and the tests of `analyze` have many seeds.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
-    // Twice the requests of the other searches: the trend is small.
+    // More than twice the requests of the other searches: the trend is small.
     let text = at("sim:mm1?service=1ms&trend=0.004");
-    let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "highest = 2k");
+    let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "budget = 25m");
     let document = found(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"degrades from trial to trial".into()), "{irregular:?}");
