@@ -160,7 +160,7 @@ fn options_of_an_arm_reach_no_file_outside_its_folder_also_if_the_url_is_typed()
     let socket = "[arm a]\n[arm b]\noption.socket = /run/s\n";
     place.write("lab/e.ini", format!("{question}{socket}"));
     let ran = assay(&place, &line).expect(2);
-    assert!(ran.said().contains("`option.socket` of [arm b] leads to"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`option.socket` of [arm b] leads to"), "{}", ran.stderr);
 }
 
 #[test]
