@@ -79,12 +79,12 @@ pub enum RepetitionReason {
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
-/// value to the smallest one that failed, or to a larger one that passed nevertheless, must overlap,
-/// each widened by 2 %. An overlap with a range
-/// that is too wide to locate the boundary decides nothing. Without two such ranges, the results
-/// agree if all values passed in both searches, or all failed in both. They contradict each other
-/// if one search confirmed a value and all values of the other failed. They also do if no value
-/// failed in one search, and it confirmed a value above the failing one of the other.
+/// value to the smallest one that failed, or to a larger one that passed nevertheless, must
+/// overlap, each widened by 2 %. An overlap with a range that is too wide to locate the boundary
+/// decides nothing. Without two such ranges, the results agree if all values passed in both
+/// searches, or all failed in both. They contradict each other if one search confirmed a value and
+/// all values of the other failed. They also do if no value failed in one search, and it confirmed
+/// a value above the failing one of the other.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,
