@@ -6,7 +6,7 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-X98W0ypywZmFjMDEgqoqDU2iDlxYMSqgMnga/3Ngwls='";
+pub const STYLE_SOURCE: &str = "'sha256-cvnFPah6mSUZXgTRj9zFKA5f3ATbzntynirLHk0P0Fg='";
 
 /// The script of pages with figures: a cursor, zoom, other axes, and buttons that hide series.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
