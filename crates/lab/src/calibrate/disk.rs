@@ -25,6 +25,11 @@ const LASTS: Nanos = Nanos::from_millis(1_000);
 /// Divisor of [`LASTS`] in a quick calibration.
 const QUICK: u64 = 3;
 
+/// Most bytes that one measurement writes, and a quick one: a fast disk would write many gigabytes
+/// in the time, and hold up all other programs that use it.
+const MOST_WRITTEN: u64 = 1 << 30;
+const MOST_WRITTEN_QUICKLY: u64 = 256 << 20;
+
 /// Bytes of a flush: a page of PostgreSQL and of InnoDB, and larger commits.
 const SIZES: [usize; 4] = [8 << 10, 16 << 10, 128 << 10, 1 << 20];
 
@@ -206,15 +211,18 @@ impl Disk<'_> {
         DiskProblem::Write(self.options.folder.clone(), error)
     }
 
-    /// Measures flushes of one pattern and size, until the time is over or the file has grown
-    /// enough.
+    /// Measures flushes of one pattern and size, until the time is over, enough is written, or the
+    /// file has grown enough.
     fn flushes(&self, pattern: WritePattern, bytes: usize) -> Result<FlushFigures, DiskProblem> {
         let file = self.file()?;
         if pattern == WritePattern::Rewrite {
             self.fill(&file)?;
         }
         let block = vec![0x5a; bytes];
-        let lasts = Nanos(LASTS.0 / if self.options.is_quick { QUICK } else { 1 });
+        let (lasts, most) = match self.options.is_quick {
+            true => (Nanos(LASTS.0 / QUICK), MOST_WRITTEN_QUICKLY),
+            false => (LASTS, MOST_WRITTEN),
+        };
         let mut times = Vec::new();
         let begun = Monotonic.now();
         let mut offset = 0;
@@ -230,7 +238,8 @@ impl Disk<'_> {
             if pattern == WritePattern::Rewrite {
                 offset %= REWRITTEN;
             }
-            if after.since(begun) >= lasts || offset >= LARGEST {
+            let written = times.len() as u64 * bytes as u64;
+            if after.since(begun) >= lasts || written >= most || offset >= LARGEST {
                 return Ok(figures(pattern, bytes, times, after.since(begun)));
             }
         }
@@ -317,6 +326,8 @@ mod tests {
         };
         let figures = calibrate_disk(&options(folder.path()), &mut on_step).unwrap();
         assert_eq!(reported.len(), 8);
+        let most = MOST_WRITTEN_QUICKLY;
+        assert!(figures.flushes.iter().all(|it| it.count * it.bytes <= most), "{figures:?}");
         assert_eq!(reported[0], "flushes of 8 KiB, rewrite");
         assert_eq!(figures.flushes.len(), 8);
         for flushes in &figures.flushes {
