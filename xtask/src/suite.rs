@@ -1,7 +1,7 @@
 //! The test programs of the workspace, several at a time, and a command alongside them.
 //!
 //! Most programs wait for servers and timers most of the time. As many run at once as there are
-//! processors, the longest first. Tests that demand a VALID run are started first, with nothing
+//! processors: parts of the longest one, and meanwhile the others, the longest first. Tests that demand a VALID run are started first, with nothing
 //! alongside them. The processor time that the tests leave goes to the command: in `make test` the
 //! lints that compile and the release build.
 
@@ -9,6 +9,7 @@ mod command;
 mod programs;
 mod side;
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -20,12 +21,23 @@ use side::Side;
 /// Programs that need the machine for themselves: they demand a VALID run in real time.
 const ALONE: [&str; 1] = ["cli steady"];
 
-/// Programs that take longest, in this order; the others follow.
-const FIRST: [&str; 5] =
-    ["cli integration", "cli docs", "lab lab", "testbed integration", "lab integration"];
+/// Programs besides [`WAITS`] that take longest, in this order; the others follow.
+const FIRST: [&str; 6] = [
+    "cli docs",
+    "driver conformance",
+    "bench bench",
+    "lab lab",
+    "testbed integration",
+    "lab integration",
+];
 
-/// The program that takes longest and waits most: [`MORE`] test more at a time than others.
+/// The program that takes longest and waits most. It is divided into [`PARTS`], and runs [`MORE`]
+/// test more at a time than others.
 const WAITS: &str = "cli integration";
+
+/// Programs into which [`WAITS`] is divided, for no processor to be without a program until shortly
+/// before the end.
+const PARTS: usize = 4;
 
 /// Tests of [`WAITS`] beyond one per processor. With two, more runs of its tests fail as INVALID,
 /// because the machine is too busy for their load generator, and it takes only 11 % less time.
@@ -49,10 +61,9 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     // Now, because cargo lets them wait for everything else that it compiles.
     let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
-    let (alone, mut together): (Vec<Program>, Vec<Program>) =
+    let (alone, together): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| ALONE.contains(&&*program.name));
-    let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
-    together.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
+    let together = arranged(together).map_err(|error| vec![error])?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut finished = run_all(alone, 1, processors);
     let side = Side::start(root, beside).map_err(|error| vec![error])?;
@@ -80,14 +91,35 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     }
 }
 
-/// Runs the programs in their order, `slots` at a time, each with `tests` at a time.
+/// Arranges programs for [`run_all`]: the parts of [`WAITS`], then the others, the longest last.
+///
+/// # Errors
+/// [`WAITS`] does not list its tests.
+fn arranged(programs: Vec<Program>) -> Result<Vec<Program>, String> {
+    let (waits, mut others): (Vec<Program>, Vec<Program>) =
+        programs.into_iter().partition(|program| program.name == WAITS);
+    let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
+    others.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
+    let mut arranged = Vec::new();
+    for program in waits {
+        arranged.extend(program.divided(PARTS)?);
+    }
+    arranged.extend(others.into_iter().rev());
+    Ok(arranged)
+}
+
+/// Runs programs, `slots` at a time, each with `tests` at a time. Every other slot begins at the
+/// end, and takes what the others leave.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> {
-    let waiting = Mutex::new(programs.into_iter());
+    let waiting = Mutex::new(VecDeque::from(programs));
     let finished = Mutex::new(Vec::new());
-    let next = || waiting.lock().expect("no program's run panics").next();
-    let work = || {
-        while let Some(program) = next() {
+    let next = |slot: usize| {
+        let mut waiting = waiting.lock().expect("no program's run panics");
+        if slot.is_multiple_of(2) { waiting.pop_front() } else { waiting.pop_back() }
+    };
+    let work = |slot: usize| {
+        while let Some(program) = next(slot) {
             let begin = Instant::now();
             let more = if program.name == WAITS { MORE } else { 0 };
             let failure = program.run(tests + more).err();
@@ -101,8 +133,9 @@ fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> 
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..slots {
-            scope.spawn(work);
+        for slot in 0..slots {
+            let work = &work;
+            scope.spawn(move || work(slot));
         }
     });
     finished.into_inner().expect("no program's run panics")

@@ -144,7 +144,7 @@ mod tests {
     fn one_client() -> Scenario {
         Scenario {
             name: "one client".to_owned(),
-            made: "nothing is full",
+            made: "nothing is saturated",
             accepted: &["concurrency"],
             fact: None,
             run: Box::new(|_| Err(Unsupported::because("never").into())),

@@ -219,7 +219,7 @@ fn divide(
 
 /// Returns for each of the first steps if the job had a request in flight: from its intended start
 /// to its end. A request without an end stays in flight.
-fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
+fn in_flight_steps(job: &JobEvidence, steps: usize) -> Vec<bool> {
     let mut open = 0u64;
     let act = |step: Step| {
         open += step.counts.arrivals.saturating_sub(step.counts.balance.rejected());
@@ -230,8 +230,8 @@ fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
     job.range(0..steps).map(act).collect()
 }
 
-/// Adds the response times of a job to some phases, from the steps in which it had requests. These
-/// are read twice, as the times above a quantile can be counted only when the quantile is known.
+/// Adds the response times of a job to some phases, from the steps in which it had requests. Each
+/// step is read twice: once to find the quantile, and once to count the times above it.
 fn add_responses<E>(
     phases: Vec<&mut Phase>,
     job: &JobEvidence,

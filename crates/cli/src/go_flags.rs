@@ -21,7 +21,7 @@ pub(crate) struct Flag {
 /// The argument of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlagArgument {
-    /// Nothing, or `=true` or `=false`.
+    /// No argument, `=true` or `=false`.
     Switch,
     /// A value, by this name in the help.
     Value(&'static str),

@@ -34,7 +34,7 @@ pub struct NotesView {
     pub file: String,
     /// Notes, in the order in which they were made.
     pub notes: Vec<Note>,
-    /// The form for another one.
+    /// The form for a new note.
     pub form: NoteForm,
 }
 

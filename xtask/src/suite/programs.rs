@@ -1,6 +1,7 @@
 //! The test programs that cargo builds.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,6 +18,8 @@ pub(super) struct Program {
     executable: PathBuf,
     /// The crate's folder, in which cargo would run it.
     folder: PathBuf,
+    /// The tests that it runs; `None` for all.
+    tests: Option<Vec<String>>,
 }
 
 impl Program {
@@ -26,19 +29,52 @@ impl Program {
         self.executable.with_file_name("servers")
     }
 
+    /// Divides the program into `parts` that together run its tests. The tests of a module stay
+    /// together, as they may share a server.
+    ///
+    /// # Errors
+    /// The program does not list its tests.
+    pub(super) fn divided(self, parts: usize) -> Result<Vec<Program>, String> {
+        let mut command = Command::new(&self.executable);
+        command.args(["--list", "--format=terse"]);
+        let listed = command.output().map_err(|error| self.cannot_run(&error))?;
+        if !listed.status.success() {
+            return Err(printed(&self.name, &listed));
+        }
+        let modules = modules(&String::from_utf8_lossy(&listed.stdout));
+        Ok(shares(modules, parts).into_iter().map(|tests| self.with(tests)).collect())
+    }
+
+    fn with(&self, tests: Vec<String>) -> Program {
+        let Program { name, executable, folder, .. } = self;
+        Program {
+            name: name.clone(),
+            executable: executable.clone(),
+            folder: folder.clone(),
+            tests: Some(tests),
+        }
+    }
+
+    fn cannot_run(&self, error: &std::io::Error) -> String {
+        format!("test: cannot run {}: {error}", self.executable.display())
+    }
+
     /// Runs the program to its end, with this many tests at a time.
     ///
     /// # Errors
     /// Its output, if a test failed.
     pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
+        if let Some(tests) = &self.tests {
+            command.arg("--exact").args(tests);
+        }
         command.env("ASSAY_TESTBED_TEMPLATES", self.templates());
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("RUST_TEST_THREADS", at_a_time.to_string());
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(printed(&self.name, &output)),
-            Err(error) => Err(format!("test: cannot run {}: {error}", self.executable.display())),
+            Err(error) => Err(self.cannot_run(&error)),
         }
     }
 }
@@ -90,7 +126,28 @@ fn program(message: &str) -> Option<Program> {
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
     let target = message["target"]["name"].as_str()?;
     let name = format!("{} {target}", folder.file_name()?.to_str()?);
-    Some(Program { name, executable, folder })
+    Some(Program { name, executable, folder, tests: None })
+}
+
+/// Groups listed tests, such as `sweeps::tests::x: test`, by the first word of their path.
+fn modules(listed: &str) -> Vec<Vec<String>> {
+    let mut modules: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let module = test.split("::").next().unwrap_or(test);
+        modules.entry(module).or_default().push(test.to_owned());
+    }
+    modules.into_values().collect()
+}
+
+/// Divides modules into `parts` shares with about as many tests each.
+fn shares(mut modules: Vec<Vec<String>>, parts: usize) -> Vec<Vec<String>> {
+    modules.sort_by_key(|tests| Reverse(tests.len()));
+    let mut shares = vec![Vec::new(); parts];
+    for tests in modules {
+        let smallest = shares.iter_mut().min_by_key(|share| share.len());
+        smallest.expect("a number of parts that is not zero").extend(tests);
+    }
+    shares
 }
 
 #[cfg(test)]
@@ -110,6 +167,7 @@ mod tests {
             name: "cli docs".to_owned(),
             executable: "/t/debug/deps/docs-1".into(),
             folder: "/t/crates/cli".into(),
+            tests: None,
         };
         assert_eq!(program(&message("compiler-artifact", true)), Some(expected));
         assert_eq!(program(&message("compiler-artifact", false)), None);
@@ -123,9 +181,35 @@ mod tests {
             name: "a b".to_owned(),
             executable: ["/bin/", code].concat().into(),
             folder: "/".into(),
+            tests: None,
         };
         assert_eq!(program("true").run(1), Ok(()));
+        // `test --exact = --exact` succeeds, and `test` alone fails.
+        let with_tests = Some(vec!["=".to_owned(), "--exact".to_owned()]);
+        assert_eq!(Program { tests: with_tests, ..program("test") }.run(1), Ok(()));
+        assert!(program("test").run(1).is_err());
         let failure = "test: a b failed (exit status: 1)\n";
         assert_eq!(program("false").run(1), Err(failure.to_owned()));
+    }
+
+    #[test]
+    fn modules_are_divided_so_that_each_test_runs_in_one_part() {
+        let listed = "a::x: test\nb::y: test\nb::deep::z: test\nlone: test\nc::w: bench\n\n";
+        let modules = modules(listed);
+        let expected: [&[&str]; 3] = [&["a::x"], &["b::y", "b::deep::z"], &["lone"]];
+        assert_eq!(modules, expected);
+        assert_eq!(shares(modules, 2), [["b::y", "b::deep::z"], ["a::x", "lone"]]);
+    }
+
+    #[test]
+    fn parts_of_a_program_list_each_of_its_tests_once() {
+        let executable = std::env::current_exe().expect("this program");
+        let program =
+            Program { name: "xtask".to_owned(), executable, folder: "/".into(), tests: None };
+        let parts = program.divided(2).expect("a list of tests");
+        let tests: Vec<&String> =
+            parts.iter().flat_map(|part| part.tests.iter().flatten()).collect();
+        let this = "suite::programs::tests::parts_of_a_program_list_each_of_its_tests_once";
+        assert_eq!(tests.iter().filter(|test| **test == this).count(), 1, "{tests:?}");
     }
 }

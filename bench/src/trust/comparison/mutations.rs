@@ -30,7 +30,7 @@ impl Mutation {
     }
 }
 
-/// Makes every mistake whose name, or that of its row, contains a text.
+/// Makes each mistake whose own name, or whose row's name, contains `only`.
 pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
     let mistakes: [(&'static str, Row, Method); 8] = [
         (

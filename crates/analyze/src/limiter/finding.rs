@@ -17,14 +17,14 @@ pub enum LimiterFinding {
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
     /// Nothing that was observed explains the result, although the load takes all that it can get.
-    NothingFull {
+    NothingSaturated {
         /// Reason why there must be a limiter.
         why: Saturation,
         /// True if anything of the database was observed.
         sees_server: bool,
         /// Components that are saturated, with their used fraction, although no request was found
         /// to wait for them.
-        full: Vec<(UtilisedComponent, f64)>,
+        saturated: Vec<(UtilisedComponent, f64)>,
     },
     /// Requests that are sent one after another, while nothing is saturated.
     Concurrency(Concurrency),

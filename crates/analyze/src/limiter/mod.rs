@@ -4,7 +4,7 @@
 //! utilisation, saturation and errors, observed during the work. The limiter is the component whose
 //! relief would raise the result. A closed job is examined in two ways: for the place in which its
 //! requests spend their time (locks, disks, processors, the network), and for resources that have
-//! no capacity left. A component that is not full and takes no time limits nothing.
+//! no capacity left. A component that is not saturated and takes no time limits nothing.
 //!
 //! A pure function of the evidence. Missing observations are reported, and without enough of them
 //! the limiter is unknown.
@@ -150,7 +150,8 @@ impl LimiterInput<'_, '_> {
 
     fn unknown(&self, why: Saturation) -> Suspect {
         let sees_server = self.signals.sees_server();
-        let finding = LimiterFinding::NothingFull { why, sees_server, full: self.full() };
+        let finding =
+            LimiterFinding::NothingSaturated { why, sees_server, saturated: self.saturated() };
         Suspect::new(Component::Unknown, 1.0, finding)
     }
 

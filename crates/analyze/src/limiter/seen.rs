@@ -43,7 +43,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the components that are saturated although no request was found to wait for them.
-    pub(super) fn full(&self) -> Vec<(UtilisedComponent, f64)> {
+    pub(super) fn saturated(&self) -> Vec<(UtilisedComponent, f64)> {
         self.utilisations().into_iter().filter(|(_, share)| *share >= CPU_FULL).collect()
     }
 

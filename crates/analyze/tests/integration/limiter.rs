@@ -31,7 +31,7 @@ fn is_inconclusive(evidence: &Evidence, reason: Inconclusive) {
 
 /// Returns the finding of a run whose database was not observed.
 fn unobserved(why: Saturation) -> LimiterFinding {
-    LimiterFinding::NothingFull { why, sees_server: false, full: Vec::new() }
+    LimiterFinding::NothingSaturated { why, sees_server: false, saturated: Vec::new() }
 }
 
 fn numbers_of(numbers: [(EvidenceKind, f64); 2]) -> [EvidenceNumber; 2] {

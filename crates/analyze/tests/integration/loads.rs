@@ -264,7 +264,7 @@ fn limiter_of_unobserved_or_brief_load_is_unknown() {
     evidence.loads[0].observed.retain(|it| it.component == "generator");
     is_unknown(
         &evidence,
-        F::NothingFull { why: Saturation::Load, sees_server: false, full: Vec::new() },
+        F::NothingSaturated { why: Saturation::Load, sees_server: false, saturated: Vec::new() },
     );
     evidence.loads[0].observed.clear();
     is_unknown(&evidence, F::Inconclusive(Inconclusive::NothingObserved));

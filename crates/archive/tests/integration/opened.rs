@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::support::{Place, READ, Scenario, chain, header, keep_step, ledgers, read_all, record};
 
-/// Returns the reason why a record is refused, which is the same for one that is read meanwhile.
+/// Returns the reason why a record is refused. Opening it and reading it must give the same reason.
 fn refused(path: &Path) -> String {
     let reason = chain(&Archive::open(path).err().expect("this is no record"));
     let read = archive::open_and_read(path, None, read_all);

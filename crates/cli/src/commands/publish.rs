@@ -284,7 +284,7 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
 fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let recorded = RecordedExperiment::read(copy)?;
     let mut shown = experiment::view_of(&recorded, Path::new(name));
-    // The folder of its maker is of no use to others; only the record has it.
+    // The folder of its author is of no use to others; only the record has it.
     shown.command_with_path.clone_from(&shown.command);
     let forms = Forms {
         page: report::experiment_html(&shown),

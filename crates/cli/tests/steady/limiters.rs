@@ -1,7 +1,7 @@
 //! Tests that a run's limiter is named. They need an idle machine: other programs that use the
 //! processors would be named instead.
 
-use testbed::{Kind, Options, Server};
+use testbed::Kind;
 
 use crate::support::{CommandResult, Place, check};
 use crate::{alone, beside_idle_ones};
@@ -102,8 +102,8 @@ concurrency = 24
 #[test]
 fn a_hot_row_is_named_with_its_table() {
     let _machine = alone();
-    for options in [Options::postgres(), Options::mariadb()] {
-        let server = Server::start(&options).unwrap();
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let server = testbed::shared(kind);
         let place = Place::with(HOT);
         let mut command =
             place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
@@ -115,5 +115,6 @@ fn a_hot_row_is_named_with_its_table() {
         // The database's own statistics include the queries besides the requests.
         let commits = check(&document, "commits");
         assert_eq!(commits["status"], "pass", "{commits}");
+        server.sql("drop table hot_spot, other").unwrap();
     }
 }

@@ -26,8 +26,8 @@ const OF_THE_MACHINE: [&str; 6] =
 const OF_A_MACHINE_THAT_CHANGED: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
-duration = 25s
-warmup = 5s
+duration = 18s
+warmup = 3s
 [params]
 rows = 20k
 [setup]

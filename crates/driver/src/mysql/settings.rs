@@ -97,7 +97,7 @@ const EMPTY: &str = "''";
 fn server(version: &str) -> String {
     let version = version.strip_prefix("5.5.5-").unwrap_or(version);
     match ["MariaDB", "TiDB"].into_iter().find(|name| version.contains(name)) {
-        Some(maker) => format!("{maker} {}", version.replacen(&format!("-{maker}"), "", 1)),
+        Some(product) => format!("{product} {}", version.replacen(&format!("-{product}"), "", 1)),
         None => format!("MySQL {version}"),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
             Reading::Other { effective, origin } => {
                 let key = StatementKey::Before.name().to_owned();
                 let value = setting.statement.clone();
-                let server = settings::maker_of(server.stage, arm)?;
+                let server = settings::product_of(server.stage, arm)?;
                 let found = ContradictingState::OtherSetting { server, effective, origin };
                 return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
             }

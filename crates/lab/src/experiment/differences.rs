@@ -15,7 +15,7 @@ use record::environment::{
 };
 use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, ServerSettings, StatementKey, URL_KEY};
 
-use super::settings::{maker, of_option, plain};
+use super::settings::{of_option, plain, product};
 
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ fn between_targets(
     own: &[&RunFacts<'_>],
 ) -> Vec<UndeclaredDifference> {
     let servers = [baseline, own].map(|runs| runs.first().and_then(|run| server(run)));
-    let [here, there] = servers.map(|server| server.map(maker));
+    let [here, there] = servers.map(|server| server.map(product));
     let is_same_maker = here.is_some() && here == there;
     let is_other_maker = !is_same_maker && here.is_some() && there.is_some();
     let is_other_version = servers[0].is_some() && servers[1].is_some() && servers[0] != servers[1];

@@ -27,7 +27,7 @@ use crate::run::RunResult;
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentEnd {
-    /// It took its last look.
+    /// The runs of all planned looks were made.
     Complete,
     /// The user interrupted it; it can be resumed.
     Interrupted,

@@ -63,7 +63,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
         };
         if !is_in_effect(kind, value, &effective, &origin) {
             let origin = (!COMMAND_LINE.contains(&origin.as_str())).then_some(origin);
-            let server = maker_of(stage, arm)?;
+            let server = product_of(stage, arm)?;
             let found = ContradictingState::OtherSetting { server, effective, origin };
             let (key, value) = (format!("{SERVER_KEY}{name}"), value.to_owned());
             return Err(Problem::NotInEffect(NotInEffect { key, value, found }));
@@ -76,14 +76,14 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
 ///
 /// # Errors
 /// It cannot be reached.
-pub(super) fn maker_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
+pub(super) fn product_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
     let settings = stage.settings(&arm.plan).map_err(Problem::ReadBack)?;
     let server = settings.as_deref().and_then(|settings| known(settings, SERVER));
-    Ok(server.map_or("the server", maker).to_owned())
+    Ok(server.map_or("the server", product).to_owned())
 }
 
 /// Returns the product in the description of a server: the first word.
-pub(super) fn maker(server: &str) -> &str {
+pub(super) fn product(server: &str) -> &str {
     server.split(' ').next().unwrap_or(server)
 }
 

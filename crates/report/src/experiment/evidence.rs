@@ -363,8 +363,9 @@ mod tests {
             Limited::Satisfied => (Component::NotSaturated, LimiterFinding::Satisfied),
             Limited::Overloaded => {
                 let why = Saturation::Overload;
-                let full = Vec::new();
-                let finding = LimiterFinding::NothingFull { why, sees_server: true, full };
+                let saturated = Vec::new();
+                let finding =
+                    LimiterFinding::NothingSaturated { why, sees_server: true, saturated };
                 (Component::Unknown, finding)
             }
             Limited::Short => {

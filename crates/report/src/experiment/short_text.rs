@@ -152,7 +152,7 @@ mod tests {
         let interrupted = shown(ExperimentState::Interrupted);
         let words = "\nresume  assay run in/e.ini --resume r.assay\nrepeat  assay run in/e.ini\n";
         assert!(interrupted.ends_with(words), "{interrupted}");
-        // A page that is sent does not name the folders of its maker.
+        // A page that is sent does not name the folders of its author.
         let state = ExperimentState::Interrupted;
         let page = experiment_html(&ExperimentView { state, command_with_path, ..experiment() });
         assert!(page.contains("assay run e.ini --resume r.assay"), "{page}");

@@ -27,9 +27,9 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Divisor for the number of shortest times that share the first line, to prevent a few of them
-/// from taking the room of the others. The longest are never merged, as they are the most
-/// interesting ones.
+/// The shortest times, at most one in so many of all, share the first line: lines for a few very
+/// short times would leave less room for the others. The longest times are never merged, because
+/// they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
 /// Returns the finest division into at most `most` bins; a distribution over more decades has a bin

@@ -16,8 +16,8 @@ use super::obstacle;
 use super::programs::other_programs;
 use crate::number::{fixed, plain};
 
-/// Returns the finding of a check in one sentence. Of some, the consequence is added if the check
-/// objects.
+/// Returns the finding of a check in one sentence. If some checks object, their consequence is
+/// added.
 pub(crate) fn sentence_of(check: &Check) -> String {
     let objects = check.status.objects();
     match &check.finding {

@@ -22,13 +22,13 @@ pub(crate) fn because(finding: &LimiterFinding) -> String {
             "open jobs kept up with arrivals; this says nothing about response times".to_owned()
         }
         LimiterFinding::Inconclusive(reason) => inconclusive(*reason).to_owned(),
-        LimiterFinding::NothingFull { why, sees_server, full } => {
-            let seen = match (sees_server, full.as_slice()) {
+        LimiterFinding::NothingSaturated { why, sees_server, saturated } => {
+            let seen = match (sees_server, saturated.as_slice()) {
                 (false, _) => "no component of the database was observed".to_owned(),
                 (true, []) => "no observed component is saturated".to_owned(),
-                (true, full) => format!(
+                (true, saturated) => format!(
                     "of what was observed only {}: requests were not found to wait for it",
-                    full_components(full)
+                    saturated_components(saturated)
                 ),
             };
             format!("{}, and {seen}", saturation(*why))
@@ -63,19 +63,19 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
     }
 }
 
-/// Lists saturated components, such as "the processors of the machine are full (97 %)".
-fn full_components(full: &[(UtilisedComponent, f64)]) -> String {
-    let listed = full.iter();
+/// Lists saturated components, such as "the processors of the machine (97 %) are saturated".
+fn saturated_components(saturated: &[(UtilisedComponent, f64)]) -> String {
+    let listed = saturated.iter();
     let listed = listed.map(|(it, share)| format!("{} ({})", utilised(it), percent(*share)));
     let listed: Vec<String> = listed.collect();
-    let verb = match full {
+    let verb = match saturated {
         [(UtilisedComponent::Processors { .. } | UtilisedComponent::DatabaseProcessors, _)] => {
             "are"
         }
         [_] => "is",
         _ => "are",
     };
-    format!("{} {verb} full", listed.join(" and "))
+    format!("{} {verb} saturated", listed.join(" and "))
 }
 
 fn saturation(why: Saturation) -> &'static str {
@@ -254,8 +254,8 @@ fn program(finding: &ProgramLimit) -> String {
                 Side::Generator => "the program",
             };
             format!(
-                "the processors are full, and threads of {who} waited for one for {} s in every \
-                 second",
+                "the processors are saturated, and threads of {who} waited for one for {} s in \
+                 every second",
                 number(*waited)
             )
         }

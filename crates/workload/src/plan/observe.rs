@@ -37,7 +37,7 @@ impl Observe {
 pub struct RemoteHost {
     /// User name; `None` leaves it to ssh.
     pub user: Option<String>,
-    /// Its name or address.
+    /// Host name or address.
     pub host: String,
     /// Port of its ssh server; `None` leaves it to ssh.
     pub port: Option<u16>,

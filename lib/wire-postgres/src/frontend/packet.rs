@@ -1,5 +1,5 @@
-//! A client's first packets, which have no type. Messages StartupMessage, SSLRequest,
-//! GSSENCRequest, CancelRequest.
+//! A client's first packets, which have no type byte: StartupMessage, SSLRequest, GSSENCRequest and
+//! CancelRequest.
 
 use std::fmt;
 

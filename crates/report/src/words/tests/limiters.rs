@@ -20,7 +20,7 @@ fn place(finding: &F) -> usize {
     match finding {
         F::Satisfied => 0,
         F::Inconclusive(reason) => 1 + place_of_inconclusive(*reason),
-        F::NothingFull { why, .. } => 9 + place_of_saturation(*why),
+        F::NothingSaturated { why, .. } => 9 + place_of_saturation(*why),
         F::Concurrency(Concurrency { asking: Requesters::Clients, .. }) => 13,
         F::Concurrency(Concurrency { asking: Requesters::Writers, .. }) => 14,
         F::Connections(C::RequestsWait { .. }) => 15,
@@ -102,11 +102,12 @@ fn place_of_program(limit: &R) -> usize {
 type ExpectedSentence = (F, &'static str);
 
 fn of_runs() -> Vec<ExpectedSentence> {
-    let full = |why, sees_server| F::NothingFull { why, sees_server, full: Vec::new() };
-    let only_full = |component| F::NothingFull {
+    let unsaturated =
+        |why, sees_server| F::NothingSaturated { why, sees_server, saturated: Vec::new() };
+    let only_saturated = |component| F::NothingSaturated {
         why: Saturation::Program,
         sees_server: true,
-        full: vec![(component, 0.97)],
+        saturated: vec![(component, 0.97)],
     };
     let asks = |asking, clients| {
         let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
@@ -129,32 +130,32 @@ fn of_runs() -> Vec<ExpectedSentence> {
         (F::Inconclusive(I::ShortLoad), "it was too short to tell"),
         (F::Inconclusive(I::NothingObserved), "nothing was observed meanwhile"),
         (
-            full(Saturation::Program, true),
+            unsaturated(Saturation::Program, true),
             "another program chose its own load, and no observed component is saturated",
         ),
         (
-            only_full(UtilisedComponent::Processors { host: None }),
+            only_saturated(UtilisedComponent::Processors { host: None }),
             "another program chose its own load, and of what was observed only processors of the \
-             machine (97 %) are full: requests were not found to wait for it",
+             machine (97 %) are saturated: requests were not found to wait for it",
         ),
         (
-            only_full(UtilisedComponent::Disk(ObservedComponent::here(ComponentKind::Disk(
+            only_saturated(UtilisedComponent::Disk(ObservedComponent::here(ComponentKind::Disk(
                 "vda".to_owned(),
             )))),
             "another program chose its own load, and of what was observed only disk vda (97 %) \
-             is full: requests were not found to wait for it",
+             is saturated: requests were not found to wait for it",
         ),
         (
-            full(Saturation::Overload, false),
+            unsaturated(Saturation::Overload, false),
             "requests arrive faster than they are answered, and no component of the database was \
              observed",
         ),
         (
-            full(Saturation::ClosedJob, true),
+            unsaturated(Saturation::ClosedJob, true),
             "a closed job sends as fast as it is answered, and no observed component is saturated",
         ),
         (
-            full(Saturation::Load, true),
+            unsaturated(Saturation::Load, true),
             "a load sends as fast as it is answered, and no observed component is saturated",
         ),
         (
@@ -330,12 +331,12 @@ fn of_program() -> Vec<ExpectedSentence> {
         ),
         (
             starved(Side::Server),
-            "the processors are full, and threads of the database waited for one for 0.70 s in \
+            "the processors are saturated, and threads of the database waited for one for 0.70 s in \
              every second",
         ),
         (
             starved(Side::Generator),
-            "the processors are full, and threads of the program waited for one for 0.70 s in \
+            "the processors are saturated, and threads of the program waited for one for 0.70 s in \
              every second",
         ),
     ]
