@@ -179,7 +179,7 @@ fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
 
 /// Divides the window by a job.
 fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance> {
-    let acts = acts(&evidence.jobs[account.index()], evidence.steps.window().end);
+    let acts = in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
     let is_timetable =
         matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
     let others = evidence.accounts().filter(|other| evidence.plan.whole(*other) != account);
