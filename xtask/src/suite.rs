@@ -1,9 +1,9 @@
 //! The test programs of the workspace, several at a time, and a command alongside them.
 //!
 //! Most programs wait for servers and timers most of the time. As many run at once as there are
-//! processors: parts of the longest one, and meanwhile the others, the longest first. Tests that demand a VALID run are started first, with nothing
-//! alongside them. The processor time that the tests leave goes to the command: in `make test` the
-//! lints that compile and the release build.
+//! processors: parts of the longest one, and meanwhile the others, the longest first. Tests that
+//! demand a VALID run are started first, with nothing alongside them. The processor time that the
+//! tests leave goes to the command: in `make test` the lints that compile and the release build.
 
 mod command;
 mod programs;

@@ -331,13 +331,13 @@ fn of_program() -> Vec<ExpectedSentence> {
         ),
         (
             starved(Side::Server),
-            "the processors are saturated, and threads of the database waited for one for 0.70 s in \
-             every second",
+            "the processors are saturated, and threads of the database waited for one for 0.70 s \
+             in every second",
         ),
         (
             starved(Side::Generator),
-            "the processors are saturated, and threads of the program waited for one for 0.70 s in \
-             every second",
+            "the processors are saturated, and threads of the program waited for one for 0.70 s \
+             in every second",
         ),
     ]
 }
