@@ -64,7 +64,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the waiting and the running time of the program's threads, in processors.
-    fn program_cpu(&self) -> Option<(f64, f64)> {
+    pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
         let kind = ComponentKind::Processes(Side::Generator);
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
