@@ -122,15 +122,18 @@ fn is_harmless(what: &str, text: &str) {
     let acts = |c: char| c != '\n' && is_terminal_control(c);
     assert!(!text.contains(acts), "{what}: {text:?}");
     for forged in ["VALID: 20", "# forged", "| a | b |", "<script"] {
-        let begins = |line: &str| line.trim_start().starts_with(forged);
+        // The lines of a wrapped text are indented.
+        let begins = |line: &str| line.starts_with(forged);
         assert!(!text.lines().any(begins), "{what}: {forged}: {text}");
     }
     assert!(text.contains("alert"), "{what} does not show the text");
 }
 
-/// Checks that a page or an XML document has no tag of the text.
+/// Checks that a page, an XML document or Markdown has no tag of the text.
 #[track_caller]
 fn has_no_markup(what: &str, text: &str) {
+    // Markdown shows an escaped character as it is.
+    let text = text.replace("\\<", "");
     assert!(!text.contains("<script>alert"), "{what}: {text}");
     assert!(!text.contains("<!-- &amp; "), "{what}: {text}");
 }
@@ -159,6 +162,8 @@ fn hostile_texts_in_an_experiment_are_no_markup() {
         let view = hostile(state);
         let markdown = experiment_markdown(&view);
         is_harmless("markdown", &markdown);
+        // The text in a command is code, in two marks because it has single ones itself.
+        let markdown: String = markdown.split("``").step_by(2).collect();
         has_no_markup("markdown", &markdown);
         for live in ["[a](javascript", "![d](http"] {
             assert!(!markdown.contains(live), "{live}: {markdown}");
