@@ -122,7 +122,7 @@ fn lost_target_is_reported_by_name() {
 /// A socket that won over the host would measure another server than the one that is named.
 #[test]
 fn socket_together_with_a_host_is_refused_by_every_command() {
-    let words = ["`socket=/run/s` and the host `127.0.0.1` exclude each other", "leave out one"];
+    let words = ["`socket=/run/s` and the host `127.0.0.1:9` exclude each other", "leave out one"];
     for scheme in ["postgres", "mysql"] {
         let url = format!("{scheme}://ann@127.0.0.1:9/shop?socket=/run/s");
         let place = Place::with("[a]\nquery = select 1\ncount = 1\n");
