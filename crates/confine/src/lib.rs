@@ -6,8 +6,9 @@
 //!
 //! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
 //! file is opened, no opening waits for another program except for a pipe of records, no existing
-//! file is written to, and no file is created whose name another program would act on. Paths are resolved one component at a time from an open folder (`openat`
-//! with `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
+//! file is written to, and no file is created whose name another program would act on. Paths are
+//! resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), which leaves
+//! no time between check and use to exchange a file.
 //!
 //! Paths in URLs are only checked here ([`is_below_here`], [`is_database_below_here`]): SQLite
 //! opens its files by name, and a certificate or key is read anew for each driver. The check holds

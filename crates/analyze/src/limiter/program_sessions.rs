@@ -5,7 +5,7 @@
 //! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
 //! 200 statements is not a pause of 0.25 ms for each.
 
-use record::metric::{sessions, sockets};
+use record::metric::{processes, sessions, sockets};
 use record::{ComponentKind, Side};
 
 use super::component::Component;
@@ -32,8 +32,8 @@ const QUICK_S: f64 = 0.001;
 /// itself.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
-/// Round trip, in seconds, above which the time that a request is on its way counts: on one machine,
-/// what one side has sent is in the other's socket at once.
+/// Round trip, in seconds, above which the time that a request is on its way counts: on one
+/// machine, what one side has sent is in the other's socket at once.
 const NEAR_S: f64 = 0.000_1;
 
 /// Minimum time for which threads of one side wait for a processor, relative to the time in which
@@ -120,6 +120,12 @@ impl LimiterInput<'_, '_> {
             round_trip_s: of_program(sockets::ROUND_TRIP_LEAST).unwrap_or(0.0),
         };
         (sessions.all > 0.0).then_some(sessions)
+    }
+
+    /// Returns the waiting and the running time of the program's threads, in processors.
+    pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
+        let kind = ComponentKind::Processes(Side::Generator);
+        Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
     /// Returns the sessions for which a program does not pause: the requests' time in sessions. If

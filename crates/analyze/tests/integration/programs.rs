@@ -183,8 +183,8 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     assert_ne!(summarize(&starved).limiter.component, Component::Unknown);
 }
 
-/// A loader that sleeps 3 to 5 ms after each of its batches: the database shows no pause of 4 ms, or
-/// few, and 0.3 ms between two statements on average.
+/// A loader that sleeps 3 to 5 ms after each of its batches: the database shows few pauses of 4 ms,
+/// and 0.3 ms between two statements on average.
 #[test]
 fn short_pauses_of_a_program_that_sleeps_are_added_up() {
     let mut evidence = batches();

@@ -79,7 +79,11 @@ fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Com
         let view = match record.experiment() {
             Ok(view) => view,
             Err(error) => {
-                return Err(stored_runs::give_instead(record, &answer, form, Some(path), error)?);
+                if let Some(view) = stored_runs::of_record(record)? {
+                    page(path, &report::stored_runs_html(&view))?;
+                    stored_runs::give(&view, &answer, form)?;
+                }
+                return Err(error);
             }
         };
         page(path, &report::experiment_html(&view))?;

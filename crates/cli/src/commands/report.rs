@@ -24,7 +24,10 @@ fn give(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
             match record.experiment() {
                 Ok(view) => experiment::of_record(&view, &args.answer, form),
                 Err(error) => {
-                    Err(stored_runs::give_instead(record, &args.answer, form, None, error)?)
+                    if let Some(view) = stored_runs::of_record(record)? {
+                        stored_runs::give(&view, &args.answer, form)?;
+                    }
+                    Err(error)
                 }
             }
         }

@@ -8,37 +8,33 @@ use workload::question::Outline;
 
 use crate::args::AnswerArgs;
 use crate::commands::answer::{self, TextForm};
-use crate::commands::figures;
 use crate::complain::Complaint;
 use crate::record_file::RecordFile;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, QUESTION_REMEDY, VERSION};
 
-/// Prints the stored runs of a record and writes them to the file of `html`, if its question cannot
-/// be read. Returns the complaint that there is no answer.
-///
-/// # Errors
-/// The runs cannot be read either, or cannot be printed.
-pub(crate) fn give_instead(
-    record: &RecordFile,
+/// Prints the stored runs of an experiment.
+pub(crate) fn give(
+    view: &StoredRunsView,
     args: &AnswerArgs,
     form: TextForm,
-    html: Option<&Path>,
-    complaint: Complaint,
-) -> Result<Complaint, Complaint> {
-    let named = record.named().display().to_string();
-    let Some(view) = view(record.path(), named)? else { return Ok(complaint) };
-    if let Some(path) = html {
-        figures::page(path, &report::stored_runs_html(&view))?;
-    }
+) -> Result<(), Complaint> {
     match (args.json, args.markdown) {
-        (true, _) => answer::print_document(&report::stored_runs_json(&view))?,
-        (false, true) => answer::print(&report::stored_runs_markdown(&view))?,
+        (true, _) => answer::print_document(&report::stored_runs_json(view)),
+        (false, true) => answer::print(&report::stored_runs_markdown(view)),
         (false, false) => answer::print(&match form {
-            TextForm::Short => report::stored_runs_text(&view, false, &answer::short_style()),
-            TextForm::Full => report::stored_runs_text(&view, true, &answer::unbroken()),
-        })?,
+            TextForm::Short => report::stored_runs_text(view, false, &answer::short_style()),
+            TextForm::Full => report::stored_runs_text(view, true, &answer::unbroken()),
+        }),
     }
-    Ok(complaint)
+}
+
+/// Returns the stored runs of a record, under its name on the command line; `None` if its question
+/// can be read.
+///
+/// # Errors
+/// As [`view`].
+pub(crate) fn of_record(record: &RecordFile) -> Result<Option<StoredRunsView>, Complaint> {
+    view(record.path(), record.named().display().to_string())
 }
 
 /// Returns the stored runs of an experiment, under the given name of its record; `None` if its
