@@ -68,11 +68,18 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "bursts with pauses",
-        made: "the client program, which is given 50 to 150 inserts at once, and the next 100 to \
-               200 ms later, observed",
+        made: "the client program, which sends 50 to 250 inserts, one after the other, and sleeps \
+               for 50 to 200 ms after them, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, bursts),
+    },
+    ScenarioKind {
+        name: "bursts with short pauses",
+        made: "the same with 5 to 15 inserts, and pauses of 3 to 5 ms",
+        accepted: &["generator-input"],
+        fact: Some(sees_both_sockets),
+        run: RunOn::Each(ALL, short_bursts),
     },
     ScenarioKind {
         name: "program behind a pool of two",
@@ -230,13 +237,32 @@ fn throttled_beside_others(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, Re
 }
 
 fn bursts(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let (inserts, ms) = (stage.draw(0, 50, 250), stage.draw(1, 50, 200));
+    batches(stage, kind, inserts, ms)
+}
+
+fn short_bursts(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+    let (inserts, ms) = (stage.draw(0, 5, 15), stage.draw(1, 3, 5));
+    batches(stage, kind, inserts, ms)
+}
+
+/// Observes a client that sends inserts and then sleeps for some milliseconds, again and again.
+fn batches(
+    stage: &ScenarioEnv,
+    kind: Kind,
+    inserts: u64,
+    ms: u64,
+) -> Result<Answer, RepetitionError> {
     let server = server(&unflushed(kind))?;
     texts(&server)?;
-    // The time in which the inserts are executed belongs to the delay: the pipe takes them at once.
-    let (inserts, ms) = (stage.draw(0, 50, 150), stage.draw(1, 100, 200));
-    let burst = format!("yes \"insert into t values ('x');\" | head -n {inserts}");
+    // The client itself starts `sleep` and waits for it: a pause begins after the last answer.
+    let file = stage.path("batch.sql");
+    let insert = "insert into t values ('x');\n".repeat(inserts as usize);
     let pause = ms as f64 / 1e3;
-    observe_script(stage, &server, &format!("(while {burst}; do sleep {pause}; done) | \"$@\""))
+    let batch = format!("{insert}\\! sleep {pause}\n");
+    std::fs::write(&file, batch.repeat(100))?;
+    let file = file.display();
+    observe_script(stage, &server, &format!("(while cat '{file}'; do :; done) | \"$@\""))
 }
 
 fn pooled(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {

@@ -61,6 +61,16 @@ impl ExperimentContent {
             .map_err(|failure| failure.into_read_error(path, "the tables of the experiment"))
     }
 
+    /// Reads the metrics of all runs, each with the number of its run, as they were stored.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn figures(&self) -> Result<Vec<(u32, Figure)>, RecordError> {
+        let opened = open_experiment(&self.path)?;
+        v2::read_figures(&opened.connection)
+            .map_err(|failure| failure.into_read_error(&self.path, "the metrics of the runs"))
+    }
+
     /// Opens a run of the record. The pages of the whole record were checked when this was read,
     /// and are not checked again for each run.
     ///
@@ -341,6 +351,8 @@ mod tests {
         }
         let content = ExperimentContent::read(&record).unwrap();
         assert_eq!(content.runs, [row(1), row(2)]);
+        let figure = Figure { of: "read".into(), metric: "throughput".into(), value: 1.5 };
+        assert_eq!(content.figures().unwrap(), [(1, figure.clone()), (2, figure)]);
         assert_eq!(content.fact("ask"), Some("what?"));
         for (number, (_, settings)) in (1..).zip(&expected) {
             assert_eq!(&content.open_run(number).unwrap().settings().unwrap(), settings);

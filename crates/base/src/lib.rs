@@ -6,7 +6,7 @@
 //! * [`Rate`]: an exact number of events per second.
 //! * [`Seed`], [`Stream`], [`Draw`]: random numbers that are pure functions of their position.
 //! * [`Value`] and [`Values`]: the parameters of statements.
-//! * [`Rows`]: the rows that statements returned.
+//! * [`Rows`] and [`RowMemory`]: the rows that statements returned, and their memory.
 //! * [`Code`] and [`Class`]: code and class of a database error.
 //! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
@@ -62,7 +62,7 @@ pub use percent::percent_encoded;
 pub use printable::{escaped, is_terminal_control, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
-pub use rows::{Field, RowMark, RowPart, Rows};
+pub use rows::{Field, RowLimit, RowMark, RowMemory, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret, password_option};
 pub use shell::shell_word;
 pub use similar::{closest, either, unknown_value};

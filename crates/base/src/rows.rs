@@ -1,16 +1,125 @@
-//! A buffer for the rows that statements return.
+//! Buffers for the rows that statements return, and the memory that they share.
 //!
-//! A driver that is to return rows copies values into this buffer unchanged. They are converted to
+//! A driver that is to return rows copies values into a buffer unchanged. They are converted to
 //! text later, outside of the measurement.
+//!
+//! The invariant: buffers of one [`RowMemory`] hold at most [`RowMemory::LIMIT`] bytes together, in
+//! addition to [`Rows::FREE`] bytes each.
 
-/// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::wanted).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The memory for the returned rows of a run: the bytes taken by its buffers beyond their free
+/// parts. A clone is a handle to the same memory.
+#[derive(Clone, Debug, Default)]
+pub struct RowMemory(Arc<AtomicUsize>);
+
+impl RowMemory {
+    /// Maximum memory of all buffers together, in bytes, without the [free part](Rows::FREE) of
+    /// each.
+    pub const LIMIT: usize = 40 << 20;
+
+    /// Makes an empty buffer that is to be filled.
+    pub fn buffer(&self) -> Rows {
+        let share = Share { memory: self.clone(), buffer: 0, arriving: 0 };
+        Rows { share: Some(share), ..Rows::default() }
+    }
+
+    /// Takes some bytes; returns false if there are too few.
+    fn take(&self, bytes: usize) -> bool {
+        let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= RowMemory::LIMIT);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
+    }
+
+    #[inline]
+    fn give_back(&self, bytes: usize) {
+        if bytes > 0 {
+            self.0.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns true if most of it is free.
+    fn is_ample(&self) -> bool {
+        self.0.load(Ordering::Relaxed) <= RowMemory::LIMIT / 4
+    }
+}
+
+/// The part of the shared memory that one buffer has taken.
+#[derive(Debug)]
+struct Share {
+    memory: RowMemory,
+    /// Bytes of the buffer beyond its free part.
+    buffer: usize,
+    /// Bytes of a long row that its driver holds until the row is complete.
+    arriving: usize,
+}
+
+impl Share {
+    /// Takes memory for a buffer of `capacity` bytes; returns false if there is too little.
+    fn grow(&mut self, capacity: usize) -> bool {
+        let more = beyond_free(capacity).saturating_sub(self.buffer);
+        let is_taken = more == 0 || self.memory.take(more);
+        if is_taken {
+            self.buffer += more;
+        }
+        is_taken
+    }
+
+    /// Takes memory for a row of `length` bytes that is arriving; returns false if there is too
+    /// little.
+    fn expect(&mut self, length: usize) -> bool {
+        let more = length.saturating_sub(self.arriving);
+        let is_taken = more == 0 || self.memory.take(more);
+        if is_taken {
+            self.arriving += more;
+        }
+        is_taken
+    }
+
+    /// Gives back the memory of a row that has arrived.
+    #[inline]
+    fn arrived(&mut self) {
+        self.memory.give_back(std::mem::take(&mut self.arriving));
+    }
+
+    /// Gives back all but the memory of a buffer of `capacity` bytes.
+    fn shrink(&mut self, capacity: usize) {
+        self.arrived();
+        let less = self.buffer.saturating_sub(beyond_free(capacity));
+        self.memory.give_back(less);
+        self.buffer -= less;
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.shrink(0);
+    }
+}
+
+/// Returns the part of a buffer's capacity that is taken from the shared memory.
+fn beyond_free(capacity: usize) -> usize {
+    capacity.saturating_sub(Rows::FREE)
+}
+
+/// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::is_wanted).
+#[derive(Debug, Default)]
 pub struct Rows {
-    is_wanted: bool,
-    /// True if there were more rows than the buffer holds; it is then empty.
-    is_overfull: bool,
+    /// Memory of the buffer; `None` if no rows are wanted.
+    share: Option<Share>,
+    /// The limit that the rows exceeded, if any; the buffer is then empty.
+    overflow: Option<RowLimit>,
     bytes: Vec<u8>,
     rows: u64,
+}
+
+/// A limit of returned rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLimit {
+    /// [`Rows::LIMIT`], the limit of one request.
+    Request,
+    /// [`RowMemory::LIMIT`], the limit of all requests together.
+    Run,
 }
 
 /// A returned value.
@@ -42,8 +151,11 @@ pub struct RowMark {
     rows: u64,
 }
 
-/// Memory that an empty buffer keeps for the next rows, in bytes.
+/// Memory that an empty buffer keeps for the next rows while the shared memory is ample, in bytes.
 const KEPT: usize = 1 << 20;
+
+/// Memory of a buffer with its first value, in bytes.
+const FIRST: usize = 64;
 
 const NULL: u8 = 0;
 const INT: u8 = 1;
@@ -51,33 +163,65 @@ const REAL: u8 = 2;
 const BYTES: u8 = 3;
 const END: u8 = 4;
 
+/// A copy takes its memory like every buffer; without room it is overfull.
+impl Clone for Rows {
+    fn clone(&self) -> Rows {
+        let mut copy = self.share.as_ref().map_or_else(Rows::default, |it| it.memory.buffer());
+        copy.overflow = self.overflow;
+        if !self.bytes.is_empty() && copy.has_room(self.bytes.len()) {
+            copy.bytes.extend_from_slice(&self.bytes);
+            copy.rows = self.rows;
+        }
+        copy
+    }
+}
+
 impl Rows {
     /// Maximum size of a buffer, in bytes. A server decides how long its answers are, and must not
     /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// Makes an empty buffer that is to be filled.
-    pub fn wanted() -> Rows {
-        Rows { is_wanted: true, ..Rows::default() }
-    }
+    /// Size up to which a buffer takes nothing from the shared memory, in bytes: ordinary answers
+    /// never wait for large ones, and never fail because of them.
+    pub const FREE: usize = 64 << 10;
 
     /// Returns true if the buffer is to be filled.
     #[inline]
     pub fn is_wanted(&self) -> bool {
-        self.is_wanted
+        self.share.is_some()
     }
 
-    /// Returns true if more was appended than a buffer [holds](Rows::LIMIT). Its rows are then
-    /// discarded.
+    /// Returns the limit that the appended rows exceeded, if any. They are then discarded.
     #[inline]
-    pub fn is_overfull(&self) -> bool {
-        self.is_overfull
+    pub fn overflow(&self) -> Option<RowLimit> {
+        self.overflow
     }
 
-    /// Discards all rows and marks the buffer as overfull.
+    /// Discards all rows because they exceed a limit. The first limit is kept.
     #[cold]
-    pub fn overflow(&mut self) {
-        *self = Rows { is_wanted: self.is_wanted, is_overfull: true, ..Rows::default() };
+    pub fn overflow_by(&mut self, limit: RowLimit) {
+        self.overflow.get_or_insert(limit);
+        self.bytes = Vec::new();
+        self.rows = 0;
+        if let Some(share) = &mut self.share {
+            share.shrink(0);
+        }
+    }
+
+    /// Returns true if a row of `length` bytes may be held by its driver until it is complete;
+    /// otherwise it exceeds a limit. May be called several times for a row.
+    pub fn may_arrive(&mut self, length: usize) -> bool {
+        if self.overflow.is_some() || length <= Rows::FREE {
+            return self.overflow.is_none();
+        }
+        if !self.has_room(length) {
+            return false;
+        }
+        let is_expected = self.share.as_mut().is_some_and(|share| share.expect(length));
+        if !is_expected {
+            self.overflow_by(RowLimit::Run);
+        }
+        is_expected
     }
 
     /// Appends a value to the current row.
@@ -87,8 +231,8 @@ impl Rows {
             Field::Null | Field::Int(_) | Field::Real(_) => 0,
         };
         // Room for the head of a value, and for the end of its row.
-        if self.is_overfull || self.bytes.len() + length + 10 > Rows::LIMIT {
-            return self.overflow();
+        if !self.has_room(length + 10) {
+            return;
         }
         match field {
             Field::Null => self.bytes.push(NULL),
@@ -108,11 +252,37 @@ impl Rows {
 
     /// Ends the current row.
     pub fn end_row(&mut self) {
-        if self.is_overfull || self.bytes.len() >= Rows::LIMIT {
-            return self.overflow();
+        if !self.has_room(1) {
+            return;
         }
         self.bytes.push(END);
         self.rows += 1;
+        if let Some(share) = &mut self.share {
+            share.arrived();
+        }
+    }
+
+    /// Returns true if `more` bytes can be appended; otherwise the buffer overflows.
+    #[inline]
+    fn has_room(&mut self, more: usize) -> bool {
+        let needed = self.bytes.len() + more;
+        self.overflow.is_none() && (needed <= self.bytes.capacity() || self.grow(needed))
+    }
+
+    /// Makes room for `needed` bytes. Returns false if that exceeds a limit.
+    #[cold]
+    fn grow(&mut self, needed: usize) -> bool {
+        if needed > Rows::LIMIT {
+            self.overflow_by(RowLimit::Request);
+            return false;
+        }
+        let capacity = needed.max(2 * self.bytes.capacity()).clamp(FIRST, Rows::LIMIT);
+        if !self.share.as_mut().is_some_and(|share| share.grow(capacity)) {
+            self.overflow_by(RowLimit::Run);
+            return false;
+        }
+        self.bytes.reserve_exact(capacity - self.bytes.len());
+        true
     }
 
     /// Returns the number of complete rows.
@@ -137,7 +307,7 @@ impl Rows {
 
     /// Removes the rows appended since `mark`, such as the rows of a statement that failed midway.
     pub fn truncate(&mut self, mark: RowMark) {
-        if !self.is_overfull {
+        if self.overflow.is_none() {
             self.bytes.truncate(mark.bytes);
             self.rows = mark.rows;
         }
@@ -146,9 +316,19 @@ impl Rows {
     /// Removes all rows; keeps the memory up to a limit.
     pub fn clear(&mut self) {
         self.bytes.clear();
-        self.bytes.shrink_to(KEPT);
         self.rows = 0;
-        self.is_overfull = false;
+        self.overflow = None;
+        if self.bytes.capacity() > Rows::FREE {
+            self.shrink();
+        }
+    }
+
+    /// Gives back memory that the next rows probably do not need.
+    fn shrink(&mut self) {
+        let Some(share) = &mut self.share else { return };
+        let kept = if share.memory.is_ample() { KEPT } else { Rows::FREE };
+        self.bytes.shrink_to(kept);
+        share.shrink(self.bytes.capacity());
     }
 
     /// Iterates over values and ends of rows, in order.
@@ -198,7 +378,7 @@ mod tests {
             Field::Bytes(b""),
             Field::Bytes(b"\x04\x00a"),
         ];
-        let mut rows = Rows::wanted();
+        let mut rows = RowMemory::default().buffer();
         for _ in 0..2 {
             fields.iter().for_each(|field| rows.push(*field));
             rows.end_row();
@@ -212,12 +392,13 @@ mod tests {
     #[test]
     fn buffer_beyond_its_limit_holds_nothing_until_it_is_cleared() {
         for text in [&b""[..], &[b'x'; 1_000], &vec![b'x'; 3 << 20]] {
-            let mut rows = Rows::wanted();
-            while !rows.is_overfull() {
-                assert!(rows.bytes.capacity() <= 2 * Rows::LIMIT);
+            let mut rows = RowMemory::default().buffer();
+            while rows.overflow().is_none() {
+                assert!(rows.bytes.capacity() <= Rows::LIMIT);
                 rows.push(Field::Bytes(text));
                 rows.end_row();
             }
+            assert_eq!(rows.overflow(), Some(RowLimit::Request));
             let mark = rows.mark();
             for _ in 0..3 {
                 rows.push(Field::Null);
@@ -228,13 +409,13 @@ mod tests {
             rows.clear();
             rows.push(Field::Int(1));
             rows.end_row();
-            assert!(rows.is_wanted() && !rows.is_overfull() && rows.len() == 1);
+            assert!(rows.is_wanted() && rows.overflow().is_none() && rows.len() == 1);
         }
     }
 
     #[test]
     fn rows_of_a_failed_statement_are_removed() {
-        let mut rows = Rows::wanted();
+        let mut rows = RowMemory::default().buffer();
         rows.push(Field::Int(1));
         rows.end_row();
         let (mark, before) = (rows.mark(), rows.clone());
@@ -242,8 +423,71 @@ mod tests {
         rows.end_row();
         rows.push(Field::Int(3));
         rows.truncate(mark);
-        assert_eq!(rows, before);
+        assert_eq!((rows.len(), rows.weight()), (1, before.weight()));
+        assert!(rows.parts().eq(before.parts()));
         rows.clear();
         assert!(rows.is_empty() && rows.is_wanted() && rows.weight() == 0);
+    }
+
+    /// Appends rows of one value until the buffer has `bytes` bytes or overflows.
+    fn fill(rows: &mut Rows, bytes: usize) {
+        while rows.overflow().is_none() && rows.weight() < bytes {
+            rows.push(Field::Bytes(&[b'x'; 1_000]));
+            rows.end_row();
+        }
+    }
+
+    #[test]
+    fn all_buffers_of_a_run_stay_below_one_limit_and_small_answers_always_have_room() {
+        let memory = RowMemory::default();
+        let mut buffers: Vec<Rows> = (0..64).map(|_| memory.buffer()).collect();
+        buffers.iter_mut().for_each(|rows| fill(rows, 4 << 20));
+        let held: usize = buffers.iter().map(|rows| rows.bytes.capacity()).sum();
+        assert!(held <= RowMemory::LIMIT + 64 * Rows::FREE, "{held} bytes");
+        let full = buffers.iter().filter(|rows| rows.overflow() == Some(RowLimit::Run)).count();
+        assert!((40..64).contains(&full), "{full} overflow");
+        let mut small = memory.buffer();
+        fill(&mut small, Rows::FREE / 2);
+        assert_eq!(small.overflow(), None);
+        // A written answer makes room for another one, and so does a lost connection.
+        let mut full = buffers.remove(63);
+        buffers[0].clear();
+        drop(buffers.remove(1));
+        full.clear();
+        fill(&mut full, 4 << 20);
+        assert_eq!(full.overflow(), None);
+        drop((buffers, full, small));
+        assert_eq!(memory.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn long_row_takes_its_memory_before_it_arrives() {
+        let memory = RowMemory::default();
+        let long = 15 << 20;
+        let (mut first, mut second) = (memory.buffer(), memory.buffer());
+        assert!(first.may_arrive(long) && first.may_arrive(long));
+        assert!(!second.may_arrive(long));
+        assert_eq!(second.overflow(), Some(RowLimit::Run));
+        assert!(memory.buffer().may_arrive(1_000));
+        first.push(Field::Bytes(&vec![b'x'; long]));
+        first.end_row();
+        assert_eq!((first.len(), first.overflow()), (1, None));
+        first.clear();
+        second.clear();
+        assert!(second.may_arrive(long));
+        assert!(!first.may_arrive(Rows::LIMIT + 1));
+        assert_eq!(first.overflow(), Some(RowLimit::Request));
+    }
+
+    #[test]
+    fn copy_of_a_buffer_takes_memory_too() {
+        let memory = RowMemory::default();
+        let mut rows = memory.buffer();
+        fill(&mut rows, 15 << 20);
+        let copies: Vec<Rows> = (0..3).map(|_| rows.clone()).collect();
+        assert!(copies[0].parts().eq(rows.parts()));
+        assert_eq!(copies[2].overflow(), Some(RowLimit::Run));
+        drop((rows, copies));
+        assert_eq!(memory.0.load(Ordering::Relaxed), 0);
     }
 }

@@ -24,4 +24,5 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod serve;
+pub(crate) mod stored_runs;
 pub(crate) mod workloads;

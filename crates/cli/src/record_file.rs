@@ -38,6 +38,11 @@ impl RecordFile {
         self.unpacked.as_ref().map_or(&self.named, |unpacked| &unpacked.record)
     }
 
+    /// Returns the path that was named on the command line.
+    pub(crate) fn named(&self) -> &Path {
+        &self.named
+    }
+
     /// Turns a complaint about the record into one about the named file.
     pub(crate) fn complaint(&self, complaint: Complaint) -> Complaint {
         complaint.naming(self.path(), &self.named)

@@ -13,9 +13,9 @@ use base::WallTime;
 use record::environment::assay::LABEL;
 use record::environment::known;
 use report::page::{Remark, VerdictPosition, first_of};
-use report::{FolderRow, Page, RowState, RunDetails, View};
+use report::{FolderRow, Page, RowState, RunDetails, StoredRunsView, View};
 
-use crate::commands::experiment;
+use crate::commands::{experiment, stored_runs};
 use crate::complain::Complaint;
 use crate::memory;
 use crate::record_folder::{Skip, SkipReason, files};
@@ -222,7 +222,13 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     ExperimentContent::read(path)?;
     let damaged =
         |error: Complaint| Skip { reason: SkipReason::Damaged, details: error.text().to_owned() };
-    let view = experiment::view(path).map_err(damaged)?;
+    let view = match experiment::view(path) {
+        Ok(view) => view,
+        Err(error) => {
+            let stored = stored_runs::view(path, name.to_owned()).ok().flatten();
+            return stored.map(unread).ok_or_else(|| damaged(error));
+        }
+    };
     let is_over = view.state != report::ExperimentState::Interrupted;
     let first = view.runs.first().map(|run| Archive::open_run(path, run.number)).transpose()?;
     let header = first.as_ref().map(Archive::header);
@@ -236,6 +242,19 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         headline: first_of(&report::experiment_answers(&view, name), |more| more).join("; "),
         notes: report::listed_notes(&view.notes),
     })
+}
+
+/// Returns the row of an experiment whose question cannot be read.
+fn unread(view: StoredRunsView) -> FolderRow {
+    FolderRow {
+        file: view.record,
+        title: "the question cannot be read".to_owned(),
+        started: None,
+        label: view.label,
+        state: RowState::Unjudged,
+        headline: view.reason,
+        notes: Vec::new(),
+    }
 }
 
 #[cfg(test)]

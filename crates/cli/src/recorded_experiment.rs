@@ -27,6 +27,13 @@ pub(crate) const PATH: &str = "path";
 /// The fact that holds the label.
 pub(crate) const LABEL: &str = "label";
 
+/// The fact that holds the version of the program.
+pub(crate) const VERSION: &str = "assay";
+
+/// Remedy for a question that cannot be read.
+pub(crate) const QUESTION_REMEDY: &str =
+    "use a copy of the record, or the version of Assay that made it";
+
 /// A recorded experiment.
 #[derive(Debug)]
 pub(crate) struct RecordedExperiment {
@@ -58,12 +65,11 @@ impl RecordedExperiment {
     pub(crate) fn read(path: &Path) -> Result<RecordedExperiment, Complaint> {
         let mut content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
         let text = content.fact(EXPERIMENT).unwrap_or_default();
-        let Some(outline) = Outline::of_text(text) else {
+        let outline = Outline::of_text(text).map_err(|reason| {
             let path = path.display();
-            let sentence = format!("the question in the record `{path}` cannot be read");
-            let help = "use a copy of the record, or the version of Assay that made it";
-            return Err(Complaint::new(sentence).help(help));
-        };
+            let sentence = format!("the question in the record `{path}` cannot be read: {reason}");
+            Complaint::new(sentence).help(QUESTION_REMEDY)
+        })?;
         let design = design(&outline, writes(&content));
         let names = outline.compared();
         let results =

@@ -9,7 +9,7 @@ use record::Note;
 use report::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, ShownPage};
 use serve::{Answer, Fields, Pages, Response, Route, Status};
 
-use crate::commands::{answer, compare, experiment, figures};
+use crate::commands::{answer, compare, experiment, figures, stored_runs};
 use crate::complain::Complaint;
 use crate::record_list::RecordList;
 use crate::timed_mutex::TimedMutex;
@@ -96,8 +96,13 @@ impl RecordedPages {
     fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Refusal> {
         let path = self.path(name)?;
         let html = if run.is_none() && archive::is_experiment(&path) {
-            let view = experiment::view(&path).map_err(|error| refused(&error))?;
-            report::experiment_html(&view)
+            match experiment::view(&path) {
+                Ok(view) => report::experiment_html(&view),
+                Err(error) => match stored_runs::view(&path, name.to_owned()) {
+                    Ok(Some(view)) => report::stored_runs_html(&view),
+                    Ok(None) | Err(_) => return Err(refused(&error)),
+                },
+            }
         } else {
             let run = answer::read(&path, run).map_err(|error| unreadable(name, &error))?;
             figures::page_of_run(&run).map_err(|error| unreadable(name, &error))?

@@ -5,9 +5,10 @@
 //! folder of the record, unless the user has allowed more ([`Reach`]).
 //!
 //! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
-//! file is opened, no existing file is written to, and no file is created whose name another
-//! program would act on. Paths are resolved one component at a time from an open folder (`openat`
-//! with `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
+//! file is opened, no opening waits for another program except for a pipe of records, no existing
+//! file is written to, and no file is created whose name another program would act on. Paths are
+//! resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), which leaves
+//! no time between check and use to exchange a file.
 //!
 //! Paths in URLs are only checked here ([`is_below_here`], [`is_database_below_here`]): SQLite
 //! opens its files by name, and a certificate or key is read anew for each driver. The check holds
@@ -87,11 +88,24 @@ impl Files {
         self.outputs.join(name)
     }
 
-    /// Opens an input for reading. Blocks for a pipe without a writer.
+    /// Opens an input for reading. Within [`Reach::Folder`] it must be a regular file; elsewhere,
+    /// opening blocks for a pipe without a writer.
     ///
     /// # Errors
     /// A [`Refusal`], or the system's error.
     pub fn open(&self, name: &str) -> io::Result<File> {
+        match self.reach {
+            Reach::Anywhere => File::open(self.input(name)),
+            Reach::Folder => NamedFile::find(&self.inputs, name)?.open_regular(),
+        }
+    }
+
+    /// Opens an input that may be a pipe. Blocks until a pipe has a writer: the caller must be a
+    /// thread on which nothing else depends.
+    ///
+    /// # Errors
+    /// A [`Refusal`], or the system's error.
+    pub fn open_pipe(&self, name: &str) -> io::Result<File> {
         match self.reach {
             Reach::Anywhere => File::open(self.input(name)),
             Reach::Folder => {
@@ -102,8 +116,8 @@ impl Files {
         }
     }
 
-    /// Returns true if an input is a regular file. Other inputs, such as pipes, can be read only
-    /// once.
+    /// Returns true if an input is a regular file. Pipes can be read only once, by
+    /// [`open_pipe`](Files::open_pipe).
     ///
     /// # Errors
     /// The file does not exist, it is a folder, or a [`Refusal`].
@@ -146,12 +160,16 @@ impl Files {
 
 /// Checks that a path in a URL of a workload file leads below the current folder, to which such
 /// paths are relative: the path of a database, a certificate or a key. The file need not exist. It
-/// is opened later, by its name.
+/// is opened later, by its name; a pipe, a device or a socket is refused.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
 pub fn is_below_here(path: &Path) -> io::Result<()> {
-    existing(path).map(drop)
+    match existing(path)? {
+        // A folder is reported when it is opened.
+        None | Some((_, FileType::RegularFile | FileType::Directory)) => Ok(()),
+        Some((_, kind)) => Err(special(kind).into()),
+    }
 }
 
 /// Checks that a path in a URL of a workload file may belong to an SQLite database: it leads below
@@ -172,7 +190,7 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
         None | Some((_, FileType::Directory)) => Ok(()),
         Some((place, FileType::RegularFile)) => {
             let mut beginning = Vec::with_capacity(HEADER.len());
-            let file = place.open(OFlags::RDONLY, Mode::empty())?;
+            let file = place.open_regular()?;
             file.take(HEADER.len() as u64).read_to_end(&mut beginning)?;
             match beginning.is_empty() || beginning == HEADER {
                 true => Ok(()),
@@ -245,7 +263,23 @@ impl<'n> NamedFile<'n> {
         match self.kind()? {
             FileType::Symlink => Err(Refusal::Link.into()),
             kind @ (FileType::RegularFile | FileType::Fifo | FileType::Directory) => Ok(kind),
-            _ => Err(Refusal::Special.into()),
+            kind => Err(special(kind).into()),
+        }
+    }
+
+    /// Opens a regular file for reading. Does not wait, even if the file was exchanged for a pipe
+    /// after the check of its kind.
+    fn open_regular(&self) -> io::Result<File> {
+        match self.is_input()? {
+            FileType::RegularFile => {}
+            FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
+            kind => return Err(special(kind).into()),
+        }
+        // The flag has no effect on a regular file.
+        let file = self.open(OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?;
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(Refusal::Special.into()),
         }
     }
 
@@ -283,6 +317,11 @@ fn components(name: &str) -> Result<Vec<&OsStr>, Refusal> {
             | Component::ParentDir => Err(Refusal::Outside),
         })
         .collect()
+}
+
+/// Returns the refusal of a file that is neither a regular file nor a folder nor a link.
+fn special(kind: FileType) -> Refusal {
+    if kind == FileType::Fifo { Refusal::Pipe } else { Refusal::Special }
 }
 
 fn is_hidden(part: &OsStr) -> bool {
@@ -335,6 +374,14 @@ mod tests {
     fn inputs_stay_below_the_folder_also_through_links() {
         let Planted { root, files } = planted();
         let _socket = UnixListener::bind(files.input("socket")).unwrap();
+        let pipe = files.input("pipe");
+        rustix::fs::mkfifoat(CWD, &pipe, Mode::from(0o600)).unwrap();
+        // Opening it would wait for a writer.
+        assert_eq!(refusal(files.open("pipe")), Some(Refusal::Pipe));
+        assert!(!files.is_regular("pipe").unwrap());
+        let writer = File::options().read(true).write(true).open(&pipe).unwrap();
+        assert!(files.open_pipe("pipe").is_ok());
+        drop(writer);
         let absolute = root.path().join("victim.csv");
         for (name, why) in [
             ("../victim.csv", Refusal::Outside),
@@ -352,6 +399,7 @@ mod tests {
             (".none", Refusal::Hidden),
         ] {
             assert_eq!(refusal(files.open(name)), Some(why), "{name}");
+            assert_eq!(refusal(files.open_pipe(name)), Some(why), "{name}");
             assert_eq!(refusal(files.is_regular(name)), Some(why), "{name}");
         }
         for name in ["in.csv", "./in.csv", "sub/in.csv", "sub//in.csv"] {

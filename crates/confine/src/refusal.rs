@@ -22,6 +22,8 @@ pub enum Refusal {
     Exists,
     /// It is neither a regular file nor a pipe.
     Special,
+    /// It is a pipe, whose opening may wait for ever.
+    Pipe,
     /// The name of a database does not end in one of [`DATABASES`](crate::DATABASES).
     NotDatabaseName,
     /// The existing file with the name of a database is not an SQLite database.
@@ -39,6 +41,7 @@ impl fmt::Display for Refusal {
             Refusal::NotCsv => "an output whose name does not end in `.csv`",
             Refusal::Exists => "writing over a file that exists",
             Refusal::Special => "a device or a socket",
+            Refusal::Pipe => "a pipe in place of a file",
             Refusal::NotDatabaseName => {
                 "a database whose name does not end in `.db`, `.sqlite` or `.sqlite3`"
             }

@@ -401,7 +401,7 @@ impl ReadingThread {
         }
         let file = self.feed.file.as_str();
         self.listener.on_event(&RunEvent::AwaitingWriter { file });
-        let opened = self.files.open(file);
+        let opened = self.files.open_pipe(file);
         self.listener.on_event(&RunEvent::WriterCame { file });
         opened
     }

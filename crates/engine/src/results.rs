@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, WriteResult};
-use base::{AccountId, ById, Stamp};
+use base::{AccountId, ById, RowMemory, Stamp};
 use record::Pace;
 use workload::{JobOrPart, Plan};
 
@@ -53,6 +53,7 @@ impl Results {
     ) -> Result<(Results, RowSinks<AccountId>), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
         let aside = options.aside();
+        let memory = RowMemory::default();
         let (mut files, mut sinks) = (Vec::new(), RowSinks::default());
         for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
             let Some(path) = &either.requests().results else {
@@ -60,8 +61,11 @@ impl Results {
                 continue;
             };
             let made = aside.while_bound(|| match options.files.create(path)? {
-                Some(file) => ResultsFile::start(file, pace, health.clone()),
-                None => ResultsFile::create(&options.files.output(path), pace, health.clone()),
+                Some(file) => ResultsFile::start(file, pace, health.clone(), &memory),
+                None => {
+                    let path = options.files.output(path);
+                    ResultsFile::create(&path, pace, health.clone(), &memory)
+                }
             });
             let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();

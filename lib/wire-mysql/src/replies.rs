@@ -58,7 +58,7 @@ pub enum ReplyKind {
 pub const MAX_EXPECTED: usize = 1 << 16;
 
 /// Largest capacity that is kept for the next incomplete packet, in bytes.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 64 << 10;
 
 /// Maximum number of columns that is accepted. A server allows 4096 columns in a result; this limit
 /// only rejects a corrupt number.
@@ -408,6 +408,11 @@ impl Replies {
         }
     }
 
+    /// Returns true if an incomplete packet, which is not skipped, is a row.
+    fn is_wanted_row(&self, first: Option<u8>) -> bool {
+        self.state == State::Rows && self.is_row(first, false)
+    }
+
     /// Returns true if a packet among rows, which is not a continuation, is a row.
     #[inline]
     fn is_row(&self, first: Option<u8>, continues_in_next: bool) -> bool {
@@ -521,7 +526,8 @@ impl Replies {
         self.check(header, first)
             .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         self.inside.left = header.length.saturating_sub(1);
-        self.inside.is_gathered = !self.is_skipped(header, first, sink);
+        self.inside.is_gathered = !self.is_skipped(header, first, sink)
+            && (!self.is_wanted_row(first) || sink.can_hold(header.length));
         if self.inside.is_gathered {
             self.gather(first.as_slice()).map_err(|error| error.behind(at))?;
         } else {

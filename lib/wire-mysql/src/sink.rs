@@ -62,6 +62,13 @@ pub trait Sink {
         Ok(())
     }
 
+    /// Returns true if a wanted row of `length` bytes may be buffered until it is complete;
+    /// otherwise it is skipped like one that is [too long](Sink::too_long).
+    #[inline]
+    fn can_hold(&mut self, _length: usize) -> bool {
+        true
+    }
+
     /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet; it is counted
     /// and skipped.
     #[inline]

@@ -38,6 +38,14 @@ pub trait Sink {
         false
     }
 
+    /// Returns true if a wanted row, or part of COPY's data, of `length` bytes may be held in the
+    /// buffer until it is complete; otherwise it is skipped like one that is [too
+    /// long](Sink::too_long). Called each time that a part of it arrives.
+    #[inline]
+    fn can_hold(&mut self, _length: usize) -> bool {
+        true
+    }
+
     /// Called for a wanted row, or part of COPY's data, that is longer than
     /// [`Replies::LONGEST_WANTED`] and is skipped, with its length in bytes.
     #[inline]
@@ -239,7 +247,7 @@ impl Replies {
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<bool, WireError> {
-        if is_passed_over(tag, length, sink) {
+        if is_passed_over(tag, length, sink) || !can_be_held(tag, length, sink) {
             if tag == tag::ROW_DESCRIPTION && behind.len() < COUNT {
                 self.begun(tag, length, at)?;
                 return Ok(false);
@@ -429,6 +437,11 @@ fn too_short(tag: u8, at: usize) -> WireError {
         _ => "RowDescription, number of columns",
     };
     WireError::new(ErrorKind::Truncated, at.saturating_add(HEADER), context)
+}
+
+/// Returns false if the sink has no room for an incomplete message.
+fn can_be_held(tag: u8, length: u32, sink: &mut impl Sink) -> bool {
+    !matches!(tag, tag::DATA_ROW | both::COPY_DATA) || sink.can_hold(length as usize)
 }
 
 /// Returns true if a message is skipped, whatever its length.

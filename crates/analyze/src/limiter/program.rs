@@ -1,7 +1,7 @@
 //! Detection of an observed program as the limiter: it has no processor time left, or sends too few
 //! requests.
 
-use record::metric::{processes, sockets};
+use record::metric::sockets;
 use record::{ComponentKind, Side};
 
 use super::component::Component;
@@ -61,12 +61,6 @@ impl LimiterInput<'_, '_> {
         let finding = LimiterFinding::Program(ProgramLimit::ThreadFull { share });
         let suspect = Suspect::new(Component::GeneratorThread, share, finding);
         Some(suspect.with(EvidenceKind::ShareOfProcessor, share))
-    }
-
-    /// Returns the waiting and the running time of the program's threads, in processors.
-    fn program_cpu(&self) -> Option<(f64, f64)> {
-        let kind = ComponentKind::Processes(Side::Generator);
-        Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
     fn waiting_program(&self) -> Option<Suspect> {

@@ -5,7 +5,7 @@
 //! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
 //! 200 statements is not a pause of 0.25 ms for each.
 
-use record::metric::{sessions, sockets};
+use record::metric::{processes, sessions, sockets};
 use record::{ComponentKind, Side};
 
 use super::component::Component;
@@ -32,6 +32,10 @@ const QUICK_S: f64 = 0.001;
 /// itself.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
+/// Round trip, in seconds, above which the time that a request is on its way counts: on one
+/// machine, what one side has sent is in the other's socket at once.
+const NEAR_S: f64 = 0.000_1;
+
 /// Minimum time for which threads of one side wait for a processor, relative to the time in which
 /// sessions wait for the program, for the wait to be the reason why requests are not sent or not
 /// read.
@@ -55,6 +59,9 @@ pub(super) struct ProgramSessions {
     sending: f64,
     /// Sessions for which the program pauses, by samples; `None` if they do not show it.
     paused: Option<f64>,
+    /// Mean number of threads of the program that ran or were ready to run; `None` if they were not
+    /// seen.
+    at_work: Option<f64>,
     /// Sessions that wait for the program while no socket of either side holds anything.
     nothing_waits: Option<f64>,
     /// Sessions that wait for it while their next request waits at the server.
@@ -100,6 +107,7 @@ impl LimiterInput<'_, '_> {
             event: self.receiving_event(),
             sending: self.sending_sessions(),
             paused: looked(sessions::PAUSED),
+            at_work: self.program_cpu().map(|(waited, ran)| waited + ran),
             nothing_waits: looked(sessions::NOTHING_WAITS),
             unread_request: looked(sessions::UNREAD_REQUEST),
             unread_answer: looked(sessions::UNREAD_ANSWER),
@@ -112,6 +120,12 @@ impl LimiterInput<'_, '_> {
             round_trip_s: of_program(sockets::ROUND_TRIP_LEAST).unwrap_or(0.0),
         };
         (sessions.all > 0.0).then_some(sessions)
+    }
+
+    /// Returns the waiting and the running time of the program's threads, in processors.
+    pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
+        let kind = ComponentKind::Processes(Side::Generator);
+        Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
     /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
@@ -172,11 +186,42 @@ impl ProgramSessions {
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());
         let idle = seen.map_or(self.idle, |nothing| nothing.min(self.idle));
         let idle = if self.is_slow() { idle } else { 0.0 };
-        match self.paused {
+        match self.seen_pauses() {
             // Samples miss the beginning of each pause.
             Some(paused) => paused.max(idle),
             None => idle + self.receiving,
         }
+    }
+
+    /// Returns the sessions for which the program pauses, by samples: for long at once, or for so
+    /// much of the time that it cannot be the moments between the statements of a closed loop.
+    fn seen_pauses(&self) -> Option<f64> {
+        let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LONGEST_PART * self.all);
+        self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))
+    }
+
+    /// Returns the sessions that idle with empty sockets while no thread of the program works: it
+    /// sleeps, or waits for something else.
+    ///
+    /// Pauses of any length are in it, as those of 3 ms after each batch that no single sample
+    /// shows to be one. A program that sends at once has nearly none: a request or an answer waits
+    /// in a socket, or a thread works. Sessions and sockets are sampled one after the other, at
+    /// which moments in a socket (for a part w of the time) and in the database (s) may be mixed
+    /// up: that is w s of the time, at most a quarter.
+    fn asleep(&self) -> f64 {
+        let (Some(nothing), Some(at_work)) = (self.nothing_waits, self.at_work) else { return 0.0 };
+        if !self.sees_sockets() || !self.sees_server_sockets() {
+            return 0.0;
+        }
+        let requests_per_s = self.requests_per_s.unwrap_or(0.0);
+        let is_near = self.round_trip_s <= NEAR_S;
+        let on_the_way = if is_near { 0.0 } else { requests_per_s * self.round_trip_s };
+        (nothing.min(self.idle) - self.all * at_work - on_the_way).max(0.0)
+    }
+
+    /// Returns true if requests that wait at the server are visible.
+    fn sees_server_sockets(&self) -> bool {
+        self.unread_by_server.is_some() || self.unread_request.is_some_and(|it| it > 0.0)
     }
 
     /// Returns true if the sockets of waiting sessions were seen.
@@ -206,7 +251,7 @@ impl ProgramSessions {
             let (pause_s, round_trip_s) = (self.pause_s()?, self.round_trip_s);
             return Some((Component::NetworkLatency, Pause::RoundTrip { pause_s, round_trip_s }));
         }
-        let decides = match self.paused {
+        let decides = match self.seen_pauses() {
             Some(paused) if paused > self.all - self.idle => LONGEST_PART,
             Some(_) => PAUSES,
             None => PAUSES_ON_AVERAGE,

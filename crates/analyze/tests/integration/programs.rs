@@ -146,9 +146,10 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         })
             if near(*share, 0.975)
     );
-    // The same mean, without one long pause.
+    // The same mean in a program that works between its statements.
     let mut quick = batches();
     plant(&mut quick, "sessions", "paused", 0.2);
+    plant(&mut quick, "generator", "user", 0.6);
     names!(
         &quick,
         Component::Concurrency,
@@ -158,6 +159,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     // Pauses that take longer than the requests limit more than a wait in these.
     let short = |paused| {
         let mut evidence = batches();
+        plant(&mut evidence, "generator", "user", 0.3);
         for (metric, looks) in
             [("active", 3.7), ("idle", 6.2), ("nothing-waits", 6.0), ("paused", paused)]
         {
@@ -179,6 +181,49 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     plant(&mut starved, "cpu 1", "busy", 0.99);
     assert_ne!(summarize(&starved).limiter.component, Component::GeneratorInput);
     assert_ne!(summarize(&starved).limiter.component, Component::Unknown);
+}
+
+/// A loader that sleeps 3 to 5 ms after each of its batches: the database shows few pauses of 4 ms,
+/// and 0.3 ms between two statements on average.
+#[test]
+fn short_pauses_of_a_program_that_sleeps_are_added_up() {
+    let mut evidence = batches();
+    plant(&mut evidence, "sessions", "paused", 1.2);
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses {
+            waiting,
+            pause: Pause::NothingAsked { rows: None, sockets: Sockets::Empty { .. } },
+            ..
+        })
+            if near(*waiting, 0.8)
+    );
+    let others = |change: &dyn Fn(&mut Evidence)| {
+        let mut evidence = evidence.clone();
+        change(&mut evidence);
+        summarize(&evidence).limiter.component
+    };
+    // Pauses that are a third of the time are enough if requests take less.
+    let shares = |active: f64, idle: f64, nothing: f64| {
+        others(&|evidence| {
+            let looks = [("active", active), ("idle", idle), ("nothing-waits", nothing)];
+            looks.iter().for_each(|(metric, it)| plant(evidence, "sessions", metric, *it));
+        })
+    };
+    assert_eq!(shares(3.0, 7.0, 4.5), Component::GeneratorInput);
+    assert_eq!(shares(3.0, 7.0, 3.5), Component::Concurrency);
+    // A program that works, or waits for a processor, does not sleep.
+    for metric in ["user", "waited"] {
+        let found = others(&|evidence| plant(evidence, "generator", metric, 0.6));
+        assert_ne!(found, Component::GeneratorInput, "{metric}");
+    }
+    // Requests and answers that are on their way are in no socket.
+    let far = others(&|evidence| hold(evidence, "sockets generator", "round-trip-least", 0.000_2));
+    assert_ne!(far, Component::GeneratorInput);
+    // The server's sockets on another machine are not visible.
+    let remote = others(&|evidence| plant(evidence, "sessions", "unread-request", 0.0));
+    assert_ne!(remote, Component::GeneratorInput);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use super::sink::Sink;
 /// The text for NULL.
 const NULL: &[u8] = b"\\N";
 
+/// Number of bytes of a text that are appended at once.
+const PIECE: usize = 16 << 10;
+
 /// Appends rows, one line each.
 pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
     let mut is_first = true;
@@ -21,7 +24,7 @@ pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
                 if !std::mem::replace(&mut is_first, false) {
                     sink.buffer().push(b',');
                 }
-                append(value, sink.buffer());
+                append(value, sink);
             }
         }
     }
@@ -29,7 +32,8 @@ pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
 
 /// Appends a value. Numbers have the same form as everywhere in Assay: reals with as many digits as
 /// distinguish them.
-fn append(value: Field<'_>, out: &mut Vec<u8>) {
+fn append(value: Field<'_>, sink: &mut Sink) {
+    let out = sink.buffer();
     match value {
         Field::Null => out.extend_from_slice(NULL),
         Field::Int(number) => {
@@ -39,7 +43,25 @@ fn append(value: Field<'_>, out: &mut Vec<u8>) {
             natural(number.unsigned_abs(), out);
         }
         Field::Real(number) => out.extend_from_slice(format!("{number:?}").as_bytes()),
-        Field::Bytes(bytes) => field(bytes, out),
+        Field::Bytes(bytes) => append_text(bytes, sink),
+    }
+}
+
+/// Appends a text, in quotes if needed, piece by piece.
+fn append_text(text: &[u8], sink: &mut Sink) {
+    let are_quoted = needs_quotes(text);
+    if are_quoted {
+        sink.buffer().push(b'"');
+    }
+    for piece in text.chunks(PIECE) {
+        match are_quoted {
+            true => double_quotes(piece, sink.buffer()),
+            false => sink.buffer().extend_from_slice(piece),
+        }
+        sink.relieve();
+    }
+    if are_quoted {
+        sink.buffer().push(b'"');
     }
 }
 
@@ -49,13 +71,18 @@ pub(super) fn field(text: &[u8], out: &mut Vec<u8>) {
         return out.extend_from_slice(text);
     }
     out.push(b'"');
+    double_quotes(text, out);
+    out.push(b'"');
+}
+
+/// Appends a text with its quotes doubled.
+fn double_quotes(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if byte == b'"' {
             out.push(b'"');
         }
         out.push(byte);
     }
-    out.push(b'"');
 }
 
 /// Returns true if a text needs quotes. An empty one does not; `\.` does, because PostgreSQL reads
@@ -93,6 +120,7 @@ pub(super) fn natural(number: u64, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sink::FileHealth;
     use super::*;
 
     fn check(text: &str, expected: &str) {
@@ -126,16 +154,16 @@ mod tests {
 
     #[test]
     fn numbers_are_written_with_all_their_digits() {
-        let mut out = Vec::new();
+        let mut sink = Sink::new(Box::new(std::io::sink()), FileHealth::default());
         for value in [Field::Int(i64::MIN), Field::Int(0), Field::Int(7), Field::Null] {
-            append(value, &mut out);
-            out.push(b' ');
+            append(value, &mut sink);
+            sink.buffer().push(b' ');
         }
         for number in [1.0, 0.1, -1.5e300, 1e21] {
-            append(Field::Real(number), &mut out);
-            out.push(b' ');
+            append(Field::Real(number), &mut sink);
+            sink.buffer().push(b' ');
         }
-        let text = String::from_utf8(out).unwrap();
+        let text = String::from_utf8(sink.buffer().clone()).unwrap();
         assert_eq!(text, "-9223372036854775808 0 7 \\N 1.0 0.1 -1.5e300 1e21 ");
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::task::{Context, Poll};
 
-use base::Rows;
+use base::{RowMemory, Rows};
 use record::Pace;
 
 use super::csv;
@@ -28,6 +28,7 @@ pub struct ResultsFile {
 pub struct ResultsHandle {
     hand: SpoolHandle<Rows>,
     pace: Pace,
+    memory: RowMemory,
 }
 
 impl Block for Rows {
@@ -42,7 +43,7 @@ impl Block for Rows {
 
 impl ResultsFile {
     /// Creates the file, or empties an existing one. A pipe is opened without waiting for its
-    /// reader.
+    /// reader. `memory` holds the rows that are not written yet.
     ///
     /// # Errors
     /// Fails if the file cannot be opened.
@@ -50,8 +51,9 @@ impl ResultsFile {
         path: &Path,
         pace: Pace,
         health: FileHealth,
+        memory: &RowMemory,
     ) -> io::Result<(ResultsFile, ResultsHandle)> {
-        ResultsFile::start(create(path)?, pace, health)
+        ResultsFile::start(create(path)?, pace, health, memory)
     }
 
     /// Starts writing to an open file.
@@ -62,10 +64,11 @@ impl ResultsFile {
         file: File,
         pace: Pace,
         health: FileHealth,
+        memory: &RowMemory,
     ) -> io::Result<(ResultsFile, ResultsHandle)> {
         let sink = Sink::new(Box::new(file), health);
-        let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, csv::rows)?;
-        Ok((ResultsFile { spool }, ResultsHandle { hand, pace }))
+        let (spool, hand) = Spool::start(sink, ROOM, || memory.buffer(), csv::rows)?;
+        Ok((ResultsFile { spool }, ResultsHandle { hand, pace, memory: memory.clone() }))
     }
 
     /// Waits until every handle has been dropped and everything is written.
@@ -77,6 +80,11 @@ impl ResultsFile {
 }
 
 impl ResultsHandle {
+    /// Makes an empty buffer for the rows of requests.
+    pub fn buffer(&self) -> Rows {
+        self.memory.buffer()
+    }
+
     /// Hands over the rows of a request and leaves an empty buffer; returns false if there is no
     /// room.
     ///

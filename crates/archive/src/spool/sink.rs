@@ -123,6 +123,11 @@ impl Sink {
     /// Ends a line.
     pub(super) fn line(&mut self) {
         self.buffer.push(b'\n');
+        self.relieve();
+    }
+
+    /// Writes the buffer to the file if it is full, in the middle of a line too.
+    pub(super) fn relieve(&mut self) {
         if self.buffer.len() >= BUFFER {
             self.flush();
         }

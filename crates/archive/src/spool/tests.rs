@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use base::{AccountId, Class, Code, Field, Nanos, Rows, Stamp};
+use base::{AccountId, Class, Code, Field, Nanos, RowMemory, Rows, Stamp};
 use record::{
     Failure, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork, Sample,
 };
@@ -208,7 +208,7 @@ fn rows_refused_by_a_full_disk_count_as_dropped() {
 }
 
 fn rows(text: &str) -> Rows {
-    let mut rows = Rows::wanted();
+    let mut rows = RowMemory::default().buffer();
     rows.push(Field::Bytes(text.as_bytes()));
     rows.end_row();
     rows
@@ -216,7 +216,7 @@ fn rows(text: &str) -> Rows {
 
 fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, SpoolHandle<Rows>) {
     let sink = Sink::new(Box::new(disk.clone()), health.clone());
-    Spool::start(sink, ROOM, Rows::wanted, csv::rows).unwrap()
+    Spool::start(sink, ROOM, || RowMemory::default().buffer(), csv::rows).unwrap()
 }
 
 struct WakeSignal(SyncSender<()>);
@@ -283,6 +283,22 @@ fn spool_limits_the_weight_of_its_blocks() {
     assert_eq!(spool.finish(|| true).lines, 2);
 }
 
+/// A long value is written in pieces: the output keeps no copy of it.
+#[test]
+fn output_of_a_long_value_stays_small() {
+    for (letter, written) in [("x", "x"), ("\"", "\"\"")] {
+        let disk = Disk::new(true, usize::MAX);
+        let mut sink = Sink::new(Box::new(disk.clone()), FileHealth::default());
+        let before = sink.buffer().capacity();
+        csv::rows(&rows(&letter.repeat(1 << 20)), &mut sink);
+        assert_eq!(sink.buffer().capacity(), before);
+        assert!(sink.finish().failure.is_none());
+        let text = disk.text();
+        assert_eq!(text.trim_matches(['\n', 'x', '"']), "");
+        assert_eq!(text.matches(written).count(), (1 << 20) + usize::from(letter == "\""));
+    }
+}
+
 #[test]
 fn failed_file_reports_and_does_not_block() {
     let (disk, health) = (Disk::new(true, 5), FileHealth::default());
@@ -326,7 +342,7 @@ fn lost_rows_mark_a_complete_file_as_failed() {
 fn panicking_writer_reports_its_failure() {
     let sink = Sink::new(Box::new(Disk::new(true, usize::MAX)), FileHealth::default());
     let broken = |_: &Rows, _: &mut Sink| panic!("on purpose");
-    let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, broken).unwrap();
+    let (spool, hand) = Spool::start(sink, ROOM, || RowMemory::default().buffer(), broken).unwrap();
     for _ in 0..4 * ROOM.blocks {
         hand.swap(&mut rows("1"));
     }

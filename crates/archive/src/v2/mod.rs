@@ -10,7 +10,7 @@ mod schema;
 
 pub use rows::{Figure, LookRow, Phase, RunRow, RunState};
 pub(crate) use rows::{
-    merge, read_excerpts, read_facts, read_looks, read_notes, read_runs, remove_fact, remove_run,
-    split, write_fact, write_look, write_note, write_run, write_state,
+    merge, read_excerpts, read_facts, read_figures, read_looks, read_notes, read_runs, remove_fact,
+    remove_run, split, write_fact, write_look, write_note, write_run, write_state,
 };
 pub(crate) use schema::{OPTIONAL_TABLES, VERSION, add_sample_range, show_run, statements};

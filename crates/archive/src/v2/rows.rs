@@ -198,6 +198,17 @@ pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Re
     Ok(())
 }
 
+/// Returns the metrics of all runs, each with the number of its run.
+pub(crate) fn read_figures(from: &Connection) -> Result<Vec<(u32, Figure)>, RowError> {
+    let sql = "select run, job, metric, value from main.figure order by run, job, metric";
+    let mut select = from.prepare(sql)?;
+    let rows = select.query_map([], |row| {
+        let figure = Figure { of: row.get(1)?, metric: row.get(2)?, value: row.get(3)? };
+        Ok((row.get(0)?, figure))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Removes the row and the figures of a run; the rows of its measurements are kept.
 pub(crate) fn remove_run(to: &Connection, run: u32) -> Result<(), RowError> {
     for table in ["run", "figure"] {

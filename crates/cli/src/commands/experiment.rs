@@ -34,15 +34,12 @@ use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
-use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment, VERSION};
 use crate::workload_folder::WorkloadFolder;
 use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the command line.
 const COMMAND: &str = "command";
-
-/// The fact that holds the version of the program.
-const VERSION: &str = "assay";
 
 /// Runs an experiment, or continues an interrupted one, and prints the answer.
 pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complaint> {

@@ -11,7 +11,7 @@ use report::figure::Figure;
 
 use crate::args::{AnswerArgs, FigureArgs, ReportArgs};
 use crate::commands::answer::{RecordedRun, TextForm};
-use crate::commands::{answer, experiment};
+use crate::commands::{answer, experiment, stored_runs};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::outputs;
@@ -75,9 +75,19 @@ fn svg(args: &FigureArgs, figures: &[Figure], name: &str) -> Result<Exit, Compla
 fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Complaint> {
     let answer = AnswerArgs::clone(&args.answer);
     if args.run.is_none() && record.is_experiment() {
-        let view = record.experiment()?;
+        let form = TextForm::of(args.full);
+        let view = match record.experiment() {
+            Ok(view) => view,
+            Err(error) => {
+                if let Some(view) = stored_runs::of_record(record)? {
+                    page(path, &report::stored_runs_html(&view))?;
+                    stored_runs::give(&view, &answer, form)?;
+                }
+                return Err(error);
+            }
+        };
         page(path, &report::experiment_html(&view))?;
-        experiment::give(&view, &answer, TextForm::of(args.full))?;
+        experiment::give(&view, &answer, form)?;
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
     let run = record.read(args.run)?;

@@ -3,7 +3,7 @@
 
 use crate::args::ReportArgs;
 use crate::commands::answer::TextForm;
-use crate::commands::{answer, experiment, figures};
+use crate::commands::{answer, experiment, figures, stored_runs};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::record_file::RecordFile;
@@ -20,7 +20,16 @@ fn give(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
     match (args.environment, args.run) {
         (true, run) => answer::environment(record.path(), run, args.answer.json),
         (false, None) if record.is_experiment() => {
-            experiment::of_record(&record.experiment()?, &args.answer, TextForm::of(args.full))
+            let form = TextForm::of(args.full);
+            match record.experiment() {
+                Ok(view) => experiment::of_record(&view, &args.answer, form),
+                Err(error) => {
+                    if let Some(view) = stored_runs::of_record(record)? {
+                        stored_runs::give(&view, &args.answer, form)?;
+                    }
+                    Err(error)
+                }
+            }
         }
         (false, run) => {
             let form = TextForm::of(args.full);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use base::{Seed, Stream};
 
+use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place};
 
 const WORKLOAD: &str =
@@ -102,24 +103,53 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
 }
 
 #[test]
-fn record_whose_question_cannot_be_read_has_no_answer() {
+fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
     let place = place();
-    for text in [
-        "",
-        "[question]",
-        "[question]\nask = x\nworkload = w.ini\n[arm a]",
-        "[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm a]",
-        "[question]\nask = x\nworkload = w.ini\nrounds = 4294967295\n[arm fast]\n[arm slow]",
-        "[question]\nask = x\nworkload = w.ini\nbet = nothing +1% .. +2%\n[arm fast]\n[arm slow]",
+    for (text, reason) in [
+        ("", "needs a section `[question]`"),
+        ("[question]", "needs a section"),
+        ("[question]\nask = x\nworkload = w.ini\n[arm a]", "arms with different names"),
+        ("[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm a]", "arm a"),
+        (
+            "[question]\nask = x\nworkload = w.ini\nrounds = 4294967295\n[arm fast]\n[arm slow]",
+            "rounds",
+        ),
+        (
+            "[question]\nask = x\nworkload = w.ini\nbet = nothing +1% .. +2%\n[arm fast]\n\
+             [arm slow]",
+            "nothing",
+        ),
     ] {
         changed(
             &place,
             &format!("update experiment set value = '{text}' where key = 'experiment'"),
         );
-        let words = ["the question in the record `d.assay` cannot be read", "help: use a copy of"];
-        place.assay(READERS[0]).refuses(&words);
+        let words = ["the question in the record `d.assay` cannot be read: ", reason, "help: use"];
+        let shown = place.assay(READERS[0]).expect(2);
+        assert!(words.iter().all(|word| shown.stderr.contains(word)), "{}", shown.stderr);
+        let answer = "No answer: the question cannot be read: ";
+        assert!(shown.stdout.starts_with(answer), "{}", shown.stdout);
+        let runs = shown.stdout.lines().filter(|line| line.contains("VALID")).count();
+        assert_eq!(runs, 12, "{}", shown.stdout);
+        let document = place.assay(READERS[1]).expect(2).json();
+        assert_keeps_to("schemas/stored-runs.schema.json", &document);
+        let runs = document["runs"].as_array().unwrap();
+        let of = |arm: &str| runs.iter().filter(|run| run["arm"] == arm).count();
+        assert_eq!((of("fast"), of("slow")), (6, 6), "{document}");
+        let metrics = runs[1]["metrics"].as_array().unwrap();
+        let is_p99 = |metric: &&serde_json::Value| metric["metric"] == "p99";
+        assert!(metrics.iter().find(is_p99).unwrap()["value"].as_f64() > Some(0.0), "{metrics:?}");
+        place.assay(READERS[2]).expect(0);
         place.assay(READERS[4]).refuses(&[]);
     }
+    let args = ["report", "d.assay", "--full", "--html", "d.html"];
+    let full = place.assay(&args).expect(2);
+    let page = fs::read_to_string(place.at("d.html")).unwrap();
+    for words in ["p99(read)", "the question cannot be read", "assay report d.assay --run N"] {
+        assert!(full.stdout.contains(words) && page.contains(words), "{words}: {}", full.stdout);
+    }
+    let markdown = place.assay(&["report", "d.assay", "--markdown"]).expect(2).stdout;
+    assert!(markdown.contains("(12 of 12)") || markdown.contains("| 12 |"), "{markdown}");
 }
 
 /// Checks that every reader ends with an error or with its output for the intact record.

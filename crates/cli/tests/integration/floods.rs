@@ -8,6 +8,9 @@ use crate::support::{CommandResult, Place, Running, assert_balanced, job};
 /// Most memory that an endless answer may add, in bytes.
 const MOST_MEMORY: u64 = 64 << 20;
 
+/// Number of clients that read long answers.
+const CLIENTS: u32 = 64;
+
 const FLOODS: [EndlessAnswer; 2] = [EndlessAnswer::Notices, EndlessAnswer::Rows];
 
 /// The statement whose answer never ends.
@@ -84,10 +87,11 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
 
 /// Runs a statement for a second and returns the most memory that the process had, as the kernel
 /// reports it (`VmHWM`).
-fn peak_memory(server: &FaultyServer, statement: &str, more: &str) -> u64 {
-    let job =
-        format!("[read]\nquery = select '{statement}'\nprepare = no\nconcurrency = 2\n{more}");
-    let place = Place::with(&format!("duration = 2s\ndrain = 300ms\n{job}"));
+fn peak_memory(server: &FaultyServer, statement: &str, clients: u32, more: &str) -> u64 {
+    let place = Place::with(&format!(
+        "duration = 1s\ndrain = 300ms\n[read]\nquery = select '{statement}'\nprepare = no\n\
+         concurrency = {clients}\n{more}"
+    ));
     let summary = start(&place, server).ends().json();
     let client = summary["client"]["peak_rss_bytes"].as_u64();
     client.filter(|bytes| *bytes > 1 << 20).expect("the memory was observed")
@@ -95,10 +99,49 @@ fn peak_memory(server: &FaultyServer, statement: &str, more: &str) -> u64 {
 
 #[test]
 fn answers_without_end_take_little_memory() {
-    let server = FaultyServer::endless(ODD, EndlessAnswer::Rows);
-    let without = peak_memory(&server, "even", "");
-    for more in ["", "query-results-file = rows.csv\n"] {
-        let with = peak_memory(&server, "odd", more);
-        assert!(with <= without + MOST_MEMORY, "{more}: {with} instead of {without}");
+    const FILE: &str = "query-results-file = rows.csv\n";
+    for (talk, clients, more) in [
+        (EndlessAnswer::Rows, 2, ""),
+        (EndlessAnswer::Rows, CLIENTS, FILE),
+        (EndlessAnswer::LongRows, CLIENTS, FILE),
+    ] {
+        let server = FaultyServer::endless(ODD, talk);
+        let without = peak_memory(&server, "even", clients, "");
+        let with = peak_memory(&server, "odd", clients, more);
+        let said = format!("{talk:?}, {more}: {with} instead of {without}");
+        assert!(with <= without + MOST_MEMORY, "{said}");
     }
+}
+
+#[test]
+fn large_answers_of_many_clients_share_the_memory_of_results_files() {
+    let server = FaultyServer::answering_together(ODD, CLIENTS.into(), 4 << 20);
+    let place = Place::with(&format!(
+        "duration = 2s\n[read]\nquery = select 'odd'\nprepare = no\nconcurrency = {CLIENTS}\n\
+         query-results-file = rows.csv\n"
+    ));
+    let summary = start(&place, &server).ends().json();
+    assert_balanced(&summary);
+    let read = job(&summary, "read");
+    let first = &read["errors_by_code"][0];
+    assert_eq!(first["code"], "results", "{read}");
+    let text = first.to_string();
+    assert!(text.contains("limit of `query-results-file` for one run"), "{text}");
+    // Written answers made room for others.
+    let completed = read["completed"].as_u64().unwrap();
+    assert!(completed > 0, "{read}");
+    let file = std::fs::read(place.at("rows.csv")).unwrap();
+    assert_eq!(file.iter().filter(|byte| **byte == b'\n').count() as u64, completed);
+}
+
+#[test]
+fn rows_of_an_answer_that_was_given_up_are_not_written() {
+    let server = FaultyServer::endless(ODD, EndlessAnswer::SomeRows);
+    let place = Place::with(
+        "duration = 1s\n[read]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\
+         timeout = 200ms\nquery-results-file = rows.csv\n",
+    );
+    let summary = start(&place, &server).ends().json();
+    assert!(job(&summary, "read")["timeouts"].as_u64() > Some(0), "{summary}");
+    assert_eq!(std::fs::read_to_string(place.at("rows.csv")).unwrap(), "");
 }

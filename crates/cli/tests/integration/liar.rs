@@ -36,6 +36,10 @@ pub(crate) enum EndlessAnswer {
     Notices,
     /// Rows, one after the other.
     Rows,
+    /// Rows of 15 MiB.
+    LongRows,
+    /// Two rows, and then nothing.
+    SomeRows,
 }
 
 /// The answer of a proxy to a request for TLS.
@@ -108,6 +112,19 @@ impl FaultyServer {
     pub(crate) fn endless(asked: MatchedMessage, talk: EndlessAnswer) -> FaultyServer {
         FaultyServer::serving(move |stream, answers| {
             let _ = talk_in_postgres(stream, asked, talk, answers);
+        })
+    }
+
+    /// Starts a PostgreSQL server that answers some messages with one row of `length` bytes. It
+    /// completes no answer before it has sent the rows of `clients` answers.
+    pub(crate) fn answering_together(
+        asked: MatchedMessage,
+        clients: u64,
+        length: usize,
+    ) -> FaultyServer {
+        let row = text_row(length);
+        FaultyServer::serving(move |stream, answers| {
+            let _ = answer_together(stream, asked, &row, (clients, answers));
         })
     }
 
@@ -240,18 +257,55 @@ fn talk_in_postgres(
         EndlessAnswer::NoListener => {
             return std::io::copy(&mut stream, &mut std::io::sink()).map(drop);
         }
-        EndlessAnswer::Notices => (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0")),
-        // One column of the type text.
-        EndlessAnswer::Rows => (
-            message(b'T', b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"),
-            message(b'D', b"\0\x01\0\0\0\x011"),
-        ),
+        EndlessAnswer::Notices => {
+            (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0").repeat(4_096))
+        }
+        EndlessAnswer::Rows => (text_column(), text_row(1).repeat(4_096)),
+        EndlessAnswer::LongRows => (text_column(), text_row(15 << 20)),
+        EndlessAnswer::SomeRows => {
+            stream.write_all(&[text_column(), text_row(1).repeat(2)].concat())?;
+            return std::io::copy(&mut stream, &mut std::io::sink()).map(drop);
+        }
     };
     stream.write_all(&first)?;
-    let piece = again.repeat(4_096);
     loop {
-        stream.write_all(&piece)?;
+        stream.write_all(&again)?;
     }
+}
+
+/// Answers each message of PostgreSQL's protocol, and those that match `asked` with a row. An
+/// answer is completed when this number of answers has begun.
+fn answer_together(
+    mut stream: TcpStream,
+    asked: MatchedMessage,
+    row: &[u8],
+    (number, answers): (u64, &AtomicU64),
+) -> std::io::Result<()> {
+    first_packet(&mut stream)?;
+    stream.write_all(WELCOME)?;
+    loop {
+        let (kind, text) = next_message(&mut stream)?;
+        if kind != asked.0 || !RefusedRequest::Statement(asked.1).holds(&text) {
+            stream.write_all(&granted(kind))?;
+            continue;
+        }
+        stream.write_all(&text_column())?;
+        stream.write_all(row)?;
+        answers.fetch_add(1, Ordering::Relaxed);
+        wait_until("the other clients", || answers.load(Ordering::Relaxed) >= number);
+        stream.write_all(&[message(b'C', b"SELECT 1\0"), granted(b'S')].concat())?;
+    }
+}
+
+/// Returns the description of rows with one column of the type text.
+fn text_column() -> Vec<u8> {
+    message(b'T', b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0")
+}
+
+/// Returns a row with a text of `length` bytes.
+fn text_row(length: usize) -> Vec<u8> {
+    let head = [&[0, 1][..], &(length as u32).to_be_bytes()].concat();
+    message(b'D', &[head, vec![b'1'; length]].concat())
 }
 
 /// The end of PostgreSQL's request for TLS (protocol manual, "SSLRequest").

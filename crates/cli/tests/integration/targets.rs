@@ -118,3 +118,25 @@ fn lost_target_is_reported_by_name() {
     assert_eq!(job(&summary, "write")["errors"], 0);
     assert!(job(&summary, "ask")["errors"].as_u64() > Some(200));
 }
+
+/// A socket that won over the host would measure another server than the one that is named.
+#[test]
+fn socket_together_with_a_host_is_refused_by_every_command() {
+    let words = ["`socket=/run/s` and the host `127.0.0.1:9` exclude each other", "leave out one"];
+    for scheme in ["postgres", "mysql"] {
+        let url = format!("{scheme}://ann@127.0.0.1:9/shop?socket=/run/s");
+        let place = Place::with("[a]\nquery = select 1\ncount = 1\n");
+        for command in ["check", "run", "load"] {
+            place.assay(&[command, "w.ini", "--url", &url]).refuses(&words);
+        }
+        for command in ["doctor", "calibrate"] {
+            place.assay(&[command, &url]).refuses(&words);
+        }
+        place.assay(&["observe", &url, "--duration", "1s"]).refuses(&words);
+        place.write("w.ini", format!("url = {url}\n[a]\nquery = select 1\ncount = 1\n"));
+        for command in ["check", "run"] {
+            place.assay(&[command, "w.ini", "--allow-files"]).refuses(&words);
+        }
+        assert_eq!(place.names(), ["w.ini"]);
+    }
+}

@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::support::{CommandResult, Place};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+
+use crate::support::{CommandResult, Place, Running};
 
 /// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
 fn place(workload: &str) -> Place {
@@ -119,6 +122,34 @@ fn inputs_stay_below_the_folder_of_the_file() {
     let place = place("[a]\nquery-file = ../victim\ncount = 1\n");
     place.write("victim", "select 1");
     assay(&place, &[&VIRTUALLY[..], &["--allow-files"]].concat()).expect(0);
+}
+
+/// Opening a pipe that has no writer would wait for ever.
+#[test]
+fn pipe_in_place_of_a_file_is_refused_without_waiting() {
+    let job = "[a]\nquery = select 1\ncount = 1\n";
+    for workload in [
+        "[a]\nquery-file = pipe\ncount = 1\n".to_owned(),
+        "[a]\nquery = select ${csv('pipe', 'name')}\ncount = 1\n".to_owned(),
+        "[a]\nquery = select 1\nrate = trace(pipe)\nduration = 1s\n".to_owned(),
+        format!("[question]\nask = x\nworkload = pipe\n[arm a]\n[arm b]\nseed = 2\n"),
+        format!("url = sqlite:pipe.db\n{job}"),
+        format!("url = postgres://127.0.0.1:1/x?tls=verify&tls-ca=pipe\n{job}"),
+    ] {
+        let place = place(&workload);
+        for name in ["pipe", "pipe.db"] {
+            mkfifo(&place.at("lab").join(name), Mode::S_IRWXU).unwrap();
+        }
+        for command in [&["check", "w.ini"][..], &["run", "w.ini", "--quiet"]] {
+            let mut command = place.command(command);
+            let run = Running::of(command.current_dir(place.at("lab")));
+            let ran = run.ends().expect(2);
+            let is_named = ["pipe in place of a file", "not an SQLite database"]
+                .iter()
+                .any(|words| ran.stderr.contains(words));
+            assert!(is_named && ran.stderr.contains("--allow-files"), "{workload}: {ran:?}");
+        }
+    }
 }
 
 #[test]

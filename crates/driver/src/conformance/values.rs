@@ -1,6 +1,6 @@
 //! Cases about values sent to a database and read back.
 
-use base::{Class, Dialect, Field, RowPart, Rows, Value};
+use base::{Class, Dialect, Field, RowMemory, RowPart, Rows, Value};
 
 use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
 use super::{CaseContext, Finding, StoringFixture, Verdict};
@@ -212,7 +212,7 @@ pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
         vec![first, row(&["2", "-7", "0.5", odd]), row(&["3", "0", "2.25", ""]), row(&["2"])];
     let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
     for mut work in [work(steps(), &[]), work(failing, &[])] {
-        work.capture = Rows::wanted();
+        work.capture = RowMemory::default().buffer();
         // The second one fails, which another case checks.
         let _ = connection.run(&mut work).await;
         let found = captured(&work.capture);

@@ -1,6 +1,6 @@
 //! Sinks for the replies to a request.
 
-use base::{Field as Kept, Rows, Stamp};
+use base::{Field as Kept, RowLimit, Rows, Stamp};
 use wire_mysql::{
     ColumnDefinition, ColumnKind, ErrPacket, ErrorKind, Field, Prepared, Refusal, ResultEnd, Row,
     Sink, Status, WireError,
@@ -163,8 +163,12 @@ impl Sink for Answer<'_> {
         self.columns.keep(row, self.capture)
     }
 
+    fn can_hold(&mut self, length: usize) -> bool {
+        self.capture.may_arrive(length)
+    }
+
     fn too_long(&mut self) {
-        self.capture.overflow();
+        self.capture.overflow_by(RowLimit::Request);
     }
 
     #[inline]
@@ -263,6 +267,7 @@ impl OutcomeSink for FullReply {
 
 #[cfg(test)]
 mod tests {
+    use base::RowMemory;
     use wire_mysql::{BinaryRow, ColumnType};
 
     use super::*;
@@ -286,7 +291,9 @@ mod tests {
         columns.push(&NUMBER);
         let mut kept = |length: usize| {
             let row = BinaryRow(&[0; 20][..length]);
-            columns.keep(Row::Binary(row), &mut Rows::wanted()).map_err(|error| error.kind)
+            columns
+                .keep(Row::Binary(row), &mut RowMemory::default().buffer())
+                .map_err(|error| error.kind)
         };
         assert_eq!(kept(10), Ok(()));
         assert_eq!(kept(11), Err(ErrorKind::Trailing));

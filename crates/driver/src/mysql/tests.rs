@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use base::{RowPart, Rows, Target, Value};
+use base::{RowMemory, RowPart, Rows, Target, Value};
 use rt::{Options, run_real};
 use testbed::{Kind, shared};
 use wire_mysql::{
@@ -192,7 +192,7 @@ fn rows_are_captured_as_the_server_would_write_them() {
             Step::ExecuteText { text: 0 },
             Step::Execute { statement, first: 0, count: 0 },
         ] {
-            let mut work = Work { capture: Rows::wanted(), ..Work::default() };
+            let mut work = Work { capture: RowMemory::default().buffer(), ..Work::default() };
             text(&mut work);
             work.steps.push(step);
             connection.run(&mut work).await.expect("rows");
@@ -226,7 +226,7 @@ fn a_procedure_returns_all_its_results() {
         for is_wanted in [false, true, true, false, true] {
             let mut work = Work::default();
             if is_wanted {
-                work.capture = Rows::wanted();
+                work.capture = RowMemory::default().buffer();
             }
             work.values.push(Value::Int(5));
             work.values.push_text(|out| out.push_str("call both_of_them(5)"));

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use base::{Field, Rows, Stamp};
+use base::{Field, RowLimit, Rows, Stamp};
 use wire_postgres::backend::{Column, CopyResponse, Row};
 use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
 
@@ -62,7 +62,7 @@ impl Sink for Answer<'_> {
 
     #[inline]
     fn wants_data(&self) -> bool {
-        self.capture.is_wanted() && !self.capture.is_overfull()
+        self.capture.is_wanted() && self.capture.overflow().is_none()
     }
 
     fn row(&mut self, row: Row<'_>) {
@@ -72,8 +72,12 @@ impl Sink for Answer<'_> {
         self.capture.end_row();
     }
 
+    fn can_hold(&mut self, length: usize) -> bool {
+        self.capture.may_arrive(length)
+    }
+
     fn too_long(&mut self, _length: usize) {
-        self.capture.overflow();
+        self.capture.overflow_by(RowLimit::Request);
     }
 
     fn copy_in(&mut self, _response: CopyResponse<'_>) {

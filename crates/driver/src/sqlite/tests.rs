@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 use base::{
-    Class, Clock, Endpoint, Field, Monotonic, Nanos, RowPart, Rows, Seed, Stream, Target, Value,
+    Class, Clock, Endpoint, Field, Monotonic, Nanos, RowMemory, RowPart, Seed, Stream, Target,
+    Value,
 };
 use rt::{Options as RtOptions, run_real, run_virtual};
 
@@ -521,7 +522,7 @@ fn statement_that_fails_midway_has_no_rows() {
         let mut connection = driver.connect(&rt).await.unwrap();
         let minimum = "select 1 union all select abs(-9223372036854775808)";
         let mut work = texts(&["select x'00ff', 'a'", minimum]);
-        work.capture = Rows::wanted();
+        work.capture = RowMemory::default().buffer();
         connection.run(&mut work).await.unwrap_err();
         let row = [Field::Bytes(b"\x00\xff"), Field::Bytes(b"a")].map(RowPart::Field);
         assert!(work.capture.parts().eq(row.into_iter().chain([RowPart::End])));
@@ -697,7 +698,7 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
         connection.query_text("create table t (n, s)").await.unwrap();
         let insert = connection.prepare("insert into t values (?, ?)").await.unwrap();
         let select = connection.prepare("select * from t where n = ?").await.unwrap();
-        let mut work = Work { capture: Rows::wanted(), ..Work::default() };
+        let mut work = Work { capture: RowMemory::default().buffer(), ..Work::default() };
         for number in 0..requests {
             work.reply.reset();
             work.capture.clear();

@@ -1,6 +1,6 @@
 //! Tests of servers that send excessive or unexpected data.
 
-use base::{Class, Nanos, RowPart, Rows, Target};
+use base::{Class, Nanos, RowMemory, RowPart, Rows, Target};
 use driver::{Connection, Driver, Mysql, Postgres, PreparedId, Step, Table, Work};
 use rt::{Rt, within};
 use wire_mysql::{
@@ -118,7 +118,7 @@ fn postgres_messages_without_end_are_given_up_in_time() {
         flood(|out| backend::data_row(out, [Some(&b"1"[..])]).expect("a row")),
     ];
     for flood in floods {
-        for capture in [Rows::default(), Rows::wanted()] {
+        for capture in [Rows::default(), RowMemory::default().buffer()] {
             let server = flooding_postgres(bound(), flood.clone());
             in_real_time(async |rt| {
                 let mut work = Work { capture, ..execution() };
@@ -342,7 +342,7 @@ fn mysql(impostor: &ScriptedServer) -> Mysql {
 
 #[test]
 fn mysql_rows_without_end_are_given_up_in_time() {
-    for capture in [Rows::default(), Rows::wanted()] {
+    for capture in [Rows::default(), RowMemory::default().buffer()] {
         let server = ScriptedServer::playing(|scene| {
             begin_mysql(scene);
             let mut out = Vec::new();
@@ -410,12 +410,12 @@ fn rows_beyond_the_limit_are_given_up_and_the_session_continues() {
     in_real_time(async |rt| {
         let mut connection = postgres(&server).connect(&rt).await.expect("a session");
         connection.prepare("select 1").await.expect("a statement");
-        let mut work = Work { capture: Rows::wanted(), ..execution() };
+        let mut work = Work { capture: RowMemory::default().buffer(), ..execution() };
         for (rows, is_overfull) in [(2, false), (40, true), (1, true), (2, false)] {
             work.reply.reset();
             work.capture.clear();
             connection.run(&mut work).await.expect("an answer");
-            assert_eq!((work.reply.rows, work.capture.is_overfull()), (rows, is_overfull));
+            assert_eq!((work.reply.rows, work.capture.overflow().is_some()), (rows, is_overfull));
             let ends = work.capture.parts().filter(|part| *part == RowPart::End).count();
             assert_eq!(ends, if is_overfull { 0 } else { 2 });
         }

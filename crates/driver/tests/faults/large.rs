@@ -1,6 +1,6 @@
 //! Tests of values longer than the maximum packet of MySQL and than any initial buffer.
 
-use base::{Field, RowPart, Rows, Target};
+use base::{Field, RowLimit, RowMemory, RowPart, Rows, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
 use testbed::{Kind, Options, Server, shared};
 
@@ -70,15 +70,16 @@ fn check<D: Driver>(driver: &D, [kind, mark]: [&str; 2]) {
                 assert_eq!(reply.rows, 1, "of a row that is passed over");
                 let received = reply.bytes_received as usize;
                 assert!((LONG..LONG + 1_000).contains(&received), "{reply:?}");
-                work.capture = Rows::wanted();
+                work.capture = RowMemory::default().buffer();
                 let work = run(&mut connection, work).await;
-                assert!(work.capture.is_overfull() && work.capture.is_empty());
+                assert_eq!(work.capture.overflow(), Some(RowLimit::Request));
+                assert!(work.capture.is_empty());
             }
             for half in &halves {
                 let query = format!("select {half} from long_texts where id = {id}");
                 for (found, mut work) in found.iter_mut().zip(forms(&mut connection, &query).await)
                 {
-                    work.capture = Rows::wanted();
+                    work.capture = RowMemory::default().buffer();
                     found.extend_from_slice(value(&run(&mut connection, work).await.capture));
                 }
             }

@@ -1,6 +1,6 @@
 //! Failed attempts: their errors, their outcomes, and the events that report them.
 
-use base::{Class, Clock, Code, Rows, Stamp};
+use base::{Class, Clock, Code, RowLimit, RowMemory, Rows, Stamp};
 use driver::{Driver, Error};
 use record::{EndKind, EventError, EventKind, Failure, Outcome};
 use workload::OnError;
@@ -68,13 +68,19 @@ impl<D: Driver> Client<D> {
     /// Returns the error of an answer with more rows than a results file accepts. Its text is
     /// written only the first time.
     #[cold]
-    pub(super) fn lost_rows(&self) -> Error {
-        let text = match self.job_state.has_seen_error(Code::RESULTS) {
-            true => String::new(),
-            false => format!(
+    pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
+        let text = match (self.job_state.has_seen_error(Code::RESULTS), limit) {
+            (true, _) => String::new(),
+            (false, RowLimit::Request) => format!(
                 "the returned rows take more than {} MiB, the limit of `query-results-file` for \
                  one request: return fewer, or leave the key out",
                 Rows::LIMIT >> 20
+            ),
+            (false, RowLimit::Run) => format!(
+                "the rows of all requests take more than {} MiB, the limit of \
+                 `query-results-file` for one run: return fewer, use fewer clients, or leave the \
+                 key out",
+                RowMemory::LIMIT >> 20
             ),
         };
         Error::new(Class::Statement, Code::RESULTS, text)

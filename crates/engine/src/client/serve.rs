@@ -301,8 +301,10 @@ impl<D: Driver> Client<D> {
     fn conclude(&mut self, attempt: Attempt, progress: &mut RequestProgress) -> Option<Outcome> {
         progress.add(&self.work.reply);
         let error = match attempt {
-            Attempt::Answered(Ok(())) if self.work.capture.is_overfull() => Some(self.lost_rows()),
-            Attempt::Answered(Ok(())) => self.unexpected_rows(),
+            Attempt::Answered(Ok(())) => match self.work.capture.overflow() {
+                Some(limit) => Some(self.lost_rows(limit)),
+                None => self.unexpected_rows(),
+            },
             Attempt::Answered(Err(error)) => Some(error),
             Attempt::GivenUp => return Some(self.conclude_given_up(progress)),
         };
@@ -335,6 +337,9 @@ impl<D: Driver> Client<D> {
         progress.done = self.lane.rt.now();
         let sent = *progress.sent.get_or_insert(progress.assigned);
         self.lane.link(&self.job_state).note_unanswered(self.node, sent);
+        // Rows of an answer that never ended belong to no file, and would keep their memory until
+        // the next request.
+        self.work.capture.clear();
         self.timed_out(progress.done)
     }
 

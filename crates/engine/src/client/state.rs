@@ -185,12 +185,11 @@ impl<D: Driver> Client<D> {
     /// one.
     #[inline]
     fn empty_capture(&mut self) {
-        let is_wanted = self.results[self.part].is_some();
-        match (is_wanted, self.work.capture.is_wanted()) {
-            (false, false) => {}
-            (true, true) => self.work.capture.clear(),
-            (true, false) => self.work.capture = Rows::wanted(),
-            (false, true) => self.work.capture = Rows::default(),
+        match (&self.results[self.part], self.work.capture.is_wanted()) {
+            (None, false) => {}
+            (Some(_), true) => self.work.capture.clear(),
+            (Some(results), false) => self.work.capture = results.buffer(),
+            (None, true) => self.work.capture = Rows::default(),
         }
     }
 }

@@ -29,6 +29,8 @@ mod evidence;
 #[cfg(test)]
 mod fixtures;
 mod full_text;
+#[cfg(test)]
+mod hostile;
 mod html;
 mod irregular_words;
 mod json;
@@ -48,6 +50,7 @@ mod short;
 mod short_tables;
 mod short_text;
 mod shown_changes;
+mod stored_runs;
 mod sweep;
 mod sweep_html;
 mod sweep_json;
@@ -79,6 +82,10 @@ pub use repetition::{LoadDifference, RepeatedLoads, RepeatedMetric, RepetitionVi
 pub use saturation::{SaturationStepView, SaturationView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
 pub use short_text::experiment_text;
+pub use stored_runs::{
+    StoredMetric, StoredRun, StoredRunsView, stored_runs_html, stored_runs_json,
+    stored_runs_markdown, stored_runs_text,
+};
 pub use sweep::SweepView;
 pub use two_runs::two_runs;
 pub use view::{

@@ -323,6 +323,25 @@ mod tests {
     }
 
     #[test]
+    fn long_and_wide_names_shift_no_column() {
+        let titles = [("job", Align::Left), ("count", Align::Right), ("p99", Align::Right)];
+        let mut table = Table::new(titles);
+        let names =
+            ["read", "a-job-of-25-characters-xx", "a-job-with-a-name-of-forty-characters-xx"];
+        for name in names.into_iter().chain(["日本語の仕事"]) {
+            table.row(cells([name, "1,000", "9.00 ms"]));
+        }
+        for (grid, room) in
+            [(Grid::whole(&table), 200), (Grid::of(&table), 100), (Grid::of(&table), 40)]
+        {
+            let lines = grid.narrowed(room).lay_out(room);
+            let widths: Vec<usize> = lines.iter().map(|(_, line)| columns(line)).collect();
+            assert!(widths.iter().all(|width| *width == widths[0] && width <= &room), "{lines:?}");
+            assert!(lines[1..].iter().all(|(_, line)| line.ends_with("  1,000  9.00 ms")));
+        }
+    }
+
+    #[test]
     fn names_of_records_in_titles_cannot_act_on_the_terminal() {
         let table = Table::new([("s\u{1b}[2J", Align::Right)]);
         let (_, line) = Grid::whole(&table).lay_out(100).remove(0);

@@ -261,3 +261,29 @@ fn self_ending_job_shows_its_count() {
         assert!(line.contains(words), "{few}: {line}");
     }
 }
+
+/// Names of jobs beyond 24 characters take their room from all rows alike.
+#[test]
+fn names_of_jobs_of_any_length_shift_no_column() {
+    let long = "a-job-with-a-name-of-forty-characters-xx";
+    for names in
+        [["b", long, "c"], [&long[..25], "d", long], ["日本語の長い名前の仕事です", long, "e"]]
+    {
+        let mut view = cases::mixed().view();
+        for (job, name) in view.summary.jobs.iter_mut().zip(names) {
+            job.name = name.to_owned();
+        }
+        for style in [Style::PLAIN, Style { color: false, width: 120 }] {
+            let said = text(&view, &style);
+            let lines = names.iter().filter_map(|name| {
+                let line = said.lines().find(|line| line.starts_with(*name))?;
+                let rest = line.strip_prefix(*name)?;
+                let gap = rest.chars().take_while(|c| *c == ' ').count();
+                Some(unicode_width::UnicodeWidthStr::width(*name) + gap)
+            });
+            let columns: Vec<usize> = lines.collect();
+            assert_eq!(columns.len(), names.len(), "{said}");
+            assert!(columns.iter().all(|column| *column == columns[0]), "{columns:?}: {said}");
+        }
+    }
+}

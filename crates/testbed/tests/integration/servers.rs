@@ -141,6 +141,21 @@ fn server_starts_in_a_folder_with_spaces() {
     std::fs::remove_dir(&above).expect("nothing is left in it");
 }
 
+/// PostgreSQL writes its folder into a file with one fact per line, and would hang.
+#[test]
+fn server_does_not_start_in_a_folder_whose_name_has_two_lines() {
+    let above = std::env::temp_dir().join(format!("assay\nlines {}", std::process::id()));
+    std::fs::create_dir(&above).unwrap();
+    for url in ["testbed:mariadb", "testbed:postgres"] {
+        let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_testbed-host"));
+        let ran = host.arg(url).env("TMPDIR", &above).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let complaint = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains("/tmp/assay-"), "{url}: {said}{complaint}");
+    }
+    std::fs::remove_dir(&above).expect("nothing was made in it");
+}
+
 #[test]
 fn unknown_setting_quotes_the_server() {
     for (kind, words) in [

@@ -1,5 +1,9 @@
 //! Outlines of experiments: all that an answer needs to know, without the workload.
 
+use std::io;
+
+use base::Severity;
+
 use super::bet::Bet;
 use super::capacity::CapacityQuestion;
 use super::capacity_section;
@@ -11,10 +15,23 @@ use super::saturate::SaturateQuestion;
 use super::saturate_section;
 use super::sections::{CAPACITY, QUESTION, SATURATE, SWEEP};
 use super::sweep::{self, SweepOutline};
-use crate::folder::NoFiles;
+use crate::folder::Folder;
 use crate::keys::SectionKind;
-use crate::read::parse;
+use crate::read::{File, parse};
 use crate::sink::Sink;
+
+/// A folder of empty files: an outline needs nothing of the workload.
+struct EmptyFiles;
+
+impl Folder for EmptyFiles {
+    fn read(&self, _: &str, _: u64) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn is_unread(&self) -> bool {
+        true
+    }
+}
 
 /// The outline of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,15 +97,30 @@ impl Outline {
         names.flat_map(at_points).collect()
     }
 
-    /// Reads the outline of a printed experiment; `None` if it is not the text of one, without
-    /// errors and with arms to compare.
-    pub fn of_text(text: &str) -> Option<Outline> {
-        let (file, _) = parse(text);
-        let question = file.sections.iter().find(|section| section.name == QUESTION)?;
-        // The workload is not read, which counts as an error.
+    /// Reads the outline of a printed experiment.
+    ///
+    /// # Errors
+    /// The reason why it is not the text of one, without errors and with arms to compare.
+    pub fn of_text(text: &str) -> Result<Outline, String> {
+        let (file, of_file) = parse(text);
         let mut sink = Sink::default();
-        let fields = Fields::of(&file, question, SectionKind::Question, &mut sink);
-        let draft = draft::read(&fields, &NoFiles, &mut sink);
+        let outline = Outline::of_file(&file, &mut sink);
+        let mut found = of_file.into_iter().chain(sink.finish());
+        let error = found.find(|diagnostic| diagnostic.severity == Severity::Error);
+        match (outline, error) {
+            (Some(outline), None) => Ok(outline),
+            (_, Some(error)) => Err(error.sentence()),
+            (None, None) => Err(format!(
+                "it needs a section `[{QUESTION}]` with a question, and arms with different names"
+            )),
+        }
+    }
+
+    /// Reads the outline of a parsed experiment; `None` if a part of it is missing.
+    fn of_file(file: &File<'_>, sink: &mut Sink) -> Option<Outline> {
+        let question = file.sections.iter().find(|section| section.name == QUESTION)?;
+        let fields = Fields::of(file, question, SectionKind::Question, sink);
+        let draft = draft::read(&fields, &EmptyFiles, sink);
         let arms = file.sections.iter().filter_map(|section| {
             let name = section.name.strip_prefix("arm ")?.to_owned();
             let line = |entry: &crate::read::Entry<'_>| {
@@ -98,19 +130,19 @@ impl Outline {
         });
         let section = |name: &str| file.sections.iter().find(|section| section.name == name);
         let sweep = match section(SWEEP) {
-            Some(section) => Some(sweep::read(&file, section, &mut sink)?.outline()?),
+            Some(section) => Some(sweep::read(file, section, sink)?.outline()?),
             None => None,
         };
         let saturate = match section(SATURATE) {
             Some(section) => {
-                let search = saturate_section::read(&file, section, &mut sink);
+                let search = saturate_section::read(file, section, sink);
                 Some(saturate_section::outline(&search)?)
             }
             None => None,
         };
         let capacity = match section(CAPACITY) {
             Some(section) => {
-                let search = capacity_section::read(&file, section, &mut sink);
+                let search = capacity_section::read(file, section, sink);
                 Some(capacity_section::outline(&search)?)
             }
             None => None,
@@ -121,7 +153,6 @@ impl Outline {
             let name = Experiment::WORKLOAD.to_owned();
             arms.push(ArmOutline { name, differences: Vec::new() });
         }
-        let unread = usize::from(draft.workload.is_none());
         let outline = Outline {
             ask: draft.ask?,
             workload: fields.one("workload").map(|name| name.text().to_owned()),
@@ -140,8 +171,7 @@ impl Outline {
         let least = if is_alone { 1 } else { 2 };
         names.sort_unstable();
         names.dedup();
-        let is_sound = file.errors() == 0 && sink.errors() <= unread;
-        (is_sound && compared >= least && names.len() == compared).then_some(outline)
+        (compared >= least && names.len() == compared).then_some(outline)
     }
 
     /// Returns the job whose load saturates the baseline, if the experiment searches for this load.

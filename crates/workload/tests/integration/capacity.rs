@@ -120,7 +120,7 @@ fn printed_search_is_read_as_the_same() {
         let again = experiment(&whole);
         assert_eq!(again.to_whole_text(), whole);
         assert_eq!(again.capacity, found.capacity);
-        assert_eq!(Outline::of_text(&found.to_text()), Some(found.outline()));
+        assert_eq!(Outline::of_text(&found.to_text()), Ok(found.outline()));
     }
 }
 
@@ -132,7 +132,7 @@ fn workload_in_the_experiment_file_may_be_compared() {
     let found = experiment(text);
     assert_eq!(found.arms[1].plan.params[0].value, "1000");
     assert_eq!(found.arms[0].plan.seed.0, 5);
-    assert_eq!(Outline::of_text(&found.to_text()), Some(found.outline()));
+    assert_eq!(Outline::of_text(&found.to_text()), Ok(found.outline()));
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn printed_experiment_is_read_as_the_same() {
         let again = experiment(&printed);
         assert_eq!(again, found, "{printed}");
         assert_eq!(again.to_text(), printed);
-        assert_eq!(Outline::of_text(&printed), Some(found.outline()));
+        assert_eq!(Outline::of_text(&printed), Ok(found.outline()));
     }
     let statements = experiment(all).arms.remove(0).restore;
     let texts: Vec<&str> = statements.iter().map(|one| one.text.as_str()).collect();

@@ -74,7 +74,7 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
             let again = again.unwrap_or_else(|| panic!("{printed}\n{}", render(&printed, &found)));
             assert_eq!(again.to_whole_text(), printed);
             let question = experiment.to_text();
-            assert_eq!(Outline::of_text(&question), Some(experiment.outline()), "{question}");
+            assert_eq!(Outline::of_text(&question), Ok(experiment.outline()), "{question}");
             accepted += 1;
         }
     }

@@ -120,7 +120,7 @@ fn printed_search_for_saturation_is_read_as_the_same() {
         assert!(printed.contains("[saturate]\nvary = concurrency(read)\nvalues = 1, 2, 4, 8\n"));
         assert_eq!(experiment(&printed).to_text(), printed);
         assert_eq!(experiment(&printed).saturate, found.saturate);
-        assert_eq!(Outline::of_text(&printed), Some(found.outline()));
+        assert_eq!(Outline::of_text(&printed), Ok(found.outline()));
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Log {
     pub(crate) kinds: Vec<ColumnKind>,
     /// Number of columns of the current result.
     pub(crate) columns: u64,
+    /// Length of the longest incomplete row that it has room for, in bytes; `None` for any length.
+    pub(crate) room: Option<usize>,
 }
 
 impl Log {
@@ -67,6 +69,10 @@ impl Sink for Log {
         };
         self.lines.push(format!("row {}", fields.join(", ")));
         Ok(())
+    }
+
+    fn can_hold(&mut self, length: usize) -> bool {
+        self.room.is_none_or(|room| length <= room)
     }
 
     fn too_long(&mut self) {

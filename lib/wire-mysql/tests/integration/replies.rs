@@ -326,6 +326,33 @@ fn unwanted_and_multi_packet_rows_are_not_kept() {
 }
 
 #[test]
+fn incomplete_row_is_buffered_only_if_its_receiver_has_room() {
+    for (room, expected) in
+        [(500, ["too long", "row short"]), (2_000, ["row 1000 bytes", "row short"])]
+    {
+        let bytes = answer(new(), |answers| {
+            answers.columns(&id_and_name()[1..], false);
+            answers.text_row([Some(&[b'x'; 1_000][..])]);
+            answers.text_row([Some(&b"short"[..])]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        let mut replies = Replies::new(new());
+        replies.expect(ReplyKind::Text, 1).expect("one command");
+        let mut log = Log { room: Some(room), ..Log::wanting(true) };
+        for piece in bytes.chunks(100) {
+            assert_eq!(replies.read(piece, &mut log), Ok(piece.len()));
+        }
+        assert!(replies.is_idle());
+        let rows: Vec<&String> = log
+            .lines
+            .iter()
+            .filter(|line| line.starts_with("row ") || *line == "too long")
+            .collect();
+        assert_eq!(rows, expected);
+    }
+}
+
+#[test]
 fn a_file_is_sent_or_refused() {
     let agreed = new();
     // MariaDB can also prepare statements that load a file.

@@ -114,7 +114,7 @@ pub(crate) fn read_in_pieces(
     replies: &mut Replies,
     bytes: &[u8],
     ends: &[usize],
-    log: &mut Log,
+    log: &mut impl Sink,
 ) -> Result<usize, WireError> {
     let mut buffer = Vec::new();
     let mut from = 0;
@@ -595,6 +595,48 @@ fn wanted_row_beyond_the_limit_is_reported_and_skipped() {
         assert_eq!(read_in_pieces(&mut replies, &bytes, ends, &mut log), Ok(0));
         let printed = format!("too long {}", body.len());
         assert_eq!(log.lines, [&printed[..], "complete SELECT 1 rows 1", "ready Idle"]);
+    }
+}
+
+/// A sink that has room for a number of incomplete rows, and counts the complete ones.
+struct Bounded {
+    room: usize,
+    rows: usize,
+}
+
+impl Sink for Bounded {
+    fn complete(&mut self, _completion: Completion<'_>) {}
+
+    fn error(&mut self, _report: Report<'_>) {}
+
+    fn ready(&mut self, _status: TransactionStatus) {}
+
+    fn wants_data(&self) -> bool {
+        true
+    }
+
+    fn can_hold(&mut self, length: usize) -> bool {
+        length <= self.room
+    }
+
+    fn row(&mut self, _row: Row<'_>) {
+        self.rows += 1;
+    }
+}
+
+#[test]
+fn incomplete_row_is_held_only_if_its_receiver_has_room() {
+    let long = vec![b'x'; 1_000];
+    let mut bytes = server("2");
+    backend::data_row(&mut bytes, [Some(&long[..])]).expect("a row");
+    backend::data_row(&mut bytes, [Some(&b"short"[..])]).expect("a row");
+    backend::command_complete(&mut bytes, "SELECT 2").expect("a tag");
+    backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
+    for (room, ends, rows) in [(500, &[100][..], 1), (2_000, &[100], 2), (500, &[], 2)] {
+        let (mut replies, mut sink) = (awaiting(&[Cycle::STATEMENT]), Bounded { room, rows: 0 });
+        assert_eq!(read_in_pieces(&mut replies, &bytes, ends, &mut sink), Ok(0));
+        assert!(replies.is_idle());
+        assert_eq!(sink.rows, rows, "room for {room} bytes, in pieces up to {ends:?}");
     }
 }
 

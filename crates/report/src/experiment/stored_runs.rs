@@ -1,0 +1,227 @@
+//! The runs of an experiment whose question cannot be read, as its record has them.
+//!
+//! Nothing is compared or judged: only the question says which runs belong together.
+
+use serde_json::{Value, json};
+
+use super::answer_text::AnswerText;
+use super::markdown::all_escaped;
+use crate::html::{Document, Section};
+use crate::markdown::{self, escaped};
+use crate::page::{Align, Cell, Line, Table};
+use crate::text::Style;
+
+/// The runs of an experiment whose question cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRunsView {
+    /// Path of the record.
+    pub record: String,
+    /// The reason why the question cannot be read.
+    pub reason: String,
+    /// The remedy.
+    pub remedy: String,
+    /// The question as it is stored; may be empty.
+    pub text: String,
+    /// Version of the program that made the record, if it has one.
+    pub version: Option<String>,
+    /// The label, if the user gave it one.
+    pub label: Option<String>,
+    /// The runs, in the order in which they were made.
+    pub runs: Vec<StoredRun>,
+}
+
+/// A run, as its record has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRun {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The part of the experiment that it belongs to.
+    pub phase: &'static str,
+    /// Its round, from 0.
+    pub round: u32,
+    /// Its position in the round, from 0.
+    pub position: u32,
+    /// Number of earlier attempts at the round.
+    pub attempt: u32,
+    /// The name of its arm.
+    pub arm: String,
+    /// The value that a sweep or a search gave it, if there is one.
+    pub point: Option<String>,
+    /// Its use: `counts`, `repeated` or `abandoned`.
+    pub state: &'static str,
+    /// The word of its verdict.
+    pub verdict: String,
+    /// Names of the checks that object, separated by commas.
+    pub objections: String,
+    /// The seed of its schedule and values.
+    pub seed: u64,
+    /// Its metrics.
+    pub metrics: Vec<StoredMetric>,
+}
+
+/// A metric of a run, as its record has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMetric {
+    /// The job or table; empty for the whole run.
+    pub of: String,
+    /// The name of the metric.
+    pub name: String,
+    /// The value, in the unit of the metric.
+    pub value: f64,
+}
+
+impl StoredRunsView {
+    fn sentence(&self) -> String {
+        format!("No answer: the question cannot be read: {}", self.reason)
+    }
+
+    /// Returns the sentence about what is shown in place of an answer.
+    fn shown(&self) -> String {
+        let made_by = self.version.as_ref();
+        let made_by =
+            made_by.map_or_else(String::new, |version| format!(", made by assay {version}"));
+        format!("The runs are shown as the record has them{made_by}; nothing is compared")
+    }
+
+    fn command(&self) -> String {
+        let record = base::shell_word(&self.record);
+        format!("assay report {record} --run N")
+    }
+
+    fn run_table(&self) -> Table {
+        let [left, right] = [Align::Left, Align::Right];
+        let mut table = Table::new([
+            ("run", right),
+            ("arm", left),
+            ("value", left),
+            ("phase", left),
+            ("round", right),
+            ("state", left),
+            ("verdict", left),
+            ("objections", left),
+        ]);
+        for run in &self.runs {
+            table.row([
+                run.number.to_string().into(),
+                run.arm.clone().into(),
+                run.point.clone().map_or(Cell::Empty, Cell::from),
+                run.phase.to_owned().into(),
+                // People count from 1.
+                (u64::from(run.round) + 1).to_string().into(),
+                run.state.to_owned().into(),
+                run.verdict.to_uppercase().into(),
+                run.objections.clone().into(),
+            ]);
+        }
+        table
+    }
+
+    fn metric_table(&self) -> Table {
+        let mut table = Table::new([
+            ("run", Align::Right),
+            ("arm", Align::Left),
+            ("metric", Align::Left),
+            ("value", Align::Right),
+        ]);
+        for run in &self.runs {
+            for StoredMetric { of, name, value } in &run.metrics {
+                let metric = if of.is_empty() { name.clone() } else { format!("{name}({of})") };
+                table.row([
+                    run.number.to_string().into(),
+                    run.arm.clone().into(),
+                    metric.into(),
+                    value.to_string().into(),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+/// Formats the stored runs for people; with all metrics if `is_full`.
+pub fn stored_runs_text(view: &StoredRunsView, is_full: bool, style: &Style) -> String {
+    let mut out = AnswerText::new(style);
+    out.sentence(0, &view.sentence());
+    out.sentence(0, &view.shown());
+    out.labelled("runs", [format!("{} in the record", view.runs.len())]);
+    out.table(&view.run_table());
+    if is_full {
+        out.labelled("metrics", [String::from("as they were stored, in the units of the guide")]);
+        out.table(&view.metric_table());
+    }
+    out.labelled("label", view.label.clone());
+    out.labelled("remedy", [view.remedy.clone()]);
+    out.labelled("one run", [view.command()]);
+    out.into_text()
+}
+
+/// Formats the stored runs as Markdown.
+pub fn stored_runs_markdown(view: &StoredRunsView) -> String {
+    let mut out = markdown::Document::default();
+    out.list(&all_escaped(&[view.sentence(), view.shown(), view.remedy.clone()]), 3);
+    out.with_table(&escaped("Runs"), &markdown::Table::of(&view.run_table()))
+}
+
+/// Formats the stored runs as one file of HTML.
+pub fn stored_runs_html(view: &StoredRunsView) -> String {
+    let sections = [
+        Section { id: "answer", title: "No answer" },
+        Section { id: "runs", title: "Runs" },
+        Section { id: "metrics", title: "Metrics" },
+        Section { id: "question", title: "Question as it is stored" },
+    ];
+    let mut out = Document::new("An experiment whose question cannot be read", &sections);
+    out.section("answer", |out| {
+        out.paragraph(&format!("{}.", view.sentence()));
+        out.paragraph(&format!("{}.", view.shown()));
+        out.paragraph(&format!("What to do: {}.", view.remedy));
+        let label = view.label.iter().map(|label| Line::new("label", label.clone()));
+        let record = [Line::new("record", view.record.clone())];
+        out.lines(&record.into_iter().chain(label).collect::<Vec<Line>>());
+    });
+    out.section("runs", |out| {
+        out.table("Runs as they were stored", &view.run_table());
+        out.preformatted(&view.command());
+    });
+    out.section("metrics", |out| {
+        out.table("Metrics as they were stored", &view.metric_table());
+    });
+    out.section("question", |out| out.preformatted(&view.text));
+    out.into_text("Made by assay from the record of an experiment.")
+}
+
+/// Returns the document of the stored runs: `assay.stored-runs/1`.
+pub fn stored_runs_json(view: &StoredRunsView) -> Value {
+    json!({
+        "schema": "assay.stored-runs/1",
+        "record": view.record,
+        "reason": view.reason,
+        "remedy": view.remedy,
+        "question": view.text,
+        "version": view.version,
+        "label": view.label,
+        "runs": view.runs.iter().map(run).collect::<Vec<Value>>(),
+    })
+}
+
+fn run(run: &StoredRun) -> Value {
+    let metrics = run
+        .metrics
+        .iter()
+        .map(|metric| json!({ "of": metric.of, "metric": metric.name, "value": metric.value }));
+    json!({
+        "run": run.number,
+        "phase": run.phase,
+        "round": run.round,
+        "position": run.position,
+        "attempt": run.attempt,
+        "arm": run.arm,
+        "point": run.point,
+        "state": run.state,
+        "verdict": run.verdict,
+        "objections": run.objections,
+        // A JSON number of many readers holds no integer beyond 2^53.
+        "seed": run.seed.to_string(),
+        "metrics": metrics.collect::<Vec<Value>>(),
+    })
+}
