@@ -85,6 +85,9 @@ const OF_THREE_JOBS = ["throughput", ...ofJobs(["read", "write", "scan"]), "queu
 /** The figures of a server and its machine. */
 const OF_SERVER = ["cpu", "waits", "processors", "disk-bytes", "disk-operations", "disk-use", "network"];
 
+/** A run in which a request is due only with some seeds. */
+const SHORT = "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n";
+
 /** The name of a job that is longer than a name of a file. */
 const LONG_NAME = "balance_of_accounts_".repeat(5);
 
@@ -121,13 +124,18 @@ const RECIPES: Recipe[] = [
     name: "long-name",
     files: { "long.ini": `duration = 5s\n[${LONG_NAME}]\nquery = select 1\nrate = 100\n` },
     more: MM1,
-    drawn: ["throughput", ...ofJobs([LONG_NAME.replaceAll("_", "-")]).map((name) => name.slice(0, 60)), "queue"],
+    drawn: [
+      "throughput",
+      ...ofJobs([LONG_NAME.replaceAll("_", "-")]).map((name) => name.slice(0, 60).replace(/-$/, "")),
+      "queue",
+    ],
   },
+  { name: "empty", files: { "empty.ini": SHORT }, more: [...MM1, "--seed", "1"], drawn: ["throughput", "queue"] },
   {
-    name: "empty",
-    files: { "empty.ini": "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n" },
+    name: "one-request",
+    files: { "one.ini": SHORT },
     more: [...MM1, "--seed", "3"],
-    drawn: [],
+    drawn: ["throughput", ...ofJobs(["read"]), "queue"],
   },
   {
     name: "comparison",

@@ -413,8 +413,8 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
-/// Returns the reason why the record of an experiment cannot be read: another version of the search,
-/// or this damage.
+/// Returns the reason why the record of an experiment cannot be read: another version of the
+/// search, or this damage.
 pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip {
     match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
         true => {

@@ -68,8 +68,8 @@ impl Access {
         }
     }
 
-    /// Returns true if a form may be sent to the address of a request. Its token is not checked: the
-    /// answer depends on the rest of the address alone.
+    /// Returns true if a form may be sent to the address of a request. Its token is not checked:
+    /// the answer depends on the rest of the address alone.
     fn takes_a_form(&self, head: &Head) -> bool {
         let path = head.path.strip_prefix('/').unwrap_or_default();
         let rest = match &self.token {
