@@ -80,8 +80,10 @@ export function figures({ courses }: Courses): HTMLElement[] {
     const greatest = Math.max(...values.map((value) => value ?? 0));
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
-    caption.textContent = `${job}: ${TITLES[place]}, last ${words(values.at(-1))}, at most ${words(greatest)}`;
-    figure.append(caption, drawn(values, caption.textContent));
+    const name = document.createElement("bdi");
+    name.textContent = job;
+    caption.append(name, `: ${TITLES[place]}, last ${words(values.at(-1))}, at most ${words(greatest)}`);
+    figure.append(caption, drawn(values, caption.textContent ?? ""));
     return figure;
   };
   return courses.flatMap(({ job, values: [rate, p99] }) => [figure(job, rate, 0), figure(job, p99, 1)]);

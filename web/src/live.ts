@@ -21,9 +21,21 @@ const say = (text: string): void => {
   element("connection").textContent = text;
 };
 
+/** Returns the cell of a name, whose direction does not change the text around it. */
+function nameCell(text: string): HTMLElement {
+  const made = document.createElement("th");
+  made.scope = "row";
+  made.className = "text";
+  const name = document.createElement("bdi");
+  name.textContent = text;
+  made.append(name);
+  return made;
+}
+
 function cell(text: string, place: number): HTMLElement {
-  const made = document.createElement(place === 0 ? "th" : "td");
-  made.className = place === 0 ? "text" : "number";
+  if (place === 0) return nameCell(text);
+  const made = document.createElement("td");
+  made.className = "number";
   made.textContent = text;
   return made;
 }

@@ -79,8 +79,8 @@ export class Panel {
     const made = hasMarks ? button("", "", true) : document.createElement("span");
     const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const text = group.querySelector("text");
-    const left = Number(text?.getAttribute("x")) - 25;
-    sample.setAttribute("viewBox", `${left} ${Number(text?.getAttribute("y")) - 12} 20 16`);
+    const left = Number(text?.getAttribute("x")) - 35;
+    sample.setAttribute("viewBox", `${left} ${Number(text?.getAttribute("y")) - 12} 30 16`);
     sample.setAttribute("aria-hidden", "true");
     sample.append(...[...group.children].filter((child) => child !== text).map((child) => child.cloneNode(true)));
     const label = document.createElement("bdi");

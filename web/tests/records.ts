@@ -65,8 +65,8 @@ interface Recipe {
   readonly isObserved?: boolean;
   /** True if it is run in real time. */
   readonly isReal?: boolean;
-  /** The names of figures of its page that have marks; those of other records are counted alone. */
-  readonly drawn?: string[];
+  /** The names of files of figures of its page that have marks. */
+  readonly drawn: readonly string[];
 }
 
 /** A record of PostgreSQL with waits, disks and two processors, compressed. */
@@ -79,29 +79,63 @@ const ofJobs = (jobs: string[]): string[] =>
 
 const MM1 = ["--url", "sim:mm1?service=2ms"];
 
+/** The figures of a run of three jobs in virtual time. */
+const OF_THREE_JOBS = ["throughput", ...ofJobs(["read", "write", "scan"]), "queue"];
+
+/** The figures of a server and its machine. */
+const OF_SERVER = ["cpu", "waits", "processors", "disk-bytes", "disk-operations", "disk-use", "network"];
+
+/** A run in which a request is due only with some seeds. */
+const SHORT = "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n";
+
+/** The name of a job that is longer than a name of a file. */
+const LONG_NAME = "balance_of_accounts_".repeat(5);
+
 /** The records, those that take longest first. */
 const RECIPES: Recipe[] = [
-  { name: "week", files: { "week.ini": THREE_JOBS("168h", 0.2, "10s") }, more: MM1, isObserved: true },
-  { name: "hour", files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") }, more: MM1, isObserved: true },
+  {
+    name: "week",
+    files: { "week.ini": THREE_JOBS("168h", 0.2, "10s") },
+    more: MM1,
+    isObserved: true,
+    drawn: [...OF_THREE_JOBS, ...OF_SERVER],
+  },
+  {
+    name: "hour",
+    files: { "hour.ini": THREE_JOBS("1h", 20, "100ms") },
+    more: MM1,
+    isObserved: true,
+    drawn: [...OF_THREE_JOBS, ...OF_SERVER],
+  },
   {
     name: "run",
     files: { "run.ini": THREE_JOBS("5m", 100, "20ms") },
     more: ["--url", "sim:mm1?service=2ms&stall=1s&stall-every=100s"],
+    drawn: OF_THREE_JOBS,
   },
   {
     name: "failed",
     files: { "over.ini": "duration = 20s\n[over]\nquery = select 1\nrate = 700\n" },
     more: ["--url", "sim:mm1?service=2ms&outage=5s..8s"],
+    // Beyond the capacity, times are withheld.
+    drawn: ["throughput", "queue", "errors"],
   },
   {
     name: "long-name",
-    files: { "long.ini": `duration = 5s\n[${"balance_of_accounts_".repeat(5)}]\nquery = select 1\nrate = 100\n` },
+    files: { "long.ini": `duration = 5s\n[${LONG_NAME}]\nquery = select 1\nrate = 100\n` },
     more: MM1,
+    drawn: [
+      "throughput",
+      ...ofJobs([LONG_NAME.replaceAll("_", "-")]).map((name) => name.slice(0, 60).replace(/-$/, "")),
+      "queue",
+    ],
   },
+  { name: "empty", files: { "empty.ini": SHORT }, more: [...MM1, "--seed", "1"], drawn: ["throughput", "queue"] },
   {
-    name: "empty",
-    files: { "empty.ini": "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n" },
+    name: "one-request",
+    files: { "one.ini": SHORT },
     more: [...MM1, "--seed", "3"],
+    drawn: ["throughput", ...ofJobs(["read"]), "queue"],
   },
   {
     name: "comparison",
@@ -109,6 +143,7 @@ const RECIPES: Recipe[] = [
       "e.ini": COMPARISON("Is slow slower?", "arms.ini", 12),
       "arms.ini": CLOSED("mm1?service=1ms", "20s"),
     },
+    drawn: ["effects", "pairs.throughput-read-.slow"],
   },
   {
     name: "suspect",
@@ -116,6 +151,7 @@ const RECIPES: Recipe[] = [
       "d.ini": COMPARISON("Is slow slower on a server that fails?", "doubtful.ini", 20),
       "doubtful.ini": CLOSED("mm1?service=1ms&errors=0.004&outage=9s..10s", "20s"),
     },
+    drawn: ["effects", "pairs.throughput-read-.slow"],
   },
   {
     name: "sweep",
@@ -129,6 +165,7 @@ best = highest throughput(read)
 `,
       "curve.ini": CLOSED("usl?service=1ms&contention=0.02&coherency=0.004", "5s"),
     },
+    drawn: ["throughput", "response"],
   },
   {
     name: "capacity",
@@ -146,6 +183,7 @@ hold = 20s
       "open.ini": "url = sim:mm1?service=1ms\nduration = 5s\n[read]\nquery = select 1\nrate = 100\n",
     },
     more: ["--seed", "1"],
+    drawn: ["boundary", "trials"],
   },
 ];
 
@@ -159,16 +197,12 @@ RECIPES.push(
   },
   {
     name: "postgres",
-    drawn: [
-      "throughput",
-      ...ofJobs(["read", "pay"]),
-      ...["cpu", "waits", "queue", "processors", "disk-bytes", "disk-operations", "disk-use", "network"],
-    ],
+    drawn: ["throughput", ...ofJobs(["read", "pay"]), "queue", ...OF_SERVER],
   },
 );
 
 /** The figures that must have marks, by the name of the record. */
-export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn ?? []]));
+export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn]));
 
 /** The names of all records. */
 export const NAMES = RECIPES.map(({ name }) => name);

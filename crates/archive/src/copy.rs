@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
+use crate::create::{connect, distrust};
+use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
 use crate::open::{OpenedRecord, open, open_experiment};
 
 /// Copies a record, of a run or an experiment, to a new file, byte by byte.
@@ -32,6 +33,25 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
     Ok(())
 }
 
+/// Removes a fact from the copy of the record of an experiment, and its bytes from the file.
+///
+/// # Errors
+/// The copy cannot be written, or is not the record of an experiment.
+pub fn remove_fact(copy: &Path, key: &str) -> Result<(), RecordError> {
+    let removed = connect(copy).and_then(|connection| {
+        distrust(&connection)?;
+        connection.execute_batch("pragma secure_delete = on")?;
+        connection.execute("delete from experiment where key = ?", [key])?;
+        Ok(())
+    });
+    removed.map_err(|failure| match failure {
+        RowError::Sql(cause) => {
+            RecordError::new(copy, RecordErrorKind::CannotWrite).because(sql_cause(cause))
+        }
+        RowError::Content(_) => failure.into_read_error(copy, "the facts of the experiment"),
+    })
+}
+
 /// Begins a transaction that reads, which lasts as long as the connection and keeps writers away.
 fn held(opened: &OpenedRecord) -> Result<(), RowError> {
     opened.connection.execute_batch("begin")?;
@@ -43,9 +63,25 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::experiment::{ExperimentContent, ExperimentWriter};
     use crate::open::tests::killed;
     use crate::reader::Archive;
     use crate::support::Place;
+
+    #[test]
+    fn removed_fact_leaves_no_bytes() {
+        let place = Place::new("forgotten");
+        let (path, to) = (place.path("e.assay"), place.path("copy.assay"));
+        let facts = [("path", "/home/ann/e.ini".to_owned()), ("state", "complete".to_owned())];
+        drop(ExperimentWriter::create(&path, &facts, &[]).unwrap());
+        copy_record(&path, &to).unwrap();
+        let has_path = || fs::read(&to).unwrap().windows(9).any(|part| part == b"/home/ann");
+        assert!(has_path());
+        remove_fact(&to, "path").unwrap();
+        assert!(!has_path());
+        let content = ExperimentContent::read(&to).unwrap();
+        assert_eq!((content.fact("path"), content.fact("state")), (None, Some("complete")));
+    }
 
     #[test]
     fn copy_of_a_record_with_a_hot_journal_is_whole_without_it() {

@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
@@ -68,6 +69,13 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "page_size", 8_192)?;
     Ok(connection)
+}
+
+/// Makes a connection execute no trigger of its record, which may come from a stranger.
+pub(crate) fn distrust(connection: &Connection) -> Result<(), RowError> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    Ok(())
 }
 
 /// Attaches a record under a name.

@@ -33,7 +33,7 @@ mod v1;
 mod v2;
 mod writer;
 
-pub use copy::copy_record;
+pub use copy::{copy_record, remove_fact};
 pub use error::{NoteRefusal, RecordError, RecordErrorKind};
 pub use experiment::{ExperimentContent, ExperimentWriter};
 pub use open::{is_compressed, is_experiment};

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use nix::unistd::{AccessFlags, access};
 use record::Note;
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::create::connect;
+use crate::create::{connect, distrust};
 use crate::error::{Cause, NoteRefusal, RecordError, RecordErrorKind, RowError, sql_cause};
 use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
@@ -117,9 +116,7 @@ impl From<rusqlite::Error> for Failure {
 }
 
 fn write(to: &mut Connection, note: &Note) -> Result<(), Failure> {
-    // The file is untrusted: no trigger of its schema is executed.
-    to.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    to.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    distrust(to)?;
     let transaction = to.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if reviewer_note::create(&transaction)? >= MOST_NOTES {
         return Err(Failure::Full);

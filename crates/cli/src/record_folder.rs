@@ -2,12 +2,13 @@
 //!
 //! Files whose names end in `.assay` are read, also in the folders below, except hidden files and
 //! links. A file that cannot be used is named with the reason, and is not an error; neither is a
-//! copy of another record.
+//! folder below that cannot be read, or a copy of another record.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use analyze::capacity::Irregular;
@@ -141,14 +142,18 @@ impl RecordFolder {
     /// The folder does not exist or cannot be read.
     pub(crate) fn read(folder: &Path) -> Result<RecordFolder, Complaint> {
         let mut found = RecordFolder::default();
-        let paths = files(folder)?;
+        let FoundFiles { records: paths, unreadable } = files(folder)?;
         memory::keep();
         let all = lab::at_once(paths.len() as u64, |place| {
             let path = &paths[place as usize];
-            let file = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+            let file = name_below(folder, path);
             let records = read(path, &file);
             (file, records)
         });
+        for UnreadableFolder { path, reason } in unreadable {
+            let file = name_below(folder, &path);
+            found.skip(file, Skip::new(SkipReason::Unreadable, reason));
+        }
         let mut files = Vec::new();
         for (file, records) in all {
             match records {
@@ -192,11 +197,29 @@ impl RecordFolder {
     }
 }
 
-/// Returns the files that have the name of a record, sorted by path.
+/// The files of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct FoundFiles {
+    /// Paths of the files that have the name of a record, sorted.
+    pub(crate) records: Vec<PathBuf>,
+    /// Folders below whose files are not known.
+    pub(crate) unreadable: Vec<UnreadableFolder>,
+}
+
+/// A folder that cannot be read, or only in part.
+#[derive(Debug)]
+pub(crate) struct UnreadableFolder {
+    /// Its path.
+    pub(crate) path: PathBuf,
+    /// Reason.
+    pub(crate) reason: String,
+}
+
+/// Returns the files that have the name of a record, also in the folders below.
 ///
 /// # Errors
-/// The folder does not exist or cannot be read.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Complaint> {
+/// The folder itself does not exist or cannot be read.
+pub(crate) fn files(folder: &Path) -> Result<FoundFiles, Complaint> {
     let shown = folder.display();
     if !folder.exists() {
         let sentence = format!("there is no folder `{shown}`");
@@ -206,30 +229,46 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Complaint> {
         let sentence = format!("`{shown}` is a file");
         return Err(Complaint::new(sentence).help("name the folder that it is in"));
     }
-    let mut found = Vec::new();
-    search(folder, DEEPEST, &mut found)?;
-    found.sort();
+    let mut found = FoundFiles::default();
+    search(folder, DEEPEST, &mut found).map_err(|error| {
+        Complaint::new(format!("cannot read the folder `{shown}`: {error}"))
+            .help("give yourself the right to read it, or move it away")
+    })?;
+    found.records.sort();
     Ok(found)
 }
 
-fn search(folder: &Path, levels: usize, found: &mut Vec<PathBuf>) -> Result<(), Complaint> {
-    let cannot_read = |error: std::io::Error| {
-        Complaint::new(format!("cannot read the folder `{}`: {error}", folder.display()))
-            .help("give yourself the right to read it, or move it away")
-    };
-    for entry in fs::read_dir(folder).map_err(cannot_read)? {
-        let entry = entry.map_err(cannot_read)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(cannot_read)?);
+fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
         if kind.is_dir() && levels > 1 {
-            search(&path, levels - 1, found)?;
+            if let Err(error) = search(&path, levels - 1, found) {
+                let reason = format!("cannot read the folder: {error}");
+                found.unreadable.push(UnreadableFolder { path, reason });
+            }
         } else if kind.is_file() && path.extension().is_some_and(|suffix| suffix == SUFFIX) {
-            found.push(path);
+            found.records.push(path);
         }
     }
     Ok(())
+}
+
+/// Returns the path of a file below a folder as a text of its own: two files never have the same. A
+/// byte that is not UTF-8 becomes `\xFF`, and the beginning of such a text in a name `\x5Cx`.
+pub(crate) fn name_below(folder: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(folder).unwrap_or(path);
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(&chunk.valid().replace("\\x", "\\x5Cx"));
+        for byte in chunk.invalid() {
+            name.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    name
 }
 
 /// Compares names by the numbers in them: digits that follow each other are one number, so
@@ -349,7 +388,8 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
 }
 
 fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
-    let recorded = RecordedExperiment::read(path).map_err(|_| unread_experiment(path))?;
+    let recorded = RecordedExperiment::read(path)
+        .map_err(|_| unread_experiment(path, "its question, its runs or its answer"))?;
     match recorded.unfinished() {
         None => {}
         Some(Unfinished::Interrupted) => {
@@ -373,14 +413,15 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
-/// Returns the reason why the record of an experiment cannot be read.
-fn unread_experiment(path: &Path) -> Skip {
+/// Returns the reason why the record of an experiment cannot be read: another version of the
+/// search, or this damage.
+pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip {
     match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
         true => {
             let details = "its capacity search was made by another version of Assay";
             Skip::new(SkipReason::Unreadable, details)
         }
-        false => Skip::new(SkipReason::Damaged, "its question, its runs or its answer"),
+        false => Skip::new(SkipReason::Damaged, damage),
     }
 }
 
@@ -472,7 +513,30 @@ fn of_search(
 
 #[cfg(test)]
 mod tests {
-    use super::by_numbers;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::{by_numbers, name_below};
+
+    #[test]
+    fn names_of_files_are_texts_of_their_own() {
+        let name = |bytes: &[u8]| {
+            name_below(
+                "r".as_ref(),
+                std::path::Path::new("r").join(OsStr::from_bytes(bytes)).as_ref(),
+            )
+        };
+        for (bytes, expected) in [
+            (&b"a/b.assay"[..], "a/b.assay"),
+            ("é\\.assay".as_bytes(), "é\\.assay"),
+            (b"\xff.assay", "\\xFF.assay"),
+            (b"\xfe.assay", "\\xFE.assay"),
+            (b"\\xFF.assay", "\\x5CxFF.assay"),
+            (b"\\\xff.assay", "\\\\xFF.assay"),
+        ] {
+            assert_eq!(name(bytes), expected);
+        }
+    }
 
     #[test]
     fn names_are_ordered_by_the_numbers_in_them() {

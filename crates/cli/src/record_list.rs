@@ -18,7 +18,9 @@ use report::{FolderRow, Page, RowState, RunDetails, StoredRunsView, View};
 use crate::commands::{experiment, stored_runs};
 use crate::complain::Complaint;
 use crate::memory;
-use crate::record_folder::{Skip, SkipReason, files};
+use crate::record_folder::{
+    FoundFiles, Skip, SkipReason, UnreadableFolder, files, name_below, unread_experiment,
+};
 use crate::record_index::{FileKey, IndexFile, RecordIndex};
 
 /// The records of a folder.
@@ -37,10 +39,19 @@ struct FoundFile {
     modified: WallTime,
 }
 
+/// The result of the search.
+struct Found {
+    files: Vec<FoundFile>,
+    /// The rows of folders that cannot be read.
+    folders: Vec<FolderRow>,
+}
+
 /// The result of bringing the list up to date.
 pub(crate) struct Refreshed {
-    /// Rows, newest first.
+    /// Rows: folders that cannot be read, and then the files, newest first.
     pub(crate) rows: Vec<FolderRow>,
+    /// Number of folders that cannot be read.
+    pub(crate) unreadable_folders: usize,
     /// Number of files that were read, because they are new or changed.
     pub(crate) read: usize,
     /// The reason why the index could not be written.
@@ -62,14 +73,14 @@ impl RecordList {
 
     /// Returns the path of a file of the list.
     pub(crate) fn path(&self, name: &str) -> Result<Option<PathBuf>, Complaint> {
-        let mut found = self.search()?.into_iter();
+        let mut found = self.search()?.files.into_iter();
         Ok(found.find(|file| file.name == name).map(|file| file.path))
     }
 
     /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm: the record
     /// with the longest name, as on the command line.
     pub(crate) fn arm<'n>(&self, name: &'n str) -> Result<Option<(PathBuf, &'n str)>, Complaint> {
-        let arms = self.search()?.into_iter().filter_map(|file| {
+        let arms = self.search()?.files.into_iter().filter_map(|file| {
             let arm = name.strip_prefix(file.name.as_str())?.strip_prefix('#')?;
             Some((file.path, arm))
         });
@@ -81,7 +92,7 @@ impl RecordList {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn refresh(&self) -> Result<Refreshed, Complaint> {
-        let found = self.search()?;
+        let Found { files: found, folders } = self.search()?;
         // An index with some of the entries is as good as one with all of them.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be read may be readable now: too many files were open, say.
@@ -97,7 +108,7 @@ impl RecordList {
             let file = new[place as usize];
             (file.key, row(&file.path, &file.name))
         });
-        let read = rows.len();
+        let (read, unreadable_folders) = (rows.len(), folders.len());
         rows.into_iter().for_each(|(key, row)| index.put(key, row));
         let names = found.iter().map(|file| file.name.as_str()).collect();
         let has_shrunk = index.retain(&names);
@@ -105,7 +116,8 @@ impl RecordList {
             true => self.write(&index),
             false => None,
         };
-        Ok(Refreshed { rows: newest_first(&found, &index), read, unwritten })
+        let rows = [folders, newest_first(&found, &index)].concat();
+        Ok(Refreshed { rows, unreadable_folders, read, unwritten })
     }
 
     fn write(&self, index: &RecordIndex) -> Option<Complaint> {
@@ -117,15 +129,20 @@ impl RecordList {
         Some(Complaint::warning(sentence).help(help))
     }
 
-    fn search(&self) -> Result<Vec<FoundFile>, Complaint> {
-        let found = files(&self.folder)?.into_iter().filter_map(|path| {
-            let name = path.strip_prefix(&self.folder).unwrap_or(&path).display().to_string();
+    fn search(&self) -> Result<Found, Complaint> {
+        let FoundFiles { records, unreadable } = files(&self.folder)?;
+        let found = records.into_iter().filter_map(|path| {
+            let name = name_below(&self.folder, &path);
             // A file that was removed just now is not there.
             let metadata = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
             let (key, modified) = (FileKey::of(&metadata), modified(&metadata));
             Some(FoundFile { path, name, key, modified })
         });
-        Ok(found.collect())
+        let folder = |UnreadableFolder { path, reason }| {
+            let name = name_below(&self.folder, &path);
+            unusable(&name, Skip { reason: SkipReason::Unreadable, details: reason })
+        };
+        Ok(Found { files: found.collect(), folders: unreadable.into_iter().map(folder).collect() })
     }
 }
 
@@ -220,13 +237,11 @@ fn headline(page: &Page) -> String {
 fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     // A file that cannot be read is distinguished from one that contradicts itself.
     ExperimentContent::read(path)?;
-    let damaged =
-        |error: Complaint| Skip { reason: SkipReason::Damaged, details: error.text().to_owned() };
     let view = match experiment::view(path) {
         Ok(view) => view,
         Err(error) => {
             let stored = stored_runs::view(path, name.to_owned()).ok().flatten();
-            return stored.map(unread).ok_or_else(|| damaged(error));
+            return stored.map(unread).ok_or_else(|| unread_experiment(path, error.text()));
         }
     };
     let is_over = view.state != report::ExperimentState::Interrupted;
@@ -260,6 +275,24 @@ fn unread(view: StoredRunsView) -> FolderRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_not_text_have_a_row_each() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        for name in [&b"\xfe.assay"[..], b"\xff.assay"] {
+            std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
+        }
+        let list = RecordList::open(folder.path(), None);
+        let rows = list.refresh().ok().unwrap().rows;
+        let mut names: Vec<&str> = rows.iter().map(|row| row.file.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["\\xFE.assay", "\\xFF.assay"]);
+        let path = list.path("\\xFF.assay").ok().flatten().unwrap();
+        assert_eq!(path.file_name().unwrap().as_bytes(), b"\xff.assay");
+    }
 
     #[test]
     fn arm_belongs_to_the_record_with_the_longest_name() {

@@ -33,8 +33,11 @@ impl Access {
         }
         let is_form = head.is_post();
         if !(matches!(head.method.as_str(), "GET" | "HEAD") || is_form && self.takes_forms) {
-            let reason = "pages are only read here, with GET or HEAD";
-            return Err(Response::refusal(Status::MethodNotAllowed, reason));
+            let (reason, takes_a_form) = match self.takes_a_form(head) {
+                true => ("this page is read with GET or HEAD, and takes a form with POST", true),
+                false => ("pages are only read here, with GET or HEAD", false),
+            };
+            return Err(Response::method_not_allowed(reason, takes_a_form));
         }
         let path = head.path.strip_prefix('/').unwrap_or_default();
         let Some(token) = &self.token else { return Route::parse(path, &head.query) };
@@ -55,7 +58,7 @@ impl Access {
         match Route::parse(rest, &head.query)? {
             route if is_form && !route.takes_a_form() => {
                 let reason = "this page is only read, with GET or HEAD";
-                Err(Response::refusal(Status::MethodNotAllowed, reason))
+                Err(Response::method_not_allowed(reason, false))
             }
             _ if is_form && head.origin.is_none() => {
                 let host = &head.host;
@@ -63,6 +66,18 @@ impl Access {
             }
             route => Ok(route),
         }
+    }
+
+    /// Returns true if a form may be sent to the address of a request. Its token is not checked:
+    /// the answer depends on the rest of the address alone.
+    fn takes_a_form(&self, head: &Head) -> bool {
+        let path = head.path.strip_prefix('/').unwrap_or_default();
+        let rest = match &self.token {
+            Some(_) => path.split_once('/').map(|(_, rest)| rest),
+            None => Some(path),
+        };
+        let route = rest.and_then(|rest| Route::parse(rest, &head.query).ok());
+        self.takes_forms && route.is_some_and(|route| route.takes_a_form())
     }
 
     /// Returns true if the browser says that the request comes from another site.

@@ -98,6 +98,8 @@ pub struct Response {
     body: String,
     /// Query of the page that shows the result of a form.
     see: Option<&'static str>,
+    /// Methods of the page, if the method of the request is not one of them.
+    allow: Option<&'static str>,
     /// Policy for the address of the page in requests that it causes.
     referrer: &'static str,
 }
@@ -133,13 +135,19 @@ impl Response {
     /// Creates an answer that is a plain text, which a browser never takes for markup.
     pub fn text(status: Status, text: impl Into<String>) -> Response {
         let (media, body) = ("text/plain; charset=utf-8", text.into());
-        Response { status, media, body, see: None, referrer: NO_REFERRER }
+        Response { status, media, body, see: None, allow: None, referrer: NO_REFERRER }
     }
 
     /// Creates a refusal with its reason.
     pub fn refusal(status: Status, reason: &str) -> Response {
         let (code, words) = status.parts();
         Response::text(status, format!("{code} {words}\n\n{reason}\n"))
+    }
+
+    /// Creates the refusal of a method; `takes_a_form` if a form may be sent to the page.
+    pub(crate) fn method_not_allowed(reason: &str, takes_a_form: bool) -> Response {
+        let allow = Some(if takes_a_form { "GET, HEAD, POST" } else { "GET, HEAD" });
+        Response { allow, ..Response::refusal(Status::MethodNotAllowed, reason) }
     }
 
     /// Returns the bytes of the answer; the head alone if it is the answer to HEAD.
@@ -152,10 +160,13 @@ impl Response {
     }
 
     fn head(&self, policy: &Policy) -> String {
-        let Response { status, media, body, see, referrer } = self;
+        let Response { status, media, body, see, allow, referrer } = self;
         let mut out = String::with_capacity(512 + body.len());
         begin(&mut out, *status, media, policy);
         let _ = write!(out, "Referrer-Policy: {referrer}\r\n");
+        if let Some(methods) = allow {
+            let _ = write!(out, "Allow: {methods}\r\n");
+        }
         if let Some(query) = see {
             let _ = write!(out, "Location: ?{query}\r\n");
         }
@@ -186,9 +197,6 @@ fn begin(out: &mut String, status: Status, media: &str, policy: &Policy) {
         status.code(),
         status.reason()
     );
-    if status == Status::MethodNotAllowed {
-        out.push_str("Allow: GET, HEAD\r\n");
-    }
 }
 
 #[cfg(test)]
@@ -208,7 +216,7 @@ mod tests {
 
     #[test]
     fn refusal_is_plain_text_with_its_code() {
-        let refusal = Response::refusal(Status::MethodNotAllowed, "<b>no</b>");
+        let refusal = Response::method_not_allowed("<b>no</b>", false);
         let text = String::from_utf8(refusal.bytes(false, &Policy::default())).unwrap();
         assert!(text.contains("\r\nAllow: GET, HEAD\r\n"), "{text}");
         assert!(text.contains("\r\nContent-Type: text/plain; charset=utf-8\r\n"), "{text}");

@@ -11,7 +11,7 @@ pub trait Pages: Send + Sync {
     /// Takes a form that was sent to a route, and returns the answer. Several threads call it, for
     /// routes that [take a form](Route::Notes) on servers that take forms.
     fn take(&self, _: &Route, _: &Fields) -> Answer {
-        Response::refusal(Status::MethodNotAllowed, "these pages are only read").into()
+        Response::method_not_allowed("these pages are only read", false).into()
     }
 }
 

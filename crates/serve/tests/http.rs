@@ -273,7 +273,14 @@ fn only_reading_methods_are_allowed() {
             server.send(&format!("{method} /{token}/ HTTP/1.1\r\nHost: {address}\r\n{body}"));
         assert_code(&answer, 405);
         assert!(answer.contains("\r\nAllow: GET, HEAD\r\n"), "{answer}");
+        let answer = server.send(&format!(
+            "{method} /{token}/notes/r.assay HTTP/1.1\r\nHost: {address}\r\n{body}"
+        ));
+        assert_code(&answer, 405);
+        assert!(answer.contains("\r\nAllow: GET, HEAD, POST\r\n"), "{answer}");
     }
+    let form = server.post("report/r.assay", FORM, "a=b");
+    assert!(form.contains("\r\nAllow: GET, HEAD\r\n"), "{form}");
     let answer = server.send(&format!("HEAD /{token}/ HTTP/1.1\r\nHost: {address}\r\n\r\n"));
     assert_code(&answer, 200);
     assert!(answer.ends_with("\r\n\r\n"), "{answer}");

@@ -21,7 +21,7 @@ use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::read_files;
-use crate::recorded_experiment::{PLANS, RecordedExperiment};
+use crate::recorded_experiment::{PATH, PLANS, RecordedExperiment};
 use crate::workload_file::file_name;
 use crate::workload_folder::folder_of;
 
@@ -228,6 +228,10 @@ fn fill(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Comp
     bundle.add("answer.txt", &forms.text)?;
     bundle.add("answer.json", &forms.json)?;
     bundle.add("settings.csv", &bundle_settings(&runs))?;
+    if view.omitted_folder_of.is_some() {
+        archive::remove_fact(&copy, PATH)
+            .map_err(|error| Complaint::of(&error).naming(&copy, out))?;
+    }
     view.inputs =
         inputs.into_iter().map(|input| bundle.add_input(input)).collect::<Result<_, _>>()?;
     bundle.add("UNDISCLOSED.md", &bundle_undisclosed(&view, &runs))?;
@@ -275,6 +279,7 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
         inputs: Vec::new(),
         secrets: secret_names(&about.command, [about.plan.as_str()]),
         op_log_rows: about.op_log.as_ref().map(|log| log.rows),
+        omitted_folder_of: None,
     };
     let facts = about.settings.clone();
     let runs = vec![BundledRun { run: None, arm: String::new(), facts }];
@@ -284,7 +289,7 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
 fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let recorded = RecordedExperiment::read(copy)?;
     let mut shown = experiment::view_of(&recorded, Path::new(name));
-    // The folder of its author is of no use to others; only the record has it.
+    // The folder of its author is of no use to others.
     shown.command_with_path.clone_from(&shown.command);
     let forms = Forms {
         page: report::experiment_html(&shown),
@@ -306,9 +311,16 @@ fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
         inputs: Vec::new(),
         secrets: secret_names(&shown.command, plans),
         op_log_rows: None,
+        omitted_folder_of: recorded.fact(PATH).and_then(name_without_folder),
     };
     let (runs, inputs) = (bundled_runs(&recorded), recorded.files().to_vec());
     Ok(Content { forms, view, runs, inputs })
+}
+
+/// Returns the name of a file whose path has a folder.
+fn name_without_folder(path: &str) -> Option<String> {
+    let name = file_name(Path::new(path));
+    (name != path).then_some(name)
 }
 
 /// Returns the facts of all runs of an experiment, in the order of the runs.

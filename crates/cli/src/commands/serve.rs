@@ -12,7 +12,7 @@ use crate::commands::answer;
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::listening::{Served, bind};
-use crate::record_list::RecordList;
+use crate::record_list::{RecordList, Refreshed};
 use crate::recorded_pages::RecordedPages;
 use crate::{signals, stderr};
 
@@ -45,10 +45,27 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
 fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     let folder = args.folder.display();
     let first = list.refresh()?;
-    if let Some(unwritten) = first.unwritten {
+    if let Some(unwritten) = &first.unwritten {
         unwritten.print();
     }
-    let (all, read) = (grouped(first.rows.len() as u64), grouped(first.read as u64));
+    if let Some(unread) = unread_folders(&first) {
+        unread.print();
+    }
+    let files = first.rows.len() - first.unreadable_folders;
+    let (all, read) = (grouped(files as u64), grouped(first.read as u64));
     stderr::line(&format!("files in {folder}: {all}, of which {read} were read; Ctrl-C ends"));
     Ok(())
+}
+
+/// Returns the warning about folders that cannot be read, of which the first is named.
+fn unread_folders(found: &Refreshed) -> Option<Complaint> {
+    let folders = &found.rows[..found.unreadable_folders];
+    let (first, others) = folders.split_first()?;
+    let more = match others.len() as u64 {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more)),
+    };
+    let sentence = format!("`{}`{more}: {}; its records are missing", first.file, first.headline);
+    let help = "give yourself the right to read it, or move it away";
+    Some(Complaint::warning(sentence).help(help))
 }

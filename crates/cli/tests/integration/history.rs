@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::ops::RangeInclusive;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::support::Place;
+use crate::support::{CommandResult, Place};
 
 /// Runs of ten thousand requests, whose throughput scatters by 1 %.
 const READ: &str = "duration = 11s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -237,6 +238,12 @@ fn arms_of_experiments_are_series_with_the_label_of_the_experiment() {
     assert!(report.lines().any(|line| line.split_whitespace().eq(["label", "v2"])), "{report}");
     let json = place.assay(&["report", "nightly/e.assay", "--json"]).expect(0).json();
     assert_eq!(json["label"], "v2");
+    let markdown = place.assay(&["report", "nightly/e.assay", "--markdown"]).expect(0).stdout;
+    assert!(markdown.contains(" Record: `e.assay` Label: `v2`\n"), "{markdown}");
+    place.assay(&["report", "nightly/e.assay", "--html", "e.html"]).expect(0);
+    let page = fs::read_to_string(place.at("e.html")).unwrap();
+    let row = "<bdi>label</bdi></dt><dd class=\"text\"><bdi>v2</bdi></dd>";
+    assert!(page.contains(row), "{page}");
 }
 
 /// The runs of a sweep are in a different order with a different seed.
@@ -368,6 +375,23 @@ fn records_without_a_date_are_in_the_order_of_their_numbers() {
 }
 
 #[test]
+fn folder_that_cannot_be_read_is_named_and_the_others_count() {
+    let place = place();
+    records(&place, "read.ini", &[FAST], &[]);
+    let locked = place.at("nightly/locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let mut command = place.command_with_ordinary_rights(&["history", "nightly", "--json"]);
+    let document = CommandResult::of(&mut command).expect(0).json();
+    let skipped = &document["skipped"][0];
+    assert_eq!((&skipped["file"], &skipped["reason"]), (&"locked".into(), &"unreadable".into()));
+    let details = skipped["details"].as_str().unwrap();
+    assert!(details.starts_with("cannot read the folder: Permission denied"), "{details}");
+    assert_eq!(document["series"][0]["records"].as_array().unwrap().len(), 1);
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
 fn search_of_another_version_is_skipped_and_not_called_damaged() {
     let place = place();
     place.write("search.ini", SEARCH);
@@ -476,6 +500,8 @@ fn label_is_kept_in_the_record_and_shown() {
     assert_eq!((label("a.assay"), label("b.assay")), ("3f2a91c".into(), Value::Null));
     let text = place.assay(&["report", "a.assay"]).expect(0).stdout;
     assert!(text.lines().any(|line| line.split_whitespace().eq(["label", "3f2a91c"])), "{text}");
+    let markdown = place.assay(&["report", "a.assay", "--markdown"]).expect(0).stdout;
+    assert!(markdown.contains(" Record: `a.assay` Label: `3f2a91c`\n"), "{markdown}");
     let compared = place.assay(&["compare", "a.assay", "b.assay"]).expect(3).stdout;
     assert!(!compared.contains("label"), "a label is no difference: {compared}");
     let refused = place.assay(&[&line[..], &["c.assay", "--label", ""]].concat());

@@ -189,6 +189,38 @@ fn password_is_in_no_file_of_a_bundle() {
 }
 
 #[test]
+fn bundle_of_an_experiment_has_no_secret_and_no_home_folder() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("home-of-ann/lab/data")).unwrap();
+    place.write("home-of-ann/lab/data/ids.csv", "1\n2\n");
+    let workload = SECRET.replace("select 1", "select ?\nquery-args-file = data/ids.csv");
+    place.write("home-of-ann/lab/s.ini", workload);
+    place.write("home-of-ann/lab/e.ini", EXPERIMENT.replace("plain.ini", "s.ini"));
+    let file = place.at("home-of-ann/lab/e.ini").display().to_string();
+    let line = ["run", &file, "--virtual", "--quiet", "--url", MM1, "--set", "pw=hunter3"];
+    let mut command = place.command(&[&line[..], &["--out", "e.assay"]].concat());
+    CommandResult::of(command.env("PGPASSWORD", "hunter4")).expect(0);
+    let has = |path: &Path, words: &str| {
+        fs::read(path).unwrap().windows(words.len()).any(|part| part == words.as_bytes())
+    };
+    assert!(has(&place.at("e.assay"), "home-of-ann"), "the record has the path as it was given");
+    place.assay(&["publish", "e.assay", "--folder"]).expect(0);
+    let all = files(&place.at("e-published"));
+    assert!(all.contains(&place.at("e-published/files/data/ids.csv")), "{all:?}");
+    for path in &all {
+        for words in ["hunter", "home-of-ann", &place.path().display().to_string()] {
+            assert!(!has(path, words), "{words} in {path:?}");
+        }
+    }
+    let undisclosed = fs::read_to_string(place.at("e-published/UNDISCLOSED.md")).unwrap();
+    assert!(undisclosed.contains("| folder of `e.ini` | it is of no use"), "{undisclosed}");
+    assert!(checked(&place.at("e-published")).1);
+    // The copy is a record like any other.
+    place.assay(&["report", "e-published/e.assay"]).expect(0);
+    place.assay(&["publish", "e-published/e.assay", "--out", "again", "--folder"]).expect(0);
+}
+
+#[test]
 fn bundle_overwrites_nothing_and_has_an_end() {
     let place = place();
     fs::create_dir(place.at("there")).unwrap();

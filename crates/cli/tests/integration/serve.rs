@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -29,7 +29,11 @@ impl Served {
     fn start(place: &Place, folder: &str, more: &[&str]) -> Served {
         let has_address = more.contains(&"--listen");
         let listen: &[&str] = if has_address { &[] } else { &["--listen", "127.0.0.1:0"] };
-        let mut command = place.command(&[&["serve", folder], listen, more].concat());
+        Served::of(place.command(&[&["serve", folder], listen, more].concat()))
+    }
+
+    /// Starts a program that prints the address of its pages.
+    fn of(mut command: Command) -> Served {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -468,6 +472,52 @@ fn index_that_cannot_be_kept_is_a_warning() {
     for words in ["warning: cannot write the index", "set XDG_CACHE_HOME"] {
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+#[test]
+fn folder_that_cannot_be_read_is_listed_and_the_others_are_shown() {
+    let place = place();
+    record(&place, "good.assay", &[]);
+    let locked = place.at("records/locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let line = ["serve", "records", "--listen", "127.0.0.1:0"];
+    let served = Served::of(place.command_with_ordinary_rights(&line));
+    let list = served.get("").expect(200, &["href=\"report/good.assay\"", "<bdi>locked</bdi>"]);
+    assert!(list.body.contains(">unreadable</strong>"), "{}", list.body);
+    assert!(list.body.contains("cannot read the folder: Permission denied"), "{}", list.body);
+    let (code, said) = served.end();
+    assert_eq!(code, Some(0));
+    let words = "warning: `locked`: cannot read the folder: Permission denied";
+    assert!(said.contains(words) && said.contains("files in records: 1, of which"), "{said}");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn search_of_another_version_is_listed_with_its_stored_answer() {
+    let place = place();
+    place.write(
+        "search.ini",
+        "duration = 10s\nwarmup = 1s\n[question]\nask = How much?\n[capacity]\n\
+         slo = p99(read) < 20ms\nvary = rate(read)\nhighest = 2k\n[read]\nquery = select 1\n",
+    );
+    let line = ["run", "search.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/s.assay"]].concat()).expect(0);
+    let change = |statement: &str| {
+        let connection = rusqlite::Connection::open(place.at("records/s.assay")).unwrap();
+        assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+    };
+    change("update experiment set value = '3' where key = 'search-method'");
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("").expect(200, &["The server sustains", "report/s.assay"]);
+    assert!(!list.body.contains(">damaged</strong>"), "{}", list.body);
+    let words = "Answer of search method 3, stored in the record";
+    let page = served.get("report/s.assay").expect(200, &["The server sustains"]);
+    assert!(page.body.replace('\u{a0}', " ").contains(words), "{}", page.body);
+    change("delete from experiment where key = 'search-answer'");
+    let list = served.get("").expect(200, &["made by another version of Assay"]);
+    assert!(list.body.contains(">unreadable</strong>"), "{}", list.body);
+    served.get("report/s.assay").expect(409, &["made by a version of Assay"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, pipe2};
+use nix::unistd::{Pid, Uid, pipe2};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -90,6 +90,20 @@ impl Place {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
+        self.holds(&mut command);
+        command
+    }
+
+    /// Returns the program like [`command`](Place::command), with no right to read files of the
+    /// user that their modes forbid, which root otherwise has.
+    pub(crate) fn command_with_ordinary_rights(&self, args: &[&str]) -> Command {
+        let lost = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"];
+        let mut command = match Uid::effective().is_root() {
+            true => Command::new("setpriv"),
+            false => return self.command(args),
+        };
+        command.args(lost).arg(env!("CARGO_BIN_EXE_assay")).args(args);
+        command.stdin(Stdio::null()).env_remove("NO_COLOR");
         self.holds(&mut command);
         command
     }

@@ -29,6 +29,8 @@ pub struct BundleView {
     pub secrets: Vec<String>,
     /// Number of requests in the op-log of the run, if it had one.
     pub op_log_rows: Option<u64>,
+    /// Name of the experiment file whose folder the bundle does not have.
+    pub omitted_folder_of: Option<String>,
 }
 
 /// A file that was read before the runs.
@@ -176,6 +178,7 @@ pub(super) mod tests {
             }],
             secrets: Vec::new(),
             op_log_rows: None,
+            omitted_folder_of: None,
         }
     }
 

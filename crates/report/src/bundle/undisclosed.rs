@@ -53,7 +53,12 @@ fn rows(view: &BundleView, runs: &[BundledRun]) -> Vec<(String, String)> {
         let what = format!("op-log, with {} requests", grouped(rows));
         (what, "it is not part of the record".to_owned())
     });
-    let mut rows: Vec<(String, String)> = files.chain(secrets).chain(op_log).collect();
+    let folder = view.omitted_folder_of.as_ref().map(|file| {
+        let why = "it is of no use to others, and may have the name of a user";
+        (format!("folder of {}", cell(file)), why.to_owned())
+    });
+    let mut rows: Vec<(String, String)> =
+        files.chain(secrets).chain(op_log).chain(folder).collect();
     let mut facts: Vec<(String, String)> =
         runs.iter().flat_map(|run| &run.facts).filter_map(undisclosed_fact).collect();
     facts.sort();
@@ -125,12 +130,14 @@ mod tests {
         let mut view = view();
         view.secrets = vec!["pw".to_owned()];
         view.op_log_rows = Some(1_000);
+        view.omitted_folder_of = Some("e.ini".to_owned());
         view.inputs[0].omission = Some(InputOmission::Large);
         let text = bundle_undisclosed(&view, &[run.clone(), run]);
         for words in [
             "| file `a.ini` | it is larger than 1 MB; its SHA-256 is `ab` |",
             "| value of `pw` | it is secret",
             "| op-log, with 1,000 requests | it is not part of the record |",
+            "| folder of `e.ini` | it is of no use to others",
             "| value of `database.setting.archive_command` | it may hold a secret or a command",
             "| value of `host.cpu.governor` | it could not be read",
             "| samples of `sessions` | permission \\<denied> |",

@@ -57,7 +57,11 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
         let over_time = |it: &&mut Figure| it.x.scale == Scale::Time && it.missing.is_none();
         figures.iter_mut().filter(over_time).for_each(|figure| figure.add_clause(&note));
     }
-    figures
+    distinguishable(figures)
+}
+
+fn distinguishable(figures: Vec<Figure>) -> Vec<Figure> {
+    figures.into_iter().map(Figure::with_distinct_strokes).collect()
 }
 
 /// A run with its times, for figures of two of them.
@@ -77,5 +81,5 @@ pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
         name,
         run: Run { view, courses },
     });
-    overlay::figures(&named, MOST_JOBS)
+    distinguishable(overlay::figures(&named, MOST_JOBS))
 }

@@ -12,7 +12,7 @@ use crate::number::{span, time};
 const LINES: [(&str, u64, Stroke); 4] = [
     ("p50", 1, Stroke::Solid),
     ("p95", 20, Stroke::Dashed),
-    ("p99", 100, Stroke::Solid),
+    ("p99", 100, Stroke::DashDotted),
     ("max", 1, Stroke::Dotted),
 ];
 

@@ -36,6 +36,9 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         let completed = completed(run, job);
         most = most.max(highest(completed.spread.iter().map(|extent| extent.high)));
         most = most.max(highest(completed.points.iter().map(|point| point.y)));
+        // A spread belongs to the first line of its colour in the legend.
+        let text = format!("{}: completed", job.summary.name);
+        legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Solid), text));
         if job.summary.offered_per_s.is_some() {
             let points = offered(run, job);
             most = most.max(highest(points.iter().map(|point| point.y)));
@@ -45,8 +48,6 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         }
         marks.push(Mark::Band { ink, is_solid: false, extents: completed.spread });
         marks.push(Mark::Line { ink, stroke: Stroke::Solid, points: completed.points });
-        let text = format!("{}: completed", job.summary.name);
-        legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Solid), text));
     }
     let y = Axis::from_zero("requests per second", Unit::Number, most);
     words.with([run.time(), y], marks, legend)

@@ -236,6 +236,7 @@ fn question(out: &mut Document, view: &ExperimentView) {
         Line::new("question", view.ask.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
+    entries.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
     if let Some(search) = &view.capacity {
         entries.push(Line::new("search", search.asked()));
         entries.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));

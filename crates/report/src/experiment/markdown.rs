@@ -10,7 +10,7 @@ use super::short_tables::trials;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{lines, sweep_markdown, sweep_table};
-use crate::markdown::{Document, Rank, Table, code, escaped};
+use crate::markdown::{Document, Rank, Table, code, escaped, origin};
 use crate::note;
 use crate::page::Align;
 
@@ -48,7 +48,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     sweep_markdown::models(&mut out, view);
     out.gap();
     out.line(format!("Question: {}", escaped(&view.ask)));
-    out.line(format!("Repeat: {} Record: {}", code(&view.command), code(view.file())));
+    out.line(origin(&view.command, view.file(), view.label.as_deref()));
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {
         (Some(search), _) => {

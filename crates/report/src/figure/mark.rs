@@ -67,6 +67,19 @@ pub enum Ink {
     Bad,
 }
 
+impl Ink {
+    /// Number of hues of series: a further series has the hue of an earlier one.
+    pub(crate) const HUES: usize = 6;
+
+    /// Returns the first ink of the same colour.
+    pub(crate) fn hue(self) -> Ink {
+        match self {
+            Ink::Series(number) => Ink::Series(number % Ink::HUES),
+            Ink::Plain | Ink::Quiet | Ink::Doubtful | Ink::Bad => self,
+        }
+    }
+}
+
 /// The shape of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
@@ -97,10 +110,34 @@ pub enum Symbol {
 pub enum Stroke {
     /// Unbroken.
     Solid,
-    /// Long dashes.
+    /// Dashes.
     Dashed,
+    /// A dash and a dot in turn.
+    DashDotted,
+    /// Long dashes.
+    LongDashed,
+    /// A dash and two dots in turn.
+    DashDoubleDotted,
+    /// A long and a short dash in turn.
+    LongShortDashed,
+    /// A dash and three dots in turn.
+    DashTripleDotted,
     /// Dots.
     Dotted,
+}
+
+impl Stroke {
+    /// All strokes, in the order in which lines get them that want none of their own.
+    pub(crate) const ALL: [Stroke; 8] = [
+        Stroke::Solid,
+        Stroke::Dashed,
+        Stroke::DashDotted,
+        Stroke::LongDashed,
+        Stroke::DashDoubleDotted,
+        Stroke::LongShortDashed,
+        Stroke::DashTripleDotted,
+        Stroke::Dotted,
+    ];
 }
 
 /// A shape of a figure.
@@ -196,8 +233,6 @@ pub enum Mark {
     },
     /// A small text above or below a place.
     Text {
-        /// Its ink.
-        ink: Ink,
         /// Its place: the left end of the text.
         at: Point,
         /// True if it is below the place.

@@ -6,6 +6,7 @@
 
 mod axis;
 mod mark;
+mod strokes;
 mod thin;
 mod ticks;
 mod unit;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::document::{Document, Section, shown};
 use super::style::{LIVE_SCRIPT, PageKind};
 use crate::live::{LiveCourse, LiveRunView};
-use crate::svg::escaped;
+use crate::svg::{escaped, visible};
 
 /// Maximum number of jobs whose time courses are drawn.
 const MOST_COURSES: usize = 8;
@@ -31,13 +31,15 @@ pub fn live_html(view: &LiveRunView) -> String {
     out.into_text("Made by assay while the run goes on. The figures are those of the last second.")
 }
 
-/// Formats the parts of the page that change as JSON.
+/// Formats the parts of the page that change as JSON. Its texts have no invisible characters, as
+/// those of the page: the script shows them as they are.
 pub fn live_json(view: &LiveRunView) -> String {
+    let texts = |all: &[String]| all.iter().map(|text| visible(text)).collect::<Vec<String>>();
     json!({
-        "doing": view.doing,
+        "doing": visible(&view.doing),
         "progress": view.progress,
-        "notes": view.notes,
-        "rows": view.rows,
+        "notes": texts(&view.notes),
+        "rows": view.rows.iter().map(|row| texts(row)).collect::<Vec<Vec<String>>>(),
         "interval": view.interval,
         "courses": courses(view, 1),
     })
@@ -49,7 +51,7 @@ fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
     let latest = |values: &[Option<f64>]| values[values.len().saturating_sub(most)..].to_vec();
     let course = |LiveCourse { job, achieved_per_s, p99_ns }: &LiveCourse| {
         let values = [latest(achieved_per_s), latest(p99_ns)];
-        json!({ "job": job, "values": values })
+        json!({ "job": visible(job), "values": values })
     };
     view.courses.iter().take(MOST_COURSES).map(course).collect()
 }
@@ -57,9 +59,9 @@ fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
 fn body(view: &LiveRunView) -> String {
     let hidden = if view.progress.is_none() { " hidden" } else { "" };
     let mut out = format!(
-        "<p class=\"answer\" id=\"doing\">{}</p>\n\
+        "<p class=\"answer\"><bdi id=\"doing\">{}</bdi></p>\n\
          <p><progress id=\"progress\" aria-label=\"Progress\" max=\"1\" value=\"{:.4}\"{hidden}>\
-         </progress></p>\n<p id=\"notes\" class=\"note\">{}</p>\n\
+         </progress></p>\n<p class=\"note\"><bdi id=\"notes\">{}</bdi></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Jobs\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
         shown(&view.doing),
@@ -75,7 +77,9 @@ fn body(view: &LiveRunView) -> String {
         out.push_str("<tr>");
         for (place, cell) in row.iter().enumerate() {
             let _ = match place {
-                0 => write!(out, "<th class=\"text\">{}</th>", shown(cell)),
+                0 => {
+                    write!(out, "<th scope=\"row\" class=\"text\"><bdi>{}</bdi></th>", shown(cell))
+                }
                 _ => write!(out, "<td class=\"number\">{}</td>", shown(cell)),
             };
         }
@@ -118,12 +122,35 @@ mod tests {
         let page = live_html(&view());
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("<th class=\"text\">&lt;img src=x&gt;</th>"), "{page}");
+        let row = "<th scope=\"row\" class=\"text\"><bdi>&lt;img src=x&gt;</bdi></th>";
+        assert!(page.contains(row), "{page}");
         assert!(page.contains("<th scope=\"col\" class=\"number\">p99</th>"), "{page}");
         assert!(page.contains("value=\"0.1667\">"), "{page}");
         assert!(page.contains("&quot;values&quot;:[[118.0,120.0],[1400000.0,null]]"), "{page}");
         let hidden = live_html(&LiveRunView { progress: None, ..view() });
         assert!(hidden.contains("value=\"0.0000\" hidden>"), "{hidden}");
+    }
+
+    #[test]
+    fn invisible_characters_of_names_are_codes_in_page_and_messages() {
+        let name = "a\u{202e}b\u{7}";
+        let course = LiveCourse { job: name.to_owned(), ..view().courses[0].clone() };
+        let view = LiveRunView {
+            doing: name.to_owned(),
+            notes: vec![name.to_owned()],
+            rows: vec![vec![name.to_owned()]],
+            courses: vec![course],
+            ..view()
+        };
+        for text in [live_html(&view), live_json(&view)] {
+            assert!(!text.contains(['\u{202e}', '\u{7}']) && !text.contains("\\u0007"), "{text}");
+            assert!(text.matches("a[U+202E]b[U+0007]").count() >= 4, "{text}");
+        }
+        let page = live_html(&view);
+        assert_eq!(page.matches("<bdi>a[U+202E]b[U+0007]</bdi>").count(), 1, "{page}");
+        for id in ["doing", "notes"] {
+            assert!(page.contains(&format!("<bdi id=\"{id}\">a[U+202E]")), "{page}");
+        }
     }
 
     #[test]

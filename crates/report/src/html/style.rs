@@ -6,19 +6,19 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-cvnFPah6mSUZXgTRj9zFKA5f3ATbzntynirLHk0P0Fg='";
+pub const STYLE_SOURCE: &str = "'sha256-w4QsqIFRyL5i+0BUE9U/CxGItxUfo9dsPbLZBbzLEcQ='";
 
 /// The script of pages with figures: a cursor, zoom, other axes, and buttons that hide series.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
-pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-jN8u0CqVyCm2k+HA7bG5pPgCmQYG3SiNl6iWmYCpzaA='";
+pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-XIIWYaE7TRw0cFMFSaDkkCeM4mqQGlcQ7pHRj6vY1kk='";
 
 /// The script of the page of a run in progress.
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
-pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-n/kcHlx3S+tRuGfRCq6QJnSq3MrNH1/9rKKh6Alo1uA='";
+pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-rjHt14MtRT5h3Y5EUOziTQgFiCLv00vBqR5gM5Nwf+Q='";
 
 /// The kind of a page, which decides about its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -220,6 +220,13 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// Returns the line about the origin of an answer: its command, the file of its record, and the
+/// label that the user gave it.
+pub(crate) fn origin(command: &str, file: &str, label: Option<&str>) -> String {
+    let label = label.map(|label| format!(" Label: {}", code(label))).unwrap_or_default();
+    format!("Repeat: {} Record: {}{label}", code(command), code(file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

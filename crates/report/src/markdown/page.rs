@@ -1,6 +1,6 @@
 //! The answer of a run as Markdown.
 
-use super::{Document, Table, code, escaped};
+use super::{Document, Table, code, escaped, origin};
 use crate::page::{Align, Line, Page, Remark, VerdictPosition};
 
 /// Formats the answer of a run for a pull request: at most 40 lines, the numbers in a collapsed
@@ -24,7 +24,7 @@ pub fn markdown(page: &Page) -> String {
     out.list(&lines(&page.short.reviews), 3);
     out.gap();
     let about = &page.run.about;
-    out.line(format!("Repeat: {} Record: {}", code(&about.command), code(&about.file())));
+    out.line(origin(&about.command, &about.file(), about.label()));
     out.with_table("Response times", &times(page))
 }
 

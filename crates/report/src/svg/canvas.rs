@@ -29,6 +29,9 @@ pub(super) struct Size {
     pub(super) height: f64,
 }
 
+/// The ground of figures that are files.
+const PAPER: &str = "#ffffff";
+
 /// The height of ordinary texts, in pixels.
 pub(super) const TEXT: f64 = 13.0;
 
@@ -59,13 +62,28 @@ impl Canvas {
         let described = description(figure);
         let _ = write!(out, "<desc id=\"{id}-desc\">{}</desc>", escaped(&described));
         if context == FigureContext::File {
-            let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+            let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"{PAPER}\"/>");
         }
         Canvas { out, is_in_page: context != FigureContext::File }
     }
 
     pub(super) fn into_text(self) -> String {
         self.out + "</svg>"
+    }
+
+    /// Writes the labels. Their letters have an outline of the ground, since lines and areas of any
+    /// colour are behind them. Within a page it is the ground of the browser, which is near the one
+    /// of the page, and right where its style is forbidden.
+    pub(super) fn labels(&mut self, write: impl FnOnce(&mut Canvas)) {
+        let (part, ground) =
+            if self.is_in_page { (" data-part=\"labels\"", "Canvas") } else { ("", PAPER) };
+        let _ = write!(
+            self.out,
+            "<g{part} paint-order=\"stroke\" stroke=\"{ground}\" stroke-width=\"3\" \
+             stroke-linejoin=\"round\">"
+        );
+        write(self);
+        self.out.push_str("</g>");
     }
 
     /// Writes markup that is made of numbers and constants.

@@ -13,14 +13,27 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\r' | '\t' => out.push(' '),
-            code if is_terminal_control(code) || is_no_xml(code) => {
-                out.push_str(&format!("[U+{:04X}]", u32::from(code)));
-            }
-            other => out.push(other),
+            other => push_visible(&mut out, other),
         }
     }
     out
+}
+
+/// Replaces the same characters as [`escaped`], for a text that a script shows as text.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_visible(&mut out, character));
+    out
+}
+
+fn push_visible(out: &mut String, character: char) {
+    match character {
+        '\n' | '\r' | '\t' => out.push(' '),
+        code if is_terminal_control(code) || is_no_xml(code) => {
+            out.push_str(&format!("[U+{:04X}]", u32::from(code)));
+        }
+        other => out.push(other),
+    }
 }
 
 /// Returns true for characters that XML 1.0 does not allow (section 2.2).
@@ -46,5 +59,6 @@ mod tests {
         ] {
             assert_eq!(escaped(text), expected, "{text:?}");
         }
+        assert_eq!(visible("<b>\n\u{202e}evil\u{0}"), "<b> [U+202E]evil[U+0000]");
     }
 }

@@ -4,11 +4,11 @@ use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
 use super::data;
 use super::layout::{LABEL_LINE, LINE, Layout, SWATCH, WIDTH, label_lines, wrapped};
 use super::measure::{cut, width};
-use super::palette::{PLAIN, color};
+use super::palette::PLAIN;
 use super::path::PixelPoint;
 use super::shapes;
 use super::small_texts::{SMALL, SmallText};
-use crate::figure::{Figure, Ink, Mark, Scale};
+use crate::figure::{Figure, Mark, Scale};
 
 /// Writes title and caption.
 pub(super) fn write_headings(canvas: &mut Canvas, layout: &Layout) {
@@ -88,6 +88,10 @@ const MINOR_TICK: &str = " stroke=\"currentColor\" stroke-opacity=\"0.4\"";
 /// Distance of a label from the line at its left, in pixels.
 const LEFT_OF_LABEL: f64 = 3.0;
 
+/// Attributes of a label. It has the ink of the page: no fixed colour has a contrast of 4.5:1 (WCAG
+/// 2.2, 1.4.3) on light and on dark pages. The colour of its line or area shows what it belongs to.
+const SMALL_TEXT: &str = " font-size=\"10\"";
+
 /// Attributes of the titles of axes.
 const QUIET: &str = " fill-opacity=\"0.75\"";
 
@@ -124,16 +128,16 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     let mut rules = Rules::of(figure, layout);
     for mark in &figure.marks {
         match mark {
-            Mark::Rule { ink, at, label } => rules.write(canvas, figure, *ink, *at, label),
-            Mark::Period { ink, from, to, label } => {
+            Mark::Rule { at, label, .. } => rules.write(canvas, figure, *at, label),
+            Mark::Period { from, to, label, .. } => {
                 let label = within(label, layout.x(figure, *from).zip(layout.x(figure, *to)));
-                rules.write(canvas, figure, *ink, *from, label);
+                rules.write(canvas, figure, *from, label);
             }
-            Mark::Level { ink, at, label } => {
+            Mark::Level { at, label, .. } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
                 let point = PixelPoint { x: layout.right - 2.0, y: y - 3.0 };
                 canvas.part(&data::of_label(None, Some(y)), |canvas| {
-                    canvas.text(point, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
+                    canvas.text(point, Anchor::End, SMALL_TEXT, &cut(label, SMALL, 200.0));
                 });
             }
             _ => {}
@@ -154,11 +158,11 @@ fn within(label: &str, ends: Option<(f64, f64)>) -> &str {
 }
 
 fn write_small_text(canvas: &mut Canvas, figure: &Figure, layout: &Layout, text: &SmallText) {
-    let SmallText { left, text: shown, ink, at, .. } = text;
+    let SmallText { left, text: shown, at, .. } = text;
     let Some((x, y)) = layout.x(figure, at.x).zip(layout.y(figure, at.y)) else { return };
     let point = PixelPoint { x: *left, y: y + text.offset() };
     canvas.part(&data::of_label(Some(x), Some(y)), |canvas| {
-        canvas.text(point, Anchor::Start, &small(*ink), shown);
+        canvas.text(point, Anchor::Start, SMALL_TEXT, shown);
     });
 }
 
@@ -179,7 +183,7 @@ impl Rules<'_> {
         Rules { layout, free: [layout.left; 3], lines: lines.collect() }
     }
 
-    fn write(&mut self, canvas: &mut Canvas, figure: &Figure, ink: Ink, at: f64, label: &str) {
+    fn write(&mut self, canvas: &mut Canvas, figure: &Figure, at: f64, label: &str) {
         let Rules { layout, free, lines } = self;
         let Some(x) = layout.x(figure, at) else { return };
         let text = cut(label, SMALL, 220.0);
@@ -194,25 +198,12 @@ impl Rules<'_> {
         let begin = if is_left { x - needed } else { x };
         let Some(row) = free.iter().position(|free| *free <= begin) else { return };
         free[row] = begin + needed;
-        // Greys cannot be read on cells of a strong colour.
-        let has_cells = figure.marks.iter().any(|mark| matches!(mark, Mark::Cells { .. }));
-        let ink = if has_cells { Ink::Plain } else { ink };
         let point =
             PixelPoint { x: begin + LEFT_OF_LABEL, y: layout.top + 9.0 + row as f64 * 11.0 };
         canvas.part(&data::of_label(Some(x), None), |canvas| {
-            canvas.text(point, Anchor::Start, &small(ink), &text);
+            canvas.text(point, Anchor::Start, SMALL_TEXT, &text);
         });
     }
-}
-
-/// Returns the attributes of a label. Colours of series are too dark or too light for small
-/// letters, which need a contrast of 4.5:1 (WCAG 2.2, 1.4.3).
-fn small(ink: Ink) -> String {
-    let fill = match ink {
-        Ink::Series(_) => PLAIN,
-        Ink::Plain | Ink::Quiet | Ink::Doubtful | Ink::Bad => color(ink),
-    };
-    format!(" font-size=\"10\" fill=\"{fill}\"")
 }
 
 /// Writes the legend.

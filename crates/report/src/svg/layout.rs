@@ -11,7 +11,7 @@ use crate::figure::{Figure, LegendEntry, Scale};
 pub(super) const WIDTH: f64 = 480.0;
 
 /// Width of the sample of a legend, in pixels.
-pub(super) const SWATCH: f64 = 20.0;
+pub(super) const SWATCH: f64 = 30.0;
 
 /// Height of the plot, in pixels.
 const PLOT: f64 = 200.0;
@@ -120,7 +120,7 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
     let mut point = PixelPoint { x: 2.0, y: top };
     let mut placed = Vec::with_capacity(entries.len());
     for entry in entries {
-        let text = cut(&entry.text, TEXT, WIDTH - 44.0);
+        let text = cut(&entry.text, TEXT, WIDTH - SWATCH - 24.0);
         let needed = SWATCH + 5.0 + width(&text, TEXT);
         if point.x > 2.0 && point.x + needed > WIDTH - 2.0 {
             point = PixelPoint { x: 2.0, y: point.y + LINE };

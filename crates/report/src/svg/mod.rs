@@ -9,6 +9,8 @@
 
 mod canvas;
 mod context;
+#[cfg(test)]
+mod contrast;
 mod data;
 mod escape;
 mod frame;
@@ -24,7 +26,7 @@ mod small_texts;
 mod tests;
 
 pub(crate) use context::FigureContext;
-pub(crate) use escape::escaped;
+pub(crate) use escape::{escaped, visible};
 
 use canvas::Canvas;
 use layout::Layout;
@@ -57,9 +59,7 @@ pub(crate) fn painted(figure: &Figure, context: FigureContext<'_>) -> String {
                 canvas.part(&attributes, |canvas| shapes::write(canvas, figure, &layout, mark));
             }
         });
-        canvas.part("data-part=\"labels\"", |canvas| {
-            frame::write_labels(canvas, figure, &layout);
-        });
+        canvas.labels(|canvas| frame::write_labels(canvas, figure, &layout));
         frame::write_legend(&mut canvas, &layout);
     }
     canvas.into_text()

@@ -3,12 +3,14 @@
 //! The hues come from Okabe and Ito ("Color Universal Design", 2008), which people with any kind of
 //! colour blindness can distinguish. Orange and sky blue are darker and yellow is missing: every
 //! colour then has a contrast of at least 3:1 (WCAG 2.2, 1.4.11) on white paper and on the dark
-//! background of a page; in grey print the strokes and the legend's order distinguish series.
+//! background of a page. In grey print, strokes distinguish lines; areas lie in the order of the
+//! legend.
 
 use crate::figure::Ink;
 
 /// Colours of series, in their order.
-const SERIES: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#b8689a", "#b57a00", "#2e8fc4"];
+const SERIES: [&str; Ink::HUES] =
+    ["#0072b2", "#d55e00", "#009e73", "#b8689a", "#b57a00", "#2e8fc4"];
 
 /// Ink of the page.
 pub(super) const PLAIN: &str = "currentColor";
@@ -30,30 +32,17 @@ pub(super) fn color(ink: Ink) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contrast::{contrast, rgb};
     use super::*;
 
     /// The backgrounds of pages and paper.
     const GROUNDS: [&str; 2] = ["#ffffff", "#15181c"];
 
-    /// Returns the relative luminance of a colour (WCAG 2.2).
-    fn luminance(color: &str) -> f64 {
-        let channel = |place: usize| {
-            let value = u8::from_str_radix(&color[place..place + 2], 16).unwrap();
-            let value = f64::from(value) / 255.0;
-            match value <= 0.04045 {
-                true => value / 12.92,
-                false => ((value + 0.055) / 1.055).powf(2.4),
-            }
-        };
-        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
-    }
-
     #[test]
     fn colors_are_visible_on_paper_and_on_dark_pages() {
         for color in SERIES.into_iter().chain([QUIET, DOUBTFUL, BAD]) {
             for ground in GROUNDS {
-                let (one, other) = (luminance(color) + 0.05, luminance(ground) + 0.05);
-                let contrast = one.max(other) / one.min(other);
+                let contrast = contrast(rgb(color), rgb(ground));
                 assert!(contrast >= 3.0, "{color} on {ground}: {contrast:.2}");
             }
         }

@@ -77,8 +77,13 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
 fn stroked(ink: Ink, stroke: Stroke) -> String {
     let dashes = match stroke {
         Stroke::Solid => "",
-        Stroke::Dashed => " stroke-dasharray=\"6 3\"",
-        Stroke::Dotted => " stroke-dasharray=\"1.5 3\"",
+        Stroke::Dashed => " stroke-dasharray=\"6 4\"",
+        Stroke::DashDotted => " stroke-dasharray=\"7 4 .1 4\"",
+        Stroke::LongDashed => " stroke-dasharray=\"15 4\"",
+        Stroke::DashDoubleDotted => " stroke-dasharray=\"7 4 .1 4 .1 4\"",
+        Stroke::LongShortDashed => " stroke-dasharray=\"15 4 3 4\"",
+        Stroke::DashTripleDotted => " stroke-dasharray=\"7 4 .1 4 .1 4 .1 4\"",
+        Stroke::Dotted => " stroke-dasharray=\".1 3.4\"",
     };
     let color = color(ink);
     format!(

@@ -2,7 +2,7 @@
 //! to a point of the same height moves to a row farther from its point.
 
 use super::measure::{cut, width};
-use crate::figure::{Figure, Ink, Mark, Point};
+use crate::figure::{Figure, Mark, Point};
 
 /// Height of small texts, in pixels.
 pub(super) const SMALL: f64 = 10.0;
@@ -26,7 +26,6 @@ pub(super) struct SmallText {
     pub(super) row: usize,
     /// The text, cut to the width of the plot.
     pub(super) text: String,
-    pub(super) ink: Ink,
     /// The point.
     pub(super) at: Point,
     is_below: bool,
@@ -55,12 +54,12 @@ impl SmallText {
 pub(super) fn small_texts(figure: &Figure, [left, right]: [f64; 2]) -> Vec<SmallText> {
     let mut placed: Vec<SmallText> = Vec::new();
     for mark in &figure.marks {
-        let Mark::Text { ink, at, is_below, text } = mark else { continue };
+        let Mark::Text { at, is_below, text } = mark else { continue };
         let Some(x) = figure.x.place(at.x) else { continue };
         let text = cut(text, SMALL, right - left);
         let begin = left + x * (right - left);
         let left = begin.min(right - width(&text, SMALL)).max(left);
-        let mut one = SmallText { left, row: 0, text, ink: *ink, at: *at, is_below: *is_below };
+        let mut one = SmallText { left, row: 0, text, at: *at, is_below: *is_below };
         let beside: Vec<&SmallText> = placed.iter().filter(|other| one.touches(other)).collect();
         one.row = (0..).find(|row| beside.iter().all(|it| it.row != *row)).unwrap_or_default();
         placed.push(one);

@@ -8,7 +8,7 @@ use crate::figure::{
 };
 
 /// Returns a figure with every mark.
-fn whole() -> Figure {
+pub(super) fn whole() -> Figure {
     let ink = Ink::Series(0);
     let points = [[1.0, 2.0], [2.0, 4.0], [3.0, f64::NAN], [4.0, 1.0]];
     let points = points.map(|[x, y]| Point { x, y }).to_vec();
@@ -50,12 +50,7 @@ fn whole() -> Figure {
         Mark::Intervals { ink: Ink::Plain, extents },
         Mark::Cells { ink, cells },
         Mark::Rule { ink: Ink::Bad, at: 5.0, label: "<outage>".to_owned() },
-        Mark::Text {
-            ink: Ink::Quiet,
-            at: Point { x: 9.5, y: 2.0 },
-            is_below: true,
-            text: "beside <it>".to_owned(),
-        },
+        Mark::Text { at: Point { x: 9.5, y: 2.0 }, is_below: true, text: "beside <it>".to_owned() },
         Mark::Level { ink: Ink::Plain, at: 4.5, label: "limit".to_owned() },
     ];
     marks.extend(symbols);
@@ -173,21 +168,30 @@ fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
 }
 
 #[test]
-fn label_of_a_narrow_period_has_no_remark_and_is_dark_on_cells() {
-    let label = |to: f64, marks: Vec<Mark>| {
+fn label_of_a_narrow_period_has_no_remark() {
+    let label = |to: f64| {
         let label = "warm-up, not counted".to_owned();
-        let period = Mark::Period { ink: Ink::Quiet, from: 0.0, to, label };
-        let marks = [vec![period], marks].concat();
+        let marks = vec![Mark::Period { ink: Ink::Quiet, from: 0.0, to, label }];
         let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
         let found = text.split("<text ").find(|text| text.contains(">warm-up")).unwrap();
         found.split("</text>").next().unwrap().to_owned()
     };
-    let [wide, narrow] = [5.0, 1.0].map(|to| label(to, Vec::new()));
-    assert!(wide.ends_with(">warm-up, not counted") && wide.contains("#7d7d7d"), "{wide}");
+    let [wide, narrow] = [5.0, 1.0].map(label);
+    assert!(wide.ends_with(">warm-up, not counted"), "{wide}");
     assert!(narrow.ends_with(">warm-up"), "{narrow}");
-    let cell = HeatCell { x: [0.0, 1.0], y: [0.0, 1.0], level: 1 };
-    let on_cells = label(5.0, vec![Mark::Cells { ink: Ink::Series(0), cells: vec![cell] }]);
-    assert!(on_cells.contains("fill=\"currentColor\""), "{on_cells}");
+}
+
+/// The lines of a search may be as near as its numbers, and a label may lie on cells of any colour.
+#[test]
+fn labels_have_an_outline_of_the_ground() {
+    for (text, ground) in
+        [(svg(&whole()), "#ffffff"), (painted(&whole(), FigureContext::Page("f")), "Canvas")]
+    {
+        let outline = format!(" paint-order=\"stroke\" stroke=\"{ground}\" stroke-width=\"3\"");
+        let (_, labels) = text.split_once(&outline).unwrap();
+        assert!(labels.contains(">warm-up</text>") && labels.contains(">limit</text>"), "{text}");
+        assert!(labels.contains(">beside &lt;it&gt;</text>"), "{text}");
+    }
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn drawn_width(mark: Mark) -> f64 {
 fn lone_point_of_a_line_or_a_band_is_visible() {
     let ink = Ink::Series(0);
     let points = vec![Point { x: 5.0, y: 2.0 }];
-    for stroke in [Stroke::Solid, Stroke::Dashed, Stroke::Dotted] {
+    for stroke in Stroke::ALL {
         let width = drawn_width(Mark::Line { ink, stroke, points: points.clone() });
         assert!(width >= 4.0, "{stroke:?}: {width}");
     }
@@ -283,7 +287,6 @@ fn check_texts_apart(texts: &[(f64, bool, &str)]) {
     let x = Axis::linear("change", Unit::Change, [-0.25, 0.25]);
     let of_category = |y: f64| {
         let text = move |&(x, is_below, text): &(f64, bool, &str)| Mark::Text {
-            ink: Ink::Quiet,
             at: Point { x, y },
             is_below,
             text: text.to_owned(),
@@ -334,7 +337,6 @@ fn texts_next_to_one_point_never_overlap() {
 fn texts_that_have_room_share_a_row() {
     let height = |texts: &[f64]| {
         let text = |x: &f64| Mark::Text {
-            ink: Ink::Quiet,
             at: Point { x: *x, y: 0.0 },
             is_below: false,
             text: "limit".to_owned(),

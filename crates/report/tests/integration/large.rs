@@ -6,6 +6,7 @@ use std::ops::Range;
 use analyze::{Distribution, ErrorSummary, TimeColumn, TimeCourse};
 use base::{AccountId, Class, Code, Nanos};
 use record::Kind;
+use report::figure::{Figure, Ink, Mark, Stroke, Swatch};
 use report::{Page, View};
 
 use crate::cases;
@@ -56,6 +57,45 @@ fn page_of_two_hundred_jobs_has_the_numbers_of_each_and_figures_of_the_first() {
     assert!(drawn > 16, "{drawn} figures have marks");
     assert!(page.contains("Figures of the first 8 of 200 jobs; the tables have all of them."));
     assert!(page.len() < 4_000_000, "{}", page.len());
+}
+
+#[test]
+fn lines_of_several_jobs_differ_in_print() {
+    let mut workload = "duration = 10s\n".to_owned();
+    for job in 0..20 {
+        let _ = write!(workload, "[job{job:02}]\nquery = select {job}\nrate = 1\n");
+    }
+    let case = (0..20).fold(Case::new(&workload), |it, job| it.serving(job, Traffic::of(1)));
+    let view = case.view();
+    let courses: Vec<TimeCourse> = view.evidence.accounts().map(|it| course(&view, it)).collect();
+    let figures = report::figures(&view, &courses);
+    let most = figures.iter().map(check_strokes).max();
+    assert_eq!(most, Some(40), "the throughput has a line of what is offered for each job");
+}
+
+/// Checks that the lines of a figure differ as long as there are strokes, and that each has the
+/// stroke of the legend; returns their number.
+#[track_caller]
+fn check_strokes(figure: &Figure) -> usize {
+    let lines: Vec<(Ink, Stroke)> = figure
+        .legend
+        .iter()
+        .filter_map(|entry| match entry.swatch {
+            Swatch::Line(stroke) => Some((entry.ink, stroke)),
+            _ => None,
+        })
+        .collect();
+    let first = &lines[..lines.len().min(8)];
+    for (place, (_, stroke)) in first.iter().enumerate() {
+        let is_new = first[..place].iter().all(|(_, before)| before != stroke);
+        assert!(is_new, "{}: {stroke:?} in {lines:?}", figure.name);
+    }
+    for mark in &figure.marks {
+        if let Mark::Line { ink, stroke, .. } | Mark::Steps { ink, stroke, .. } = mark {
+            assert!(lines.contains(&(*ink, *stroke)), "{}: {ink:?} {stroke:?}", figure.name);
+        }
+    }
+    lines.len()
 }
 
 #[test]

@@ -242,34 +242,30 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
 /// that matters below. An estimate beyond the axis is above: only metrics that were not declared
 /// may lie there, and these have neither bets nor limits.
 fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
-    let label = |ink: Ink, at: f64, is_below: bool, text: String| {
+    let label = |at: f64, is_below: bool, text: String| {
         let at = Point { x: at.clamp(x.from, x.to), y };
-        Mark::Text { ink, at, is_below, text }
+        Mark::Text { at, is_below, text }
     };
-    let bets = effect
-        .bets()
-        .map(|bet| label(Ink::Series(2), bet.range.low(), false, format!("bet {}", bet.range)));
+    let bets = effect.bets().map(|bet| label(bet.range.low(), false, format!("bet {}", bet.range)));
     let limits = effect
         .limits
         .iter()
-        .map(|limit| label(Ink::Bad, limit.change, false, format!("limit {}", limit.bound())));
+        .map(|limit| label(limit.change, false, format!("limit {}", limit.bound())));
     let (change, delta) = (effect.compared.change, effect.change.delta);
-    let small = label(Ink::Quiet, delta, true, format!("±{}", percent(delta)));
-    let beyond = (!x.has(change)).then(|| label(Ink::Plain, change, false, effect.text()));
+    let small = label(delta, true, format!("±{}", percent(delta)));
+    let beyond = (!x.has(change)).then(|| label(change, false, effect.text()));
     bets.chain(limits).chain([small]).chain(beyond).collect()
 }
 
 fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
-    let level = shown.first().map_or_else(String::new, |it| sentence::level(it.change.alpha));
-    let interval = format!("{level} confidence interval around the estimate");
+    let interval = format!("{} confidence interval around the estimate", levels(shown, false));
     let mut legend = vec![
         LegendEntry::new(Ink::Series(0), Swatch::Interval, interval),
         LegendEntry::new(Ink::Quiet, Swatch::Spread, "too small to matter"),
     ];
-    if let Some(exploratory) = shown.iter().find(|effect| effect.is_exploratory()) {
-        let level = sentence::level(exploratory.change.alpha);
+    if shown.iter().any(Effect::is_exploratory) {
         let swatch = Swatch::Symbol(Symbol::HollowDisc);
-        let text = format!("not declared, its {level} interval");
+        let text = format!("not declared, its {} interval", levels(shown, true));
         legend.push(LegendEntry::new(Ink::Series(0), swatch, text));
     }
     if shown.iter().any(|effect| effect.bets().next().is_some()) {
@@ -279,6 +275,28 @@ fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
         legend.push(LegendEntry::new(Ink::Bad, Swatch::Line(Stroke::Solid), "limit"));
     }
     legend
+}
+
+/// Returns the confidence of the intervals of the declared metrics, or of the others: `98.3 %`.
+fn levels(shown: &[Effect<'_>], is_exploratory: bool) -> String {
+    let of_kind = shown.iter().filter(|effect| effect.is_exploratory() == is_exploratory);
+    let mut levels: Vec<String> =
+        of_kind.map(|effect| sentence::level(effect.change.alpha)).collect();
+    levels.sort();
+    levels.dedup();
+    levels.join(" or ")
+}
+
+/// Returns the clause about intervals of different confidence, after a semicolon; empty if all have
+/// the same.
+fn different_levels(shown: &[Effect<'_>]) -> String {
+    match [false, true].map(|is_exploratory| levels(shown, is_exploratory)) {
+        [_, other] if other.is_empty() => String::new(),
+        [declared, other] if declared == other => String::new(),
+        [declared, other] => {
+            format!("; each declared interval has a confidence of {declared}, a hollow one {other}")
+        }
+    }
 }
 
 fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
@@ -304,8 +322,9 @@ fn caption_of_effects(shown: &[Effect<'_>], all: usize, x: &Axis) -> String {
     };
     format!(
         "{beyond} of {} {verb} outside the grey range of changes that are too small to matter{bets}\
-         {logarithmic}{}{more}.",
+         {}{logarithmic}{}{more}.",
         count(known as u64, "declared change"),
+        different_levels(shown),
         beyond_axis(shown, x)
     )
 }
@@ -478,6 +497,20 @@ mod tests {
         let comparisons = vec![(Some("4"), &comparison)];
         let at_point = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
         assert_eq!(names(at_point), ["throughput(read) at 4"]);
+    }
+
+    #[test]
+    fn caption_and_legend_name_the_different_levels_of_the_intervals() {
+        let mut comparison = comparison(-0.1);
+        explore(&mut comparison, "response.p50(read)", 0.02);
+        let [declared, other] = &mut comparison.arms[0].changes[..] else { panic!("two") };
+        (declared.alpha, other.alpha) = (0.05 / 3.0, 0.05);
+        let figure = effects_of(&comparison);
+        let words = "; each declared interval has a confidence of 98.3 %, a hollow one 95 %.";
+        assert!(figure.caption.ends_with(words), "{}", figure.caption);
+        let texts: Vec<&str> = figure.legend.iter().map(|entry| entry.text.as_str()).collect();
+        assert!(texts.contains(&"98.3 % confidence interval around the estimate"), "{texts:?}");
+        assert!(texts.contains(&"not declared, its 95 % interval"), "{texts:?}");
     }
 
     #[test]

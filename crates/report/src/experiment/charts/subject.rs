@@ -37,7 +37,7 @@ impl<'a> Subject<'a> {
         let of_arm = |(number, name, curve): (usize, &str, &'a ArmCurve)| Series {
             name: name.to_owned(),
             ink: Ink::Series(number),
-            stroke: strokes(number),
+            stroke: Stroke::Solid,
             means: curve.points.iter().map(|it| self.sweep.job_at(it).and_then(&mean)).collect(),
             over_time: Vec::new(),
             scale,
@@ -113,9 +113,4 @@ impl<'a> Subject<'a> {
         }
         text
     }
-}
-
-/// Returns the stroke of an arm.
-pub(super) fn strokes(number: usize) -> Stroke {
-    [Stroke::Solid, Stroke::Dashed, Stroke::Dotted][number % 3]
 }

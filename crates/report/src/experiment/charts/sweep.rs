@@ -8,7 +8,7 @@ use super::super::{sentence, view::ExperimentView};
 use super::cpu;
 use super::curve::{Curves, Series, curves};
 use super::positions::Positions;
-use super::subject::{Subject, strokes};
+use super::subject::Subject;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{rate, significant, time, trimmed};
 
@@ -45,7 +45,7 @@ pub(super) fn figures_of(subject: &Subject<'_>) -> Vec<Figure> {
     figures.extend(judged(subject));
     figures.extend(model(subject));
     figures.extend(cpu::figures(subject));
-    figures
+    figures.into_iter().map(Figure::with_distinct_strokes).collect()
 }
 
 fn throughput(subject: &Subject<'_>) -> Figure {
@@ -433,7 +433,7 @@ fn judged_series<'a>(number: usize, name: &str, curve: &'a ArmCurve) -> Series<'
     Series {
         name: name.to_owned(),
         ink: Ink::Series(number),
-        stroke: strokes(number),
+        stroke: Stroke::Solid,
         means: curve.judged.iter().map(|mean| mean.as_ref().ok()).collect(),
         over_time: Vec::new(),
         scale: 1.0,

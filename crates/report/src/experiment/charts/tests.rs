@@ -13,7 +13,7 @@ use super::super::view::ExperimentView;
 use super::experiment_figures;
 use super::subject::Subject;
 use super::sweep::figures_of;
-use crate::figure::{Figure, Mark, Point, Symbol};
+use crate::figure::{Figure, Mark, Point, Stroke, Swatch, Symbol};
 
 const POINTS: [(&str, f64, f64); 3] = [("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)];
 
@@ -64,6 +64,35 @@ fn every_caption_is_one_sentence() {
     let effects = figures.iter().find(|it| it.name == "effects" && it.missing.is_none()).unwrap();
     let clauses = ["; a bet is held", "; an arrow leads beyond the axis: ", "are in the tables."];
     assert!(clauses.iter().all(|words| effects.caption.contains(words)), "{}", effects.caption);
+}
+
+#[test]
+fn lines_of_arms_differ_in_print_and_an_arm_keeps_its_stroke() {
+    let arms = |figure: &Figure| {
+        let lines = figure.legend.iter().filter_map(|entry| match entry.swatch {
+            Swatch::Line(stroke) => Some((entry.text.clone(), stroke)),
+            _ => None,
+        });
+        lines.collect::<Vec<(String, Stroke)>>()
+    };
+    let figures = drawn(&sweep(&POINTS, 2));
+    let throughput = arms(&figures[0]);
+    assert_eq!(
+        throughput[..2],
+        [("plain".to_owned(), Stroke::Solid), ("tls".to_owned(), Stroke::Dashed)]
+    );
+    for figure in &figures {
+        let lines = arms(figure);
+        for (place, (name, stroke)) in lines.iter().enumerate() {
+            assert!(
+                lines[..place].iter().all(|(_, it)| it != stroke),
+                "{}: {lines:?}",
+                figure.name
+            );
+            let same = throughput.iter().find(|(known, _)| known == name);
+            assert!(same.is_none_or(|(_, known)| known == stroke), "{}: {name}", figure.name);
+        }
+    }
 }
 
 #[test]
