@@ -15,11 +15,11 @@
 
 mod bundle;
 mod cases;
-mod charts;
 mod difference;
 mod excerpt;
 mod experiment;
 pub mod figure;
+mod figures;
 mod folder;
 mod history;
 mod html;
@@ -45,7 +45,6 @@ pub use bundle::{
     bundle_undisclosed, secret_names,
 };
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
-pub use charts::{OverlaidRun, figures, overlay_figures};
 pub use experiment::{
     ArmFacts, ArmLimiter, ArmView, CapacityView, ComparisonView, DifferenceView, EffectView,
     ExperimentState, ExperimentView, FalseAlarms, JobRemarks, LoadDifference, MachineView,
@@ -57,6 +56,7 @@ pub use experiment::{
     served_comparison_html, stored_runs_html, stored_runs_json, stored_runs_markdown,
     stored_runs_text, two_runs,
 };
+pub use figures::{OverlaidRun, figures, overlay_figures};
 pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, RowState, ShownPage};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,

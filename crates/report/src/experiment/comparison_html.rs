@@ -2,9 +2,9 @@
 
 use analyze::compare::ArmId;
 
-use super::charts::comparison_figures;
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
+use super::figures::comparison_figures;
 use super::{bets, html, lines, objection};
 use crate::html::{Document, Section, links};
 use crate::page::{Line, Tone};

@@ -8,7 +8,7 @@ use analyze::compare::ArmComparison;
 use super::alarms::FalseAlarms;
 use super::appendix::Appendix;
 use super::capacity::CapacityView;
-use super::charts::{experiment_figures, figure_with_evidence};
+use super::figures::{experiment_figures, figure_with_evidence};
 use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
 use super::shown_changes;

@@ -4,7 +4,7 @@ use analyze::limiting::Unseen;
 use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
-use crate::charts::figures_with_evidence;
+use crate::figures::figures_with_evidence;
 use crate::number::{fixed, percent};
 use crate::view::View;
 use crate::words;

@@ -53,7 +53,7 @@ use std::collections::BTreeMap;
 
 use analyze::{Effect, JobSummary, SideEffects, Status, Window};
 
-use crate::charts;
+use crate::figures;
 use crate::number::{bytes, count, significant};
 use crate::view::View;
 use short::Sections;
@@ -151,7 +151,7 @@ impl Page {
 
 /// Returns a note if only the first of many jobs have figures of their own.
 fn few_figures(jobs: usize) -> Option<Remark> {
-    let most = charts::MOST_JOBS;
+    let most = figures::MOST_JOBS;
     let all = count(jobs as u64, "job");
     let text = format!("Figures of the first {most} of {all}; the tables have all of them.");
     (jobs > most).then(|| Remark::note(text))
