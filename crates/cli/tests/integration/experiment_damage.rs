@@ -109,7 +109,7 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
         ("", "needs a section `[question]`"),
         ("[question]", "needs a section"),
         ("[question]\nask = x\nworkload = w.ini\n[arm a]", "arms with different names"),
-        ("[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm a]", "arm a"),
+        ("[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm a]", "different names"),
         (
             "[question]\nask = x\nworkload = w.ini\nrounds = 4294967295\n[arm fast]\n[arm slow]",
             "rounds",
