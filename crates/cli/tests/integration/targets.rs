@@ -137,6 +137,6 @@ fn socket_together_with_a_host_is_refused_by_every_command() {
         for command in ["check", "run"] {
             place.assay(&[command, "w.ini", "--allow-files"]).refuses(&words);
         }
-        assert_eq!(place.names(), ["w.ini"]);
+        assert!(!place.names().iter().any(|name| name.ends_with(".assay")));
     }
 }
