@@ -259,8 +259,9 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
         }
     }
     let Some(trial) = held else {
-        irregular.push(Irregular::GeneratorLimited { value });
-        return Ok(Confirmed { irregular, ..Confirmed::default() });
+        // The instrument failed, not the server: what the shorter trials confirmed is still true.
+        irregular.push(Irregular::NotHeld { value });
+        return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
     };
     let holds = |position| mean_ratio(order, position, &[trial]).is_some_and(|it| it < 1.0);
     if overload(order, trial).is_none() && (0..order.conditions.len()).all(holds) {

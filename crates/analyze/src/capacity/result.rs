@@ -173,6 +173,11 @@ pub enum Irregular {
         /// The value.
         value: f64,
     },
+    /// Each final trial was invalid, so the value was confirmed by shorter trials alone.
+    NotHeld {
+        /// The value.
+        value: f64,
+    },
     /// A condition with a lower bound, such as `throughput > 500`, does not hold at the result.
     Unmet {
         /// Position of the condition.
@@ -224,6 +229,7 @@ impl Irregular {
             Irregular::Drifts { .. } => "degrades from trial to trial",
             Irregular::NotConfirmed { .. } => "not confirmed",
             Irregular::HoldFailed { .. } => "hold failed",
+            Irregular::NotHeld { .. } => "not held",
             Irregular::Unmet { .. } => "condition unmet",
             Irregular::Curved => "curved",
             Irregular::Independent { .. } => "independent of the load",

@@ -154,6 +154,7 @@ fn is_without_boundary(why: &Irregular) -> bool {
         | Irregular::LimitedBy(_)
         | Irregular::Drifts { .. }
         | Irregular::HoldFailed { .. }
+        | Irregular::NotHeld { .. }
         | Irregular::Unmet { .. }
         | Irregular::Independent { .. } => false,
     }
@@ -1202,6 +1203,21 @@ mod tests {
             [Irregular::HoldFailed { value: held.0.sustained.unwrap() }]
         );
         assert_eq!(capacity.sustained, None);
+    }
+
+    /// The machine makes every trial of an hour invalid; shorter ones have confirmed the value.
+    #[test]
+    fn value_whose_holds_are_all_invalid_stays_confirmed_and_is_not_said_to_be_held() {
+        let order = CapacityOrder { hold: Some(Nanos::from_secs(3_600)), ..order() };
+        let (capacity, trials) = run(&order, |request| {
+            let checks = (request.phase == Phase::Hold).then(|| "send-lag".to_owned());
+            Trial { invalid: checks.into_iter().collect(), ..regular(request) }
+        });
+        let (without_hold, _) = run(&CapacityOrder { hold: None, ..order }, regular);
+        let value = without_hold.sustained.unwrap();
+        assert_eq!((capacity.sustained, capacity.confirmations), (Some(value), 6));
+        assert_eq!(capacity.irregular, [Irregular::NotHeld { value }]);
+        assert_eq!(trials.iter().filter(|trial| trial.phase == Phase::Hold).count(), 3);
     }
 
     #[test]

@@ -56,9 +56,9 @@ fn write_number(number: f64) -> Value {
 
 fn write_irregular(why: &Irregular) -> Value {
     let mut fields = match why {
-        Irregular::GeneratorLimited { value } | Irregular::HoldFailed { value } => {
-            json!({ "value": write_number(*value) })
-        }
+        Irregular::GeneratorLimited { value }
+        | Irregular::HoldFailed { value }
+        | Irregular::NotHeld { value } => json!({ "value": write_number(*value) }),
         Irregular::NeverFails { highest } => json!({ "highest": write_number(*highest) }),
         Irregular::AlwaysFails { lowest } | Irregular::NotConfirmed { lowest } => {
             json!({ "lowest": write_number(*lowest) })
@@ -273,6 +273,7 @@ fn read_irregular(value: &Value) -> Option<Irregular> {
         }
         "not confirmed" => Irregular::NotConfirmed { lowest: number("lowest")? },
         "hold failed" => Irregular::HoldFailed { value: number("value")? },
+        "not held" => Irregular::NotHeld { value: number("value")? },
         "condition unmet" => Irregular::Unmet { condition: condition()? },
         "curved" => Irregular::Curved,
         "independent of the load" => Irregular::Independent {
@@ -347,6 +348,7 @@ mod tests {
             Irregular::Drifts { change: 0.1 },
             Irregular::NotConfirmed { lowest: 700.0 },
             Irregular::HoldFailed { value: 700.0 },
+            Irregular::NotHeld { value: 700.0 },
             Irregular::Unmet { condition: 0 },
             Irregular::Curved,
             Irregular::Independent { condition: 0, value: 300.0, share: 0.009 },

@@ -246,6 +246,43 @@ impl CapacityView {
         format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold())
     }
 
+    /// Returns true if a final trial was asked for and made, and the generator did not fail in it.
+    pub(super) fn was_held(&self, found: &Capacity) -> bool {
+        let is_not_held = |why: &Irregular| matches!(why, Irregular::NotHeld { .. });
+        self.order.hold.is_some() && !found.irregular.iter().any(is_not_held)
+    }
+
+    /// Returns in words that every final trial was invalid, with the run to look at.
+    fn not_held(&self, value: f64, record: &str) -> String {
+        let last = self.invalid_holds().last();
+        let look = last.map_or_else(String::new, |it| {
+            let report = report_of_run(record, it.run);
+            format!(". Look at the last one with {report}, and ask again on a quiet machine")
+        });
+        format!(
+            "Irregular: {} was confirmed by shorter trials, but not held for {}: {} by checks of \
+             the load generator{look}",
+            self.value(value),
+            self.hold(),
+            self.failed_holds()
+        )
+    }
+
+    /// Returns the number of the invalid final trials and their checks in words.
+    fn failed_holds(&self) -> String {
+        let of_trial = |it: &TrialView| it.trial.invalid.clone();
+        let checks: BTreeSet<String> = self.invalid_holds().flat_map(of_trial).collect();
+        let checks = Vec::from_iter(checks).join(", ");
+        let number = self.invalid_holds().count() as u64;
+        let were = if number == 1 { "was" } else { "were" };
+        format!("{} {were} INVALID ({checks})", number::count(number, "final trial"))
+    }
+
+    fn invalid_holds(&self) -> impl Iterator<Item = &TrialView> {
+        let holds = self.trials.iter().filter(|it| it.trial.phase == Phase::Hold);
+        holds.filter(|it| !it.trial.invalid.is_empty())
+    }
+
     /// Returns a value of the load: `742/s`, `16 clients`.
     pub(super) fn value(&self, value: f64) -> String {
         match self.is_rate() {
@@ -313,6 +350,7 @@ impl CapacityView {
                 self.unless_independent(&self.remedy_of_confirmation())
             ),
             Irregular::HoldFailed { value } => self.hold_failed(*value, record),
+            Irregular::NotHeld { value } => self.not_held(*value, record),
             Irregular::Unmet { condition } => {
                 format!("Irregular: {} does not hold at the result", self.condition(*condition))
             }
@@ -493,9 +531,8 @@ impl CapacityView {
             ("sustained", if is_limited { format!("at least {sustained}") } else { sustained }),
             ("confirmed", self.confirmation().unwrap_or_else(none)),
         ];
-        if let Some(held) = self.final_trial().filter(|_| found.sustained.is_some()) {
-            let measures = held.measures_text(&self.order);
-            numbers.push(("held", format!("for {}: {measures}", self.hold())));
+        if let Some(held) = self.held(found) {
+            numbers.push(("held", held));
         }
         numbers.extend([
             ("fails", value(found.fails)),
@@ -505,6 +542,16 @@ impl CapacityView {
             ("limiter", limiter),
         ]);
         numbers
+    }
+
+    /// Returns the result of the final trial of a confirmed value in words; `None` without one.
+    fn held(&self, found: &Capacity) -> Option<String> {
+        found.sustained?;
+        let hold = self.order.hold?;
+        match self.final_trial() {
+            Some(held) => Some(format!("for {hold}: {}", held.measures_text(&self.order))),
+            None => Some(format!("not for {hold}: {}", self.failed_holds())),
+        }
     }
 
     /// Returns the numbers that say why no larger value holds, but for the limiter, whose evidence
@@ -859,6 +906,7 @@ pub(super) mod tests {
             Irregular::Drifts { change: 0.1 },
             Irregular::NotConfirmed { lowest: 700.0 },
             Irregular::HoldFailed { value: 700.0 },
+            Irregular::NotHeld { value: 700.0 },
             Irregular::Unmet { condition: 0 },
             Irregular::Curved,
             Irregular::Independent { condition: 0, value: 300.0, share: 0.009 },
@@ -880,6 +928,7 @@ pub(super) mod tests {
                 | Irregular::Drifts { .. }
                 | Irregular::NotConfirmed { .. }
                 | Irregular::HoldFailed { .. }
+                | Irregular::NotHeld { .. }
                 | Irregular::Unmet { .. }
                 | Irregular::Curved
                 | Irregular::Independent { .. } => {}
@@ -1118,6 +1167,30 @@ pub(super) mod tests {
         assert!(view.answers(RECORD)[0].contains(words), "{:?}", view.answers(RECORD));
         let text = text_of(&with_search(view));
         let held = "\nheld       for 1h: 0.72 % at or beyond 20ms (1 % allowed)\n";
+        assert!(text.contains(held), "{text}");
+    }
+
+    #[test]
+    fn value_whose_holds_were_invalid_stays_confirmed_and_says_why_it_was_not_held() {
+        let mut view = search();
+        view.order.hold = Some(Nanos::from_secs(3_600));
+        for (run, check) in [(6, "send-lag"), (7, "stall"), (8, "send-lag")] {
+            let mut hold = TrialView { run, ..trial(740.0, Phase::Hold, 20) };
+            hold.trial.invalid = vec![check.to_owned()];
+            view.trials.push(hold);
+        }
+        view.found.as_mut().unwrap().irregular = vec![Irregular::NotHeld { value: 740.0 }];
+        let answers = [
+            "The server sustains 740 requests per second with p99(read) < 20ms (confirmed 6 times, \
+             not held for 1h); it fails at 820/s",
+            "Irregular: 740/s was confirmed by shorter trials, but not held for 1h: 3 final trials \
+             were INVALID (send-lag, stall) by checks of the load generator. Look at the last one \
+             with `assay report 'my search.assay' --run 8`, and ask again on a quiet machine",
+        ];
+        assert_eq!(view.answers(RECORD), answers);
+        assert!(!view.misses() && view.verdict() == Status::Suspect);
+        let text = text_of(&with_search(view)).replace("\n           ", " ");
+        let held = "\nheld       not for 1h: 3 final trials were INVALID (send-lag, stall)\n";
         assert!(text.contains(held), "{text}");
     }
 

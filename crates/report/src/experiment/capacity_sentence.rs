@@ -18,7 +18,11 @@ impl CapacityView {
     fn sentence(&self, found: &Capacity) -> String {
         let Some(sustained) = found.sustained else { return self.without_value(found) };
         let times = number::count(found.confirmations.into(), "time");
-        let held = self.order.hold.map_or_else(String::new, |hold| format!(", held for {hold}"));
+        let held = match (self.order.hold, self.was_held(found)) {
+            (Some(hold), true) => format!(", held for {hold}"),
+            (Some(hold), false) => format!(", not held for {hold}"),
+            (None, _) => String::new(),
+        };
         let kept = self.kept(found);
         let with = if kept.is_empty() { "" } else { " with " };
         let load = match self.is_rate() {
