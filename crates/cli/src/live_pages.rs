@@ -1,7 +1,7 @@
 //! The page, the events and the metrics of a run in progress.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base::shell_word;
@@ -23,11 +23,14 @@ const QUIET_REFRESHES: u32 = 40;
 /// Longest time until the viewers of a run know that it has ended.
 const LEAVE: Duration = Duration::from_secs(1);
 
+/// The path of a run's record. It is known when the record exists: of several runs that begin at
+/// once, each gets another name.
+type CreatedRecord = Arc<OnceLock<PathBuf>>;
+
 /// The pages of a run in progress.
 struct LivePages {
     watcher: Arc<Watcher>,
-    /// The sentence for the end of the run: the command that prints its answer.
-    end: String,
+    record: CreatedRecord,
 }
 
 impl Pages for LivePages {
@@ -36,7 +39,7 @@ impl Pages for LivePages {
             Route::Home { .. } => Response::page(Status::Ok, live_html(&self.watcher.now())).into(),
             Route::Events => Answer::Events(Box::new(LiveEvents {
                 watcher: Arc::clone(&self.watcher),
-                end: self.end.clone(),
+                record: Arc::clone(&self.record),
                 sent: None,
                 is_over: false,
             })),
@@ -50,7 +53,7 @@ impl Pages for LivePages {
 /// The events of a run for one viewer.
 struct LiveEvents {
     watcher: Arc<Watcher>,
-    end: String,
+    record: CreatedRecord,
     /// The last message.
     sent: Option<String>,
     is_over: bool,
@@ -69,7 +72,7 @@ impl EventSource for LiveEvents {
             };
             let Some(view) = view else {
                 self.is_over = true;
-                return Some(Event::End(self.end.clone()));
+                return Some(Event::End(end(self.record.get())));
             };
             if let Some(event) = self.message_if_changed(&view) {
                 return Some(event);
@@ -88,6 +91,17 @@ impl LiveEvents {
         }
         self.sent = Some(message.clone());
         Some(Event::Message(message))
+    }
+}
+
+/// Returns the sentence for the end of a run: the command that prints its answer.
+fn end(record: Option<&PathBuf>) -> String {
+    match record {
+        Some(record) => {
+            let record = shell_word(&record.display().to_string());
+            format!("`assay report {record}` prints the answer")
+        }
+        None => "it has left no record".to_owned(),
     }
 }
 
@@ -140,34 +154,43 @@ impl LiveServers {
         self.metrics.is_some()
     }
 
-    /// Begins to answer requests about the run of a display, which is recorded in `record`.
+    /// Begins to answer requests about the run of a display.
     ///
     /// # Errors
     /// A thread cannot be started.
-    pub(crate) fn start(self, display: &Display, record: &Path) -> Result<LiveViewers, Complaint> {
+    pub(crate) fn start(self, display: &Display) -> Result<LiveViewers, Complaint> {
         let failed = |error| Complaint::of_thread("pages", &error);
         if let Some(server) = self.metrics {
             server.start(Arc::new(MetricsPages { watcher: display.watcher() })).map_err(failed)?;
         }
-        let record = shell_word(&record.display().to_string());
-        let end = format!("`assay report {record}` prints the answer");
-        let Some(server) = self.run else { return Ok(LiveViewers(None)) };
+        let record = CreatedRecord::default();
+        let Some(server) = self.run else { return Ok(LiveViewers { viewers: None, record }) };
         let watcher = Arc::new(display.watcher());
         let follower = Arc::clone(&watcher);
         let thread = std::thread::Builder::new().name("live-courses".to_owned());
         thread.spawn(move || follower.follow()).map_err(failed)?;
-        let viewers = server.start(Arc::new(LivePages { watcher, end })).map_err(failed)?;
-        Ok(LiveViewers(Some(viewers)))
+        let pages = LivePages { watcher, record: Arc::clone(&record) };
+        let viewers = Some(server.start(Arc::new(pages)).map_err(failed)?);
+        Ok(LiveViewers { viewers, record })
     }
 }
 
 /// The viewers of a run.
-pub(crate) struct LiveViewers(Option<Viewers>);
+pub(crate) struct LiveViewers {
+    viewers: Option<Viewers>,
+    record: CreatedRecord,
+}
 
 impl LiveViewers {
+    /// Names the record that was created for the run, before its end is shown.
+    pub(crate) fn name_record(&self, record: &Path) {
+        // There is one record, so the name is set once.
+        let _ = self.record.set(record.to_owned());
+    }
+
     /// Waits a moment until the viewers have learnt that the run has ended.
     pub(crate) fn take_leave(&self) {
-        if let Some(viewers) = &self.0 {
+        if let Some(viewers) = &self.viewers {
             viewers.drain(LEAVE);
         }
     }

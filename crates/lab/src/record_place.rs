@@ -1,7 +1,6 @@
 //! The path of a record.
 
 use std::ffi::OsStr;
-use std::iter;
 use std::path::{Path, PathBuf};
 
 use archive::{RecordError, RecordErrorKind, Recorder};
@@ -25,18 +24,6 @@ impl RecordPlace {
     pub fn path(&self) -> &Path {
         match self {
             RecordPlace::Exactly(path) | RecordPlace::Numbered(path) => path,
-        }
-    }
-
-    /// Returns a path at which no file exists now; for a requested path, that path in any case. The
-    /// record may still get another number: another process may take this one.
-    pub fn free_path(&self) -> PathBuf {
-        match self {
-            RecordPlace::Exactly(path) => path.clone(),
-            RecordPlace::Numbered(path) => {
-                let mut names = iter::once(path.clone()).chain(numbers(path));
-                names.find(|name| !name.exists()).unwrap_or_else(|| path.clone())
-            }
         }
     }
 
@@ -112,7 +99,6 @@ mod tests {
             is_taken,
         );
         assert_eq!(created.unwrap(), folder.path().join("r-3.assay"));
-        assert_eq!(place.free_path(), folder.path().join("r-4.assay"));
         let created = RecordPlace::Exactly(path).create_with(create, is_taken);
         assert_eq!(created.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }

@@ -74,7 +74,7 @@ pub(crate) fn execute(
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
     let stop = Stop::default();
-    let progress = Progress::start(args, file, &place.free_path())?;
+    let progress = Progress::start(args, file)?;
     let runs = Runs {
         file,
         progress: &progress,
@@ -119,7 +119,8 @@ pub(crate) fn execute(
         },
         |(_, ended)| is_taken(ended),
     );
-    progress.finish();
+    let is_own = !is_taken(&ended) && record.exists();
+    progress.finish(is_own.then_some(record.as_path()));
     match ended {
         Ok(end) => Ok(Ok(Executed { record, end })),
         Err(error) => print_failure(&error, args, file, &record).map(Err),

@@ -32,15 +32,11 @@ impl Progress {
     ///
     /// # Errors
     /// An address cannot be used.
-    pub(super) fn start(
-        args: &RunArgs,
-        file: &ExperimentFile,
-        record: &Path,
-    ) -> Result<Progress, Complaint> {
+    pub(super) fn start(args: &RunArgs, file: &ExperimentFile) -> Result<Progress, Complaint> {
         let servers = LiveServers::bind(args)?;
         let display = Display::of_experiment(&file.experiment.ask);
         let has_metrics = servers.have_metrics();
-        let viewers = servers.start(&display, record)?;
+        let viewers = servers.start(&display)?;
         let is_quiet = args.quiet;
         Ok(Progress { is_quiet, pace: Cell::default(), display, has_metrics, viewers })
     }
@@ -50,8 +46,11 @@ impl Progress {
         self.display.expect_run(order);
     }
 
-    /// Ends the pages.
-    pub(super) fn finish(&self) {
+    /// Ends the pages, which name the record if there is one.
+    pub(super) fn finish(&self, record: Option<&Path>) {
+        if let Some(record) = record {
+            self.viewers.name_record(record);
+        }
         self.display.finish();
         self.viewers.take_leave();
     }

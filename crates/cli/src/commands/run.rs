@@ -109,7 +109,7 @@ fn run_file(
     let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
     let display = Arc::new(Display::new(shown, &order));
     let has_metrics = servers.have_metrics();
-    let viewers = servers.start(&display, order.record.path())?;
+    let viewers = servers.start(&display)?;
     let shown = Arc::clone(&display);
     signals::listen(stop, move |ending| shown.say(ending))?;
     let watching = Arc::clone(&display);
@@ -119,6 +119,9 @@ fn run_file(
         }
         watching.watch(live);
     });
+    if let Ok(done) = &done {
+        viewers.name_record(&done.record);
+    }
     display.finish();
     viewers.take_leave();
     let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Run))?;

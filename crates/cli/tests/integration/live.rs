@@ -4,12 +4,16 @@ use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+use base::WallTime;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::pages::base64;
 use crate::support::{MM1, Place, Running, assert_balanced, job, wait_for};
+
+/// The words before the address of the page.
+const SHOWN: &str = "the run is shown at";
 
 const READ: &str = "[re<b>ad]\nquery = select 1\nconcurrency = 2\n";
 
@@ -25,7 +29,11 @@ struct LiveRun {
 impl LiveRun {
     fn start(place: &Place, words: &str, options: &[&str]) -> LiveRun {
         let line = ["run", "w.ini", "--quiet", "--json", "--url", MM1, "--out", "r.assay"];
-        let mut run = place.start(&[&line[..], options].concat());
+        LiveRun::of(place.start(&[&line[..], options].concat()), words)
+    }
+
+    /// Reads the address that a run prints after some words.
+    fn of(mut run: Running, words: &str) -> LiveRun {
         let found = RefCell::new(String::new());
         run.says_what(words, |line| {
             let url = line.split_once("http://").filter(|_| line.contains(words));
@@ -71,7 +79,7 @@ fn answer(address: &str, path: &str) -> String {
 fn page_of_a_run_is_updated_until_it_ends() {
     let place = Place::with(READ);
     let options = ["--duration", "60s", "--serve=127.0.0.1:0"];
-    let live = LiveRun::start(&place, "the run is shown at", &options);
+    let live = LiveRun::start(&place, SHOWN, &options);
     let (head, page) = live.get("");
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert!(page.contains("<title>w.ini on "), "{page}");
@@ -94,7 +102,7 @@ fn page_of_a_run_is_updated_until_it_ends() {
 fn policy_of_the_page_of_a_run_allows_its_own_script() {
     let place = Place::with(READ);
     let options = ["--duration", "60s", "--serve=127.0.0.1:0"];
-    let live = LiveRun::start(&place, "the run is shown at", &options);
+    let live = LiveRun::start(&place, SHOWN, &options);
     let (head, page) = live.get("");
     let script = page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
     let hash = base64(&Sha256::digest(script.as_bytes()));
@@ -102,6 +110,58 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     assert!(head.contains(&allowed) && page.contains(&allowed), "{hash}: {head}");
     live.run.signal(Signal::SIGINT);
     live.ends();
+}
+
+/// Takes every name that a record of a run or an experiment may get within a minute.
+fn take_names(place: &Place, prefix: &str) {
+    let now = WallTime::now();
+    for second in -30..30 {
+        let name = now.plus(second * 1_000_000_000).compact();
+        place.write(&format!("{prefix}-{name}.assay"), "");
+    }
+}
+
+/// Returns the name of the only record that got a number.
+fn numbered(place: &Place) -> String {
+    let names = place.names();
+    let mut numbered = names.into_iter().filter(|name| name.ends_with("-2.assay"));
+    numbered.next().unwrap()
+}
+
+/// Another process has taken the name of the record.
+#[test]
+fn page_of_a_run_names_the_record_that_was_created() {
+    let place = Place::with(READ);
+    take_names(&place, "run");
+    let line = ["run", "w.ini", "--quiet", "--url", MM1, "--duration", "60s"];
+    let live = LiveRun::of(place.start(&[&line[..], &["--serve=127.0.0.1:0"]].concat()), SHOWN);
+    let events = BufReader::new(begin(&live));
+    live.run.signal(Signal::SIGINT);
+    let end = events.lines().map_while(Result::ok).find(|line| line.contains(" prints the answer"));
+    let command = format!("`assay report {}`", numbered(&place));
+    assert!(end.as_ref().is_some_and(|end| end.contains(&command)), "{command}: {end:?}");
+    live.run.ends();
+}
+
+/// Another process takes the name of the record after the experiment has begun, and before its
+/// record is created: it cannot print its third line before the test reads one.
+#[test]
+fn page_of_an_experiment_names_the_record_that_was_created() {
+    let place = Place::with(&format!("duration = 200ms\n{READ}"));
+    place.write("e.ini", EXPERIMENT);
+    let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let line = ["run", "e.ini", "--url", MM1, "--serve=127.0.0.1:0", "--metrics", &metrics];
+    let run = place.start_in_step(&line);
+    wait_for("the experiment", || TcpStream::connect(&metrics).ok());
+    take_names(&place, "experiment");
+    let mut live = LiveRun::of(run, SHOWN);
+    let events = BufReader::new(begin(&live));
+    live.run.says("run 1 of ");
+    live.run.signal(Signal::SIGINT);
+    live.run.ends();
+    let end = events.lines().map_while(Result::ok).find(|line| line.contains(" prints the answer"));
+    let command = format!("`assay report {}`", numbered(&place));
+    assert!(end.as_ref().is_some_and(|end| end.contains(&command)), "{command}: {end:?}");
 }
 
 const EXPERIMENT: &str = "[question]\nask = Is <b>slow</b> slower?\nworkload = w.ini\nrounds = 6\n\
@@ -115,7 +175,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
     let pages = ["--serve=127.0.0.1:0", "--metrics", "127.0.0.1:0"];
     let mut run = place.start(&[&line[..], &pages].concat());
     let address = RefCell::new(Vec::new());
-    for words in ["the run is shown at", "its metrics are at"] {
+    for words in [SHOWN, "its metrics are at"] {
         run.says_what(words, |line| {
             let url = line.split_once("http://").filter(|_| line.contains(words));
             url.map(|(_, url)| address.borrow_mut().push(url.to_owned())).is_some()
@@ -167,7 +227,7 @@ fn begin(live: &LiveRun) -> TcpStream {
 fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     let place = Place::with(READ);
     let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
-    let mut live = LiveRun::start(&place, "the run is shown at", &options);
+    let mut live = LiveRun::start(&place, SHOWN, &options);
     let viewers: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
     let mut refused = String::new();
     TcpStream::connect(&live.address).unwrap().read_to_string(&mut refused).unwrap();
