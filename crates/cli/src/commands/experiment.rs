@@ -22,7 +22,9 @@ use report::{
 };
 use workload::Overrides;
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
-use workload::question::{Arm, HookStatement, Restore, SaturateQuestion, Saturated, StatementKey};
+use workload::question::{
+    Arm, HookStatement, Restore, SERVER_KEY, SaturateQuestion, Saturated, StatementKey,
+};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer::TextForm;
@@ -390,7 +392,11 @@ fn saturation(recorded: &RecordedExperiment) -> Option<SaturationView> {
         })
     };
     let steps = recorded.results.steps.iter().filter_map(step).collect();
-    Some(SaturationView { question: question.clone(), steps, next })
+    // With settings that arms change, each run begins with a start of its own.
+    let mut changed = recorded.outline.arms.iter().flat_map(|arm| &arm.differences);
+    let restarts = changed.any(|(key, _)| key.starts_with(SERVER_KEY));
+    let server_starts = recorded.results.server_starts_of_steps().filter(|_| !restarts);
+    Some(SaturationView { question: question.clone(), steps, next, server_starts })
 }
 
 fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {

@@ -342,6 +342,28 @@ fn interrupted_search_for_saturation_is_resumed() {
     place.assay(&resumed).refuses(&["is complete"]);
 }
 
+/// A search that is resumed on a private server has steps on both servers, whose data were loaded
+/// apart. A simulated server has no identity, so the record gets that of two servers instead of its
+/// name.
+#[test]
+fn steps_on_two_servers_are_named_with_the_load() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let found = || document(&place.assay(&["report", "r.assay", "--json"]).expect(0));
+    let words = "; the steps are of 2 server starts, which may differ in more than the load";
+    assert_eq!(found()["saturate"]["server_starts"], Value::Null);
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let identities = "update setting set name = 'database.server_id', \
+                      value = case when run <= 2 then 'first' else 'second' end";
+    record.execute(identities, []).unwrap();
+    let resumed = found();
+    assert_eq!(resumed["saturate"]["server_starts"], 2, "{:#}", resumed["saturate"]);
+    assert!(sentence(&resumed).ends_with(words), "{}", sentence(&resumed));
+    record.execute("update setting set value = 'first' where value = 'second'", []).unwrap();
+    assert_eq!(found()["saturate"]["server_starts"], 1);
+    assert!(!sentence(&found()).contains("server starts"), "{}", sentence(&found()));
+}
+
 /// A step that does not follow from the earlier steps was not made by this program.
 #[test]
 fn steps_that_do_not_follow_each_other_are_damage() {

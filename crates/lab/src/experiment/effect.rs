@@ -6,6 +6,8 @@
 //! back](super::settings) from it, and so are [settings](super::before_settings) that the
 //! statements before a run set. Changes by other statements and by programs stay unknown.
 
+use std::collections::BTreeSet;
+
 use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 use record::environment::generator::BEFORE_READ_BACK;
 use record::environment::{NONE, SERVER, SIMULATED_SERVER, database, known};
@@ -145,6 +147,13 @@ fn is_known_server(facts: &[(String, String)]) -> bool {
 /// Returns the identity of the server and the database that a run has reached.
 pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
     known(facts, database::SERVER_ID)
+}
+
+/// Returns the number of servers, or starts of a server, on which runs with these facts were made;
+/// `None` if no run knows its server.
+pub(super) fn server_starts<'f>(runs: impl Iterator<Item = &'f [(String, String)]>) -> Option<u32> {
+    let ids: BTreeSet<&str> = runs.filter_map(server_id).collect();
+    (!ids.is_empty()).then_some(ids.len() as u32)
 }
 
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this

@@ -156,6 +156,14 @@ impl ExperimentResults {
         differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
+    /// Returns the number of servers, or starts of a server, on which the steps of a search for
+    /// saturation ran; `None` if no step knows its server. A search that is resumed on a private
+    /// server has several.
+    pub fn server_starts_of_steps(&self) -> Option<u32> {
+        let counts = self.steps.iter().filter(|step| step.row.state == RunState::Counts);
+        effect::server_starts(counts.map(|step| step.figures.facts.as_slice()))
+    }
+
     /// Returns the evidence of an arm's runs for its differences, given by their keys.
     pub fn effect(&self, arm: ArmId, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);

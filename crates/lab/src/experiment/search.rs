@@ -4,7 +4,6 @@
 //! resumed search continues where it ended, and every reader finds the same answer. A reader with
 //! another version of the search shows the answer that was stored at its end.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use analyze::capacity::{
@@ -164,9 +163,7 @@ impl RecordedSearch {
     /// Returns the number of servers, or starts of a server, on which the trials ran; `None` if no
     /// trial knows its server. A search that is resumed on a private server has several.
     pub fn server_starts(&self) -> Option<u32> {
-        let known = self.trials.iter().filter_map(|one| effect::server_id(&one.figures.facts));
-        let ids: BTreeSet<&str> = known.collect();
-        (!ids.is_empty()).then_some(ids.len() as u32)
+        effect::server_starts(self.trials.iter().map(|one| one.figures.facts.as_slice()))
     }
 }
 

@@ -153,6 +153,7 @@ pub(super) fn search(until: Saturated, kind: SaturationKind, measured: f64) -> S
         question: SaturateQuestion { vary, values: vec![8.0, 16.0], until },
         steps: vec![step((0, 8.0)), step((1, 16.0))],
         next: NextSaturationStep::Found(Saturation { value: 16.0, kind, measured }),
+        server_starts: None,
     }
 }
 

@@ -20,6 +20,9 @@ pub struct SaturationView {
     pub steps: Vec<SaturationStepView>,
     /// The result of the steps: the load, if it is found.
     pub next: NextSaturationStep,
+    /// Number of servers, or starts of a server, on which the steps ran; `None` if it is unknown,
+    /// or if each run begins with a start.
+    pub server_starts: Option<u32>,
 }
 
 /// A step of a search for saturation.
@@ -93,6 +96,19 @@ impl SaturationView {
     /// Returns the sentence about the load: `Load: concurrency(read) = 16, where cpu(database)
     /// reached 96.1 % of 2 processors`.
     pub(super) fn sentence(&self) -> Option<String> {
+        Some(format!("{}{}", self.load_sentence()?, self.starts()))
+    }
+
+    /// Returns the number of server starts as the end of a sentence; empty for a single one. The
+    /// servers may differ in more than the loads of their steps.
+    fn starts(&self) -> String {
+        let several = self.server_starts.filter(|starts| *starts > 1);
+        several.map_or_else(String::new, |it| {
+            format!("; the steps are of {it} server starts, which may differ in more than the load")
+        })
+    }
+
+    fn load_sentence(&self) -> Option<String> {
         let found = self.found()?;
         let (vary, value) = (&self.question.vary, self.value(found.value));
         let measured = self.measured(&found);
@@ -430,6 +446,18 @@ mod tests {
             "Load: concurrency(read) at least 16, not saturated; from 8 to 16 the throughput \
              changes by +40.0 %",
         );
+    }
+
+    #[test]
+    fn steps_on_several_server_starts_are_named_with_the_load() {
+        let on = |server_starts| {
+            let view = search(GAIN, SaturationKind::Reached, 0.004);
+            SaturationView { server_starts, ..view }.sentence().unwrap()
+        };
+        let load = "Load: concurrency(read) = 16; from 8 to 16 the throughput changes by +0.40 %";
+        let words = "; the steps are of 2 server starts, which may differ in more than the load";
+        assert_eq!(on(Some(2)), format!("{load}{words}"));
+        assert_eq!((on(Some(1)), on(None)), (load.to_owned(), load.to_owned()));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(super) fn saturation(view: &SaturationView) -> Value {
         "outcome": outcome(view.next),
         "value": found.map(|it| it.value),
         "measured_percent": measured.map(|it| it.measured * 100.0),
+        "server_starts": view.server_starts,
         "sentence": view.sentence().or_else(|| view.failure()),
         "steps": view.steps.iter().map(|it| step(view, it)).collect::<Vec<Value>>(),
     })
