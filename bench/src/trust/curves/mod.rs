@@ -1,12 +1,14 @@
 //! The error rates of curves and of histories.
 //!
 //! The runs of [`sweeps`](mod@sweeps) are made by the engine in virtual time, against a simulated
-//! server that follows the universal scalability law, with noise from run to run. The records of
+//! server that follows the universal scalability law, with noise from run to run; those of
+//! [`workers`](mod@workers) against queues whose workers contend. The records of
 //! [`histories`](mod@histories) are drawn from a model, as thousands of runs would only add up to
 //! the same noise. Each mistake must turn its row red.
 
 mod histories;
 mod sweeps;
+mod workers;
 
 use std::error::Error;
 
@@ -47,6 +49,7 @@ impl CurveRates {
 pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
     let fits = sweeps::fits(counts.fits)?;
     let best = sweeps::best_points(counts.sweeps)?;
+    let workers = workers::best_workers(counts.sweeps)?;
     let histories = histories::rates(counts.histories);
     let mutations = vec![
         Mutation {
@@ -60,6 +63,11 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
             mistaken: best.best_mean,
         },
         Mutation {
+            mistake: "only the best mean is named",
+            honest: workers.named.clone(),
+            mistaken: workers.best_mean,
+        },
+        Mutation {
             mistake: "records of two plans in one series",
             honest: histories.found.clone(),
             mistaken: histories.found_in_mixed,
@@ -71,7 +79,8 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
         },
     ];
     let mut rates = fits.holds.to_vec();
-    rates.extend([best.named, best.far, histories.found]);
+    rates.extend(fits.holds_with_few);
+    rates.extend([best.named, best.far, workers.named, workers.far, histories.found]);
     rates.extend(histories.found_soon);
     rates.push(histories.alarms);
     Ok(CurveRates { rates, mutations })

@@ -1,0 +1,107 @@
+//! Sweeps of the number of workers by the p99 of the response time, against servers with a closed
+//! form.
+//!
+//! The workers of a queue contend: each serves more slowly the more of them there are, by the
+//! universal scalability law. Few workers leave requests waiting, many make each of them slow, so
+//! the p99 has its minimum in between. With exponential service times the queue is M/M/c, and its
+//! p99 is known for each number of workers.
+
+use std::error::Error;
+
+use analyze::compare::RunFigures;
+use analyze::curve::{ALPHA, best};
+use sim::closed_form::{ClosedForm as _, MMc, Scalability};
+use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric, TimeStatistic};
+
+use super::sweeps::{REPEATS, figures, points, sweeps};
+use crate::trust::comparison::ComparisonRate;
+
+/// Numbers of workers; the first one cannot carry the load.
+const WORKERS: [u32; 8] = [6, 8, 10, 12, 16, 24, 32, 48];
+
+/// Arrivals per second.
+const RATE: f64 = 600.0;
+
+/// The law by which the workers slow each other down.
+const LAW: Scalability = Scalability { service_s: 0.01, contention: 0.02, coherency: 0.000_5 };
+
+/// Ratio of a p99 to the smallest one above which a number of workers is far from the best.
+const FAR: f64 = 2.0;
+
+/// Rates of sweeps by a quantile.
+#[derive(Clone, Debug)]
+pub(super) struct WorkerRates {
+    /// The number of workers with the smallest p99 is named, or among those not shown to be worse.
+    pub(super) named: ComparisonRate,
+    /// It has the smallest measured mean: the rate if nothing else were named.
+    pub(super) best_mean: ComparisonRate,
+    /// A number of workers with more than twice its p99 is among those not shown to be worse.
+    pub(super) far: ComparisonRate,
+}
+
+/// Counts the sweeps in which the best of eight numbers of workers is named.
+pub(super) fn best_workers(number: u32) -> Result<WorkerRates, Box<dyn Error>> {
+    let metric = RunMetric::of(Quantity::Response(TimeStatistic::P99), "read");
+    let rule = BestRule { better: Direction::Lower, metric };
+    let truth = WORKERS.map(p99_s);
+    let smallest = truth.into_iter().fold(f64::INFINITY, f64::min);
+    let is_best = |point: usize| truth[point] <= smallest;
+    let is_far = |point: usize| truth[point] > FAR * smallest;
+    let found = sweeps(number, sweep, |runs| {
+        let found = best(&points(&WORKERS, &runs), &rule, &Deltas::default(), ALPHA);
+        let has_best_mean = found.best.is_some_and(is_best);
+        let is_named = has_best_mean || found.not_worse().any(is_best);
+        Ok([is_named, has_best_mean, found.not_worse().any(is_far)])
+    })?;
+    let rate = |name, place: usize, accepted| ComparisonRate {
+        name,
+        comparisons: number,
+        found: found.iter().filter(|it| it[place]).count() as u32,
+        accepted,
+    };
+    let name = "best p99 of 8 numbers of workers, the next 2 % worse: named or not shown worse";
+    Ok(WorkerRates {
+        named: rate(name, 0, 95.0..=100.0),
+        best_mean: rate(name, 1, 95.0..=100.0),
+        far: rate("a number of workers with twice its p99: not shown worse", 2, 0.0..=5.0),
+    })
+}
+
+/// Returns the p99 of the response time in seconds; infinite if the workers cannot carry the load.
+fn p99_s(workers: u32) -> f64 {
+    let service_rate = 1.0 / LAW.response_s(f64::from(workers));
+    match RATE < f64::from(workers) * service_rate {
+        true => MMc { servers: workers, service_rate, arrival_rate: RATE }.quantile(0.99),
+        false => f64::INFINITY,
+    }
+}
+
+/// Makes a sweep with noise of 2 % from run to run, and returns the figures of each point.
+fn sweep(seed: u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> {
+    let run = |point: usize, repeat: u32| {
+        let workers = WORKERS[point];
+        let service_us = 1e6 * LAW.response_s(f64::from(workers));
+        let url = format!("sim:mmc?service={service_us:.0}us&servers={workers}&noise=0.02");
+        let workload = format!(
+            "duration = 11s\nwarmup = 1s\n[read]\nquery = select 1\nrate = {RATE}\n\
+             concurrency = {workers}\n"
+        );
+        let number = u64::from(repeat) * WORKERS.len() as u64 + point as u64;
+        figures(&workload, &url, seed * 1_000 + number)
+    };
+    let point = |point| (0..REPEATS).map(|repeat| run(point, repeat)).collect();
+    (0..WORKERS.len()).map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_workers_are_the_best_and_twelve_nearly() {
+        let [too_few, _, best, next, .., most] = WORKERS.map(|it| 1e3 * p99_s(it));
+        assert_eq!(too_few, f64::INFINITY);
+        assert!((best - 58.3).abs() < 0.1 && (next - 59.7).abs() < 0.1, "{best} {next}");
+        assert!(most > FAR * best, "{most}");
+    }
+}
