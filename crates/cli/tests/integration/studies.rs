@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::ended::assert_exhausted;
+use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place};
 
 /// A study of the README of the folder.
@@ -281,6 +282,38 @@ fn run(study: &str, file: &str, database: &str, options: &[&str]) -> Value {
     let ran = place.assay(&[&line, options].concat());
     assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     ran.json()
+}
+
+/// Repeats a search from its record, and returns the outcome and its reason.
+#[track_caller]
+fn repeated(place: &Place, options: &[&str], code: i32) -> [Value; 2] {
+    let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet", "--json"];
+    let document = place.assay(&[&line[..], options].concat()).expect(code).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let repetition = &document["repetition"];
+    assert_eq!(repetition["outcome"], repetition["capacity"]["outcome"], "{repetition:#}");
+    fs::remove_file(place.at("again.assay")).unwrap();
+    ["outcome", "reason"].map(|key| repetition["capacity"][key].clone())
+}
+
+/// Sixteen workers pay in virtual time, on a simulated server with four processors that take 2 ms
+/// for each of the three statements.
+#[test]
+fn answer_of_the_capacity_study_is_repeated_from_its_record() {
+    let place = Place::new();
+    copy(&place, "capacity");
+    let url = "sim:mmc?service=2ms&servers=4";
+    let line = ["run", "experiment.ini", "--virtual", "--url", url, "--out", "r.assay", "--quiet"];
+    place.assay(&[&line[..], &["--set", "rows=1k"]].concat()).expect(0);
+    // The record has the files.
+    fs::remove_file(place.at("experiment.ini")).unwrap();
+    fs::remove_file(place.at("workload.ini")).unwrap();
+    assert_eq!(repeated(&place, &[], 0), ["holds", "overlap"]);
+    let slower = ["--url", "sim:mmc?service=3ms&servers=4"];
+    assert_eq!(repeated(&place, &slower, 1), ["contradicts", "disjoint"]);
+    // Payments in a larger table are another question, which decides nothing.
+    let larger = [&slower[..], &["--set", "rows=2k"]].concat();
+    assert_eq!(repeated(&place, &larger, 0), ["undecided", "disjoint"]);
 }
 
 /// Returns true if a comparison is about a metric, such as `rows` or `size(item)`.
