@@ -36,14 +36,14 @@ impl Comparison {
     /// them late.
     fn new() -> Comparison {
         let start = || {
-            let config = Config::new(Service::Constant(Nanos::from_millis(100)), None);
+            let config = Config::new(Service::Constant(Nanos::from_millis(50)), None);
             let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
             WireServer::start(simulation).unwrap()
         };
         let servers = [start(), start()];
         let relay = Relay::start(servers[1].address()).unwrap();
         let place = Place::with(&format!(
-            "url = postgres://ann@{}/shop\nduration = 600ms\n[read]\nquery = select 1\n\
+            "url = postgres://ann@{}/shop\nduration = 250ms\n[read]\nquery = select 1\n\
              concurrency = 1\n[observe]\ndatabase = no\n",
             servers[0].address()
         ));
