@@ -1205,7 +1205,7 @@ mod tests {
         assert_eq!(capacity.sustained, None);
     }
 
-    /// The machine makes every trial of an hour invalid, and the shorter ones have confirmed a value.
+    /// The machine makes every trial of an hour invalid; shorter ones have confirmed the value.
     #[test]
     fn value_whose_holds_are_all_invalid_stays_confirmed_and_is_not_said_to_be_held() {
         let order = CapacityOrder { hold: Some(Nanos::from_secs(3_600)), ..order() };

@@ -343,7 +343,8 @@ fn interrupted_search_for_saturation_is_resumed() {
 }
 
 /// A search that is resumed on a private server has steps on both servers, whose data were loaded
-/// apart. A simulated server has no identity, so that of two servers is added to the record.
+/// apart. A simulated server has no identity, so the record gets that of two servers instead of its
+/// name.
 #[test]
 fn steps_on_two_servers_are_named_with_the_load() {
     let place = place(SEARCH);
@@ -352,8 +353,8 @@ fn steps_on_two_servers_are_named_with_the_load() {
     let words = "; the steps are of 2 server starts, which may differ in more than the load";
     assert_eq!(found()["saturate"]["server_starts"], Value::Null);
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
-    let identities = "insert into setting (run, name, value) select run, 'database.server_id', \
-                      case when run <= 2 then 'first' else 'second' end from run";
+    let identities = "update setting set name = 'database.server_id', \
+                      value = case when run <= 2 then 'first' else 'second' end";
     record.execute(identities, []).unwrap();
     let resumed = found();
     assert_eq!(resumed["saturate"]["server_starts"], 2, "{:#}", resumed["saturate"]);
