@@ -17,6 +17,7 @@ use crate::{Error, Reply, Step, Work};
 pub(super) type ConnectionMailbox = Mailbox<Command, Response>;
 
 /// A command to the thread.
+#[expect(clippy::large_enum_variant, reason = "there is one per connection")]
 pub(super) enum Command {
     /// Carry out a request. The work travels with its memory, there and back.
     Run(Work),
