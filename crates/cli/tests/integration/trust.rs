@@ -132,7 +132,7 @@ fn pipe_in_place_of_a_file_is_refused_without_waiting() {
         "[a]\nquery-file = pipe\ncount = 1\n".to_owned(),
         "[a]\nquery = select ${csv('pipe', 'name')}\ncount = 1\n".to_owned(),
         "[a]\nquery = select 1\nrate = trace(pipe)\nduration = 1s\n".to_owned(),
-        format!("[question]\nask = x\nworkload = pipe\n[arm a]\n[arm b]\nseed = 2\n"),
+        "[question]\nask = x\nworkload = pipe\n[arm a]\n[arm b]\nseed = 2\n".to_owned(),
         format!("url = sqlite:pipe.db\n{job}"),
         format!("url = postgres://127.0.0.1:1/x?tls=verify&tls-ca=pipe\n{job}"),
     ] {
