@@ -47,7 +47,7 @@ const COMPARISONS: u32 = 2_000;
 const SEARCHES: u32 = 40;
 
 /// Number of fits, sweeps and histories.
-const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, histories: 200 };
+const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, p99_sweeps: 100, histories: 200 };
 
 /// Number of series of a year of nights.
 const NIGHTLY: u32 = 400;

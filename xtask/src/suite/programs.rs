@@ -45,6 +45,12 @@ impl Program {
         Ok(shares(modules, parts).into_iter().map(|tests| self.with(tests)).collect())
     }
 
+    /// Returns true if it is a part that runs the tests of a module.
+    pub(super) fn has_module(&self, module: &str) -> bool {
+        let tests = self.tests.iter().flatten();
+        tests.into_iter().any(|test| test.split("::").next() == Some(module))
+    }
+
     fn with(&self, tests: Vec<String>) -> Program {
         let Program { name, executable, folder, .. } = self;
         Program {
@@ -209,6 +215,8 @@ mod tests {
         let parts = program.divided(2).expect("a list of tests");
         let tests: Vec<&String> =
             parts.iter().flat_map(|part| part.tests.iter().flatten()).collect();
+        assert!(parts.iter().any(|part| part.has_module("suite")));
+        assert!(parts.iter().all(|part| !part.has_module("tests")), "{tests:?}");
         let this = "suite::programs::tests::parts_of_a_program_list_each_of_its_tests_once";
         assert_eq!(tests.iter().filter(|test| **test == this).count(), 1, "{tests:?}");
     }

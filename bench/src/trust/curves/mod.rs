@@ -19,8 +19,10 @@ use crate::trust::comparison::{ComparisonRate, Mutation};
 pub struct CurveCounts {
     /// Fits of the universal scalability law.
     pub fits: u32,
-    /// Sweeps with a best point.
+    /// Sweeps with a best point by throughput.
     pub sweeps: u32,
+    /// Sweeps with a best point by p99.
+    pub p99_sweeps: u32,
     /// Histories of each kind.
     pub histories: u32,
 }
@@ -49,7 +51,7 @@ impl CurveRates {
 pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
     let fits = sweeps::fits(counts.fits)?;
     let best = sweeps::best_points(counts.sweeps)?;
-    let workers = workers::best_workers(counts.sweeps)?;
+    let workers = workers::best_workers(counts.p99_sweeps)?;
     let histories = histories::rates(counts.histories);
     let mutations = vec![
         Mutation {
@@ -91,7 +93,7 @@ mod tests {
     use super::*;
 
     /// `trust curves` makes 200 fits and 100 sweeps.
-    const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, histories: 200 };
+    const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, p99_sweeps: 8, histories: 200 };
 
     #[test]
     fn curves_and_histories_err_at_their_rates_and_mistakes_turn_them_red() {

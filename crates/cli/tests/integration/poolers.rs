@@ -143,7 +143,9 @@ timeout = 200ms
     let summary = run(&place, &server).json();
     assert_balanced(&summary);
     let slow = job(&summary, "slow");
-    assert_eq!(slow["timeouts"], slow["scheduled"], "{slow}");
+    // A busy pooler may refuse some of the clients instead.
+    assert_eq!(slow["completed"], 0, "{slow}");
+    assert!(slow["timeouts"].as_u64() > Some(0), "{slow}");
     let is_cancelled = (0..100).any(|_| {
         let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
         found.unwrap().ends_with("\n0\n")
