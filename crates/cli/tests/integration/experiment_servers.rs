@@ -462,7 +462,7 @@ fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
 #[test]
 fn restore_that_hangs_ends_the_experiment_in_time() {
     let place = place();
-    place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
+    place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
     let restore = "restore = delete from t where id >= 1000";
     let arms = ARMS.replace(restore, "restore = select 1\nrestore = select pg_sleep(1000)");
     let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
@@ -470,7 +470,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
         &ran,
         &[
             "there is no answer to statement 2 of `restore` --> e.ini:6:",
-            "nothing was answered within `setup-timeout = 2s`",
+            "nothing was answered within `setup-timeout = 6s`",
             "write a longer `setup-timeout` above the first section of the workload",
         ],
     );
@@ -482,7 +482,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
 fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     let place = place();
     let short = WORKLOAD.replace("duration = 1s", "duration = 200ms");
-    place.write("w.ini", format!("setup-timeout = 2s\n{short}"));
+    place.write("w.ini", format!("setup-timeout = 6s\n{short}"));
     let server = testbed::shared(Kind::Postgres);
     server.sql("create sequence calls; grant usage on calls to public").unwrap();
     let before = "before = select pg_sleep(case nextval('calls') when 2 then 1000 else 0 end)";
@@ -492,7 +492,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
         &ran,
         &[
             "[arm four]: there is no answer to statement 1 of `before` --> e.ini:8:",
-            "nothing was answered within `setup-timeout = 2s`",
+            "nothing was answered within `setup-timeout = 6s`",
             "--resume r.assay if the statement of `before` works then",
         ],
     );
@@ -557,13 +557,13 @@ fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
 #[test]
 fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
     let place = place();
-    place.write("w.ini", format!("setup-timeout = 2s\n{WORKLOAD}"));
+    place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
     let ran = with_a_waiting_vacuum(&place, End::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
             "there is no answer to `vacuum analyze` after `restore`: nothing was answered within \
-             `setup-timeout = 2s`",
+             `setup-timeout = 6s`",
             "write a longer `setup-timeout`",
             "continue with --resume r.assay",
         ],
