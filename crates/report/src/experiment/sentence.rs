@@ -38,7 +38,9 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             format!("{arm} {verb} {metric} by {size} ({}{runs})", sizes.unwrap_or_default())
         }
         Conclusion::Equivalent => {
-            format!("{arm} and {baseline} are equivalent in {metric} ({between})")
+            // An interval without zero is equivalent too, so the size that counts is named.
+            let within = crate::number::percent(2.0 * change.delta);
+            format!("{arm} and {baseline} are equivalent within {within} in {metric} ({between})")
         }
         Conclusion::Undecided { more_pairs } => {
             let more = match size {
@@ -325,6 +327,34 @@ mod tests {
         assert_eq!(
             bet(&bet_on, Some(undecided), &change),
             "failed(read) +0% .. +10%: undecided: the runs do not scatter, so there is no interval"
+        );
+    }
+
+    #[test]
+    fn equivalence_names_the_size_within_which_it_holds() {
+        let pair = Pair { baseline: 1.0, arm: 1.045, order: PairOrder::ArmFirst };
+        let compared = Compared {
+            values: SampleValues::Pairs(vec![pair; 8]),
+            means: [1.0, 1.045],
+            change: 0.045,
+            interval: Some(ChangeInterval { low: 0.0256, high: 0.065 }),
+            hodges_lehmann: 0.045,
+            spread: Some(0.02),
+            order_effect: None,
+            conclusion: Conclusion::Equivalent,
+        };
+        let change = MetricChange {
+            metric: RunMetric::parse("response.p50(read)").unwrap(),
+            is_exploratory: false,
+            alpha: 0.05,
+            delta: 0.05,
+            compared: Ok(compared),
+            bets: Vec::new(),
+        };
+        assert_eq!(
+            answer("tls", "plain", &change),
+            "tls and plain are equivalent within 10 % in response.p50(read) (95 % CI +2.56 … \
+             +6.50 %, 8 interleaved pairs)"
         );
     }
 
