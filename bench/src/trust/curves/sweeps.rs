@@ -196,9 +196,26 @@ pub(super) struct BestRates {
     pub(super) named: ComparisonRate,
     /// It has the best mean: the rate if nothing else were named.
     pub(super) best_mean: ComparisonRate,
-    /// A point with less than half of the best throughput is among those that are not shown to be
-    /// worse.
+    /// A point that is far from it is among those that are not shown to be worse.
     pub(super) far: ComparisonRate,
+}
+
+impl BestRates {
+    /// Counts what was found in each sweep: named, best mean, far. `best` and `far` are the names
+    /// of the rates.
+    pub(super) fn count(found: &[[bool; 3]], best: &'static str, far: &'static str) -> BestRates {
+        let rate = |name, place: usize, accepted| ComparisonRate {
+            name,
+            comparisons: found.len() as u32,
+            found: found.iter().filter(|it| it[place]).count() as u32,
+            accepted,
+        };
+        BestRates {
+            named: rate(best, 0, 95.0..=100.0),
+            best_mean: rate(best, 1, 95.0..=100.0),
+            far: rate(far, 2, 0.0..=5.0),
+        }
+    }
 }
 
 /// Counts the sweeps in which the best of eight numbers of clients is named.
@@ -218,16 +235,9 @@ pub(super) fn best_points(number: u32) -> Result<BestRates, Box<dyn Error>> {
             Ok([is_named, has_best_mean, found.not_worse().any(is_far)])
         },
     )?;
-    let rate = |name, place: usize, accepted| ComparisonRate {
-        name,
-        comparisons: number,
-        found: found.iter().filter(|it| it[place]).count() as u32,
-        accepted,
-    };
-    let name = "best of 8 numbers of clients, the next 1 % worse: named or not shown worse";
-    Ok(BestRates {
-        named: rate(name, 0, 95.0..=100.0),
-        best_mean: rate(name, 1, 95.0..=100.0),
-        far: rate("a point with half of its throughput: not shown worse", 2, 0.0..=5.0),
-    })
+    Ok(BestRates::count(
+        &found,
+        "best of 8 numbers of clients, the next 1 % worse: named or not shown worse",
+        "a point with half of its throughput: not shown worse",
+    ))
 }

@@ -13,8 +13,7 @@ use analyze::curve::{ALPHA, best};
 use sim::closed_form::{ClosedForm as _, MMc, Scalability};
 use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric, TimeStatistic};
 
-use super::sweeps::{REPEATS, figures, points, sweeps};
-use crate::trust::comparison::ComparisonRate;
+use super::sweeps::{BestRates, REPEATS, figures, points, sweeps};
 
 /// Numbers of workers; the first one cannot carry the load.
 const WORKERS: [u32; 8] = [6, 8, 10, 12, 16, 24, 32, 48];
@@ -28,19 +27,8 @@ const LAW: Scalability = Scalability { service_s: 0.01, contention: 0.02, cohere
 /// Ratio of a p99 to the smallest one above which a number of workers is far from the best.
 const FAR: f64 = 2.0;
 
-/// Rates of sweeps by a quantile.
-#[derive(Clone, Debug)]
-pub(super) struct WorkerRates {
-    /// The number of workers with the smallest p99 is named, or among those not shown to be worse.
-    pub(super) named: ComparisonRate,
-    /// It has the smallest measured mean: the rate if nothing else were named.
-    pub(super) best_mean: ComparisonRate,
-    /// A number of workers with more than twice its p99 is among those not shown to be worse.
-    pub(super) far: ComparisonRate,
-}
-
 /// Counts the sweeps in which the best of eight numbers of workers is named.
-pub(super) fn best_workers(number: u32) -> Result<WorkerRates, Box<dyn Error>> {
+pub(super) fn best_workers(number: u32) -> Result<BestRates, Box<dyn Error>> {
     let metric = RunMetric::of(Quantity::Response(TimeStatistic::P99), "read");
     let rule = BestRule { better: Direction::Lower, metric };
     let truth = WORKERS.map(p99_s);
@@ -53,18 +41,11 @@ pub(super) fn best_workers(number: u32) -> Result<WorkerRates, Box<dyn Error>> {
         let is_named = has_best_mean || found.not_worse().any(is_best);
         Ok([is_named, has_best_mean, found.not_worse().any(is_far)])
     })?;
-    let rate = |name, place: usize, accepted| ComparisonRate {
-        name,
-        comparisons: number,
-        found: found.iter().filter(|it| it[place]).count() as u32,
-        accepted,
-    };
-    let name = "best p99 of 8 numbers of workers, the next 2 % worse: named or not shown worse";
-    Ok(WorkerRates {
-        named: rate(name, 0, 95.0..=100.0),
-        best_mean: rate(name, 1, 95.0..=100.0),
-        far: rate("a number of workers with twice its p99: not shown worse", 2, 0.0..=5.0),
-    })
+    Ok(BestRates::count(
+        &found,
+        "best p99 of 8 numbers of workers, the next 2 % worse: named or not shown worse",
+        "a number of workers with twice its p99: not shown worse",
+    ))
 }
 
 /// Returns the p99 of the response time in seconds; infinite if the workers cannot carry the load.

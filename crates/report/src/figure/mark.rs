@@ -127,7 +127,7 @@ pub enum Stroke {
 }
 
 impl Stroke {
-    /// All strokes, in the order in which lines get them that want none of their own.
+    /// All strokes, in the order in which they are given to lines whose own stroke is taken.
     pub(crate) const ALL: [Stroke; 8] = [
         Stroke::Solid,
         Stroke::Dashed,

@@ -1,5 +1,6 @@
 //! Tests of servers from start to end.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use testbed::{Auth, Cpus, Kind, Options, Server};
@@ -126,34 +127,35 @@ fn a_frozen_server_can_be_ended() {
     }
 }
 
-/// Uses a separate process, because the folder for temporary files applies to the whole process.
-#[test]
-fn server_starts_in_a_folder_with_spaces() {
-    let above = std::env::temp_dir().join(format!("assay spaces {}", std::process::id()));
-    std::fs::create_dir(&above).unwrap();
-    for url in ["testbed:mariadb", "testbed:postgres?via=pgbouncer"] {
+/// Starts and ends servers with a folder of this name for temporary files, and checks that each
+/// prints the `expected` text for that folder. Uses a separate process, because the folder applies
+/// to the whole process.
+#[track_caller]
+fn check_servers_in(name: &str, urls: [&str; 2], expected: impl Fn(&Path) -> String) {
+    let above = std::env::temp_dir().join(format!("{name} {}", std::process::id()));
+    std::fs::create_dir(&above).expect("a new folder");
+    for url in urls {
         let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_testbed-host"));
-        let ran = host.arg(url).env("TMPDIR", &above).stdin(Stdio::null()).output().unwrap();
+        host.arg(url).env("TMPDIR", &above).stdin(Stdio::null());
+        let ran = host.output().expect("the host of servers");
         let said = String::from_utf8_lossy(&ran.stdout).into_owned();
         let complaint = String::from_utf8_lossy(&ran.stderr).into_owned();
-        assert!(said.contains(above.to_str().unwrap()), "{url}: {said}{complaint}");
+        assert!(said.contains(&expected(&above)), "{url}: {said}{complaint}");
     }
     std::fs::remove_dir(&above).expect("nothing is left in it");
+}
+
+#[test]
+fn server_starts_in_a_folder_with_spaces() {
+    let urls = ["testbed:mariadb", "testbed:postgres?via=pgbouncer"];
+    check_servers_in("assay spaces", urls, |above| above.display().to_string());
 }
 
 /// PostgreSQL writes its folder into a file with one fact per line, and would hang.
 #[test]
 fn server_does_not_start_in_a_folder_whose_name_has_two_lines() {
-    let above = std::env::temp_dir().join(format!("assay\nlines {}", std::process::id()));
-    std::fs::create_dir(&above).unwrap();
-    for url in ["testbed:mariadb", "testbed:postgres"] {
-        let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_testbed-host"));
-        let ran = host.arg(url).env("TMPDIR", &above).stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-        let complaint = String::from_utf8_lossy(&ran.stderr).into_owned();
-        assert!(said.contains("/tmp/assay-"), "{url}: {said}{complaint}");
-    }
-    std::fs::remove_dir(&above).expect("nothing was made in it");
+    let urls = ["testbed:mariadb", "testbed:postgres"];
+    check_servers_in("assay\nlines", urls, |_| "/tmp/assay-".to_owned());
 }
 
 #[test]
