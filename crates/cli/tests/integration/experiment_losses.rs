@@ -36,7 +36,7 @@ impl Comparison {
     /// them late.
     fn new() -> Comparison {
         let start = || {
-            let config = Config::new(Service::Constant(Nanos::from_millis(50)), None);
+            let config = Config::new(Service::Constant(Nanos::from_millis(20)), None);
             let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
             WireServer::start(simulation).unwrap()
         };
@@ -205,7 +205,8 @@ fn lose_from_round_7_on() -> Option<()> {
     comparison.hold_after(&mut run, 6)?;
     let of_a_run = comparison.bytes_of_a_run(&mut run, 7)?;
     let before = content(&record);
-    comparison.lose_after(&mut run, of_a_run * 3 / 4);
+    // Two thirds of the bytes come before the first of some twelve requests.
+    comparison.lose_after(&mut run, of_a_run * 7 / 8);
     let ran = comparison.ends(run).expect(4);
     comparison.assert_lost(&ran, 8, "was lost during a run");
     assert_eq!(comparison.complete_rounds(), 7);
