@@ -35,13 +35,14 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
-# The tests take turns, and the processor time that they leave goes to the release build, whose last
-# minutes use a single one, and to the lints that compile. The demo's codes 1 (SLO missed) and 3
-# (not VALID) say that this machine is busy, and nothing of the program: no test depends on that.
+# The tests take turns, and the processor time that they leave goes to the release build and to the
+# lints that compile. The build's last minutes use a single processor, so it is first. The demo's
+# codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program:
+# no test depends on that.
 test:
 	@scripts/setup test
 	$(MAKE) tidy
-	target/debug/xtask test $(MAKE) --jobs=3 pages gated clippy
+	target/debug/xtask test $(MAKE) gated clippy pages
 	$(MAKE) gate browser
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 

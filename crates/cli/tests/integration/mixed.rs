@@ -70,7 +70,8 @@ fn mixed_study_of_dbbench_sends_exactly_its_statements() {
     place.write("mixed-dbbench.ini", changed(DBBENCH, &shorter));
     let [command] = &shown(DBBENCH)[..] else { panic!("one command") };
     let (name, flags) = command.words.split_first().unwrap();
-    let more = ["--database", "t.db", "--query-stats-file", "each.csv"];
+    let [_, options] = DATABASE.split('?').collect::<Vec<_>>()[..] else { panic!("{DATABASE}") };
+    let more = ["--database", "t.db", "--params", options, "--query-stats-file", "each.csv"];
     let flags = flags.iter().map(String::as_str);
     let args: Vec<&str> = [name.as_str()].into_iter().chain(more).chain(flags).collect();
     let ran = place.assay(&args);
