@@ -104,8 +104,8 @@ impl Experiments {
     }
 }
 
-/// The machine is slower or faster by some 20 % in every part of the experiment. Such a drift has no
-/// direction, so it cancels within pairs in any order of the arms, but not between two groups.
+/// The machine is slower or faster by some 20 % in every part of the experiment. Such a drift has
+/// no direction, so it cancels within pairs in any order of the arms, but not between two groups.
 #[test]
 fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
     let experiments = Experiments::on("sim:mm1?service=1ms&drift=0.2", "select 1");
