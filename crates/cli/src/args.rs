@@ -29,7 +29,7 @@ Examples:
   assay workloads shop > shop.ini             a file to begin with
   assay run shop.ini --url sqlite:shop.db     run a workload, print the answer
   assay run shop.ini --url testbed:postgres   the same on a server that is started for it
-  assay run shop.ini --url mysql://db1/shop   the same on a server that is there
+  assay run shop.ini --url mysql://db1/shop   the same on an existing server
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
@@ -37,11 +37,11 @@ Examples:
   assay history nightly                       when did the figures of a folder change?
   assay serve nightly                         the records of a folder in a browser
   assay repeat experiment-….assay --seed 2    does the answer hold?
-  assay note run-….assay '#bad full disk'     a remark, which its answers show from then on
+  assay note run-….assay '#bad full disk'     add a remark, which its answers show
   assay explain send-lag                      what a check, limiter or metric means
-  assay doctor postgres://db1/shop            what here would spoil a run
-  assay calibrate                             what the generator takes here, for all later runs
-  assay selftest                              does it measure what is so?
+  assay doctor postgres://db1/shop            what would spoil a run here
+  assay calibrate                             measure the generator here, for all later runs
+  assay selftest                              check its measurements on known servers
   assay dbbench --driver sqlite load.ini      a file of dbbench, with that program's flags
 
 Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statement,
@@ -49,7 +49,7 @@ Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statem
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a workload file and print the answer.
+    /// Run a workload file or an experiment file, and print the answer.
     Run(RunArgs),
     /// Print the plan of a workload file without touching a database.
     Check(CheckArgs),
@@ -113,7 +113,7 @@ impl UnpackedRecord {
 /// The workload file, and the options that change it.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FileArgs {
-    /// The workload file; a folder means its `experiment.ini`.
+    /// The workload file or experiment file; a folder means its `experiment.ini`.
     #[arg(value_name = "FILE|FOLDER")]
     pub(crate) file: PathBuf,
     /// The main target: postgres://HOST/DATABASE, mysql://HOST/DATABASE, sqlite:FILE, sim:mm1, or
@@ -220,7 +220,7 @@ pub(crate) struct RunArgs {
     /// A label for the record, such as a version or a commit; `assay history` shows it.
     #[arg(long, value_name = "TEXT", value_parser = parse_label, conflicts_with = "resume")]
     pub(crate) label: Option<String>,
-    /// Continue the experiment of this record, which was interrupted: run only what it lacks.
+    /// Continue the interrupted experiment of this record: make only the runs that it lacks.
     #[arg(long, value_name = "R.assay", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
     /// Also write one row per request to this file (CSV); it must not exist.
@@ -233,11 +233,12 @@ pub(crate) struct RunArgs {
     /// Serve the figures of the run for Prometheus at this address, while it goes on.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "is_virtual")]
     pub(crate) metrics: Option<ListenAddress>,
-    /// Skip setup and loads after checking that the tables have their rows.
+    /// Skip setup and loads, but check the number of rows of each table.
     #[arg(long)]
     pub(crate) loaded: bool,
-    /// Run the programs that the file asks for: those of jobs with a `command`, ssh for `[observe]
-    /// host`, servers of a `testbed:` URL. Without it, a file that has any is refused.
+    /// Run the programs that the file asks for: `command` of jobs, `before-command` and
+    /// `after-command` of arms, ssh for `[observe] host`, private servers that its `testbed:` URLs
+    /// or `server.NAME` ask for. Without it, a file that asks for any is refused.
     #[arg(long)]
     pub(crate) allow_commands: bool,
     /// Run a simulated server in virtual time: an hour takes seconds, one seed one result.
@@ -271,8 +272,8 @@ pub(crate) struct LoadArgs {
     /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay", value_parser = new_file())]
     pub(crate) out: Option<PathBuf>,
-    /// Run the programs that the file asks for: ssh for `[observe] host`, servers of a `testbed:`
-    /// URL. Without it, a file that has any is refused.
+    /// Run the programs that the file asks for: ssh for `[observe] host`, private servers of its
+    /// `testbed:` URLs. Without it, a file that asks for any is refused.
     #[arg(long)]
     pub(crate) allow_commands: bool,
     /// Show no progress.
@@ -351,7 +352,7 @@ pub(crate) struct CompareArgs {
     /// `throughput < -3%, response.p99(read) > +10%`.
     #[arg(long, value_name = "LIMITS")]
     pub(crate) fail_on: Option<String>,
-    /// Compare although there is an objection of this name. Repeatable.
+    /// Compare despite the objection of this name; the answer is then SUSPECT. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = objections())]
     pub(crate) despite: Vec<ObjectionKind>,
     #[command(flatten)]
@@ -366,7 +367,7 @@ Examples:
   assay compare first.assay second.assay               two executions of an experiment
   assay compare e.assay#plain e.assay#tls              two of its arms
   assay compare 'main-*.assay' 'pr-*.assay'            groups of single runs
-  assay compare --baseline main.assay pr.assay --fail-on 'throughput < -3%'
+  assay compare --baseline 'main-*.assay' 'pr-*.assay' --fail-on 'throughput < -3%'
   assay compare first.assay second.assay --html page.html   the answer as a page with figures
 
 Arms of one experiment are compared in pairs, by round. Other groups were not interleaved: their
@@ -375,6 +376,15 @@ changes contain the drift of the machine. A group of one run has figures and no 
 Exit codes: 0 success, 1 a limit exceeded or the first answer contradicted, 2 an error in usage or
 a file, 3 the comparison is refused, a declared metric is not compared, a group has a single run,
 or the comparison is SUSPECT with --strict.";
+
+const REPEAT_HELP: &str = "\
+Files and options come from the record. The first answer holds if both executions conclude the
+same about each declared metric, or find equivalent changes. It is contradicted if a change differs
+significantly, and by more than matters. Two single runs are printed side by side, without a
+verdict.
+
+Exit codes: 0 the first answer holds, or is neither confirmed nor contradicted, 1 it is
+contradicted, otherwise the exit code of the new execution.";
 
 /// Returns the parser of the objections that the user accepts.
 fn objections() -> impl TypedValueParser<Value = ObjectionKind> {
@@ -433,6 +443,7 @@ pub(crate) struct ServeArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_long_help = REPEAT_HELP)]
 pub(crate) struct RepeatArgs {
     /// The record, or a published bundle.
     #[arg(value_name = "R.assay")]

@@ -16,9 +16,9 @@ use lab::experiment::{
 use lab::{Order, RecordPlace};
 use record::environment::assay;
 use report::{
-    ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, EffectView, ExperimentState,
-    ExperimentView, JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView, SaturationView,
-    SweepView, TestSuite, TrialView,
+    ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, DifferingRuns, EffectView,
+    ExperimentState, ExperimentView, JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView,
+    SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
@@ -416,9 +416,10 @@ pub(crate) fn difference(baseline: ArmId, one: &UndeclaredDifference) -> Differe
         name: one.name.clone(),
         baseline,
         arm: one.arm,
-        rounds: match one.between {
-            Between::Arms | Between::Targets => None,
-            Between::Rounds(rounds) => Some(rounds),
+        between: match one.between {
+            Between::Arms | Between::Targets => DifferingRuns::Arms,
+            Between::Rounds(rounds) => DifferingRuns::Rounds(rounds),
+            Between::Pair(round) => DifferingRuns::Pair(round),
         },
         values: one.values.clone(),
         cause: one.cause.clone(),

@@ -6,8 +6,9 @@ use testbed::{Kind, Options, Server};
 
 use crate::ended::assert_made;
 use crate::example::assert_keeps_to;
+use crate::experiment_losses::HOLD;
 use crate::experiment_records::set;
-use crate::support::Place;
+use crate::support::{Place, Running, number, wait_until};
 
 const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
                       query = update account set balance = 1\n";
@@ -292,4 +293,62 @@ fn data_in_which_two_servers_really_differ_are_named() {
             assert!(ran.said().contains(&words), "{words}: {}", ran.stdout);
         }
     }
+}
+
+/// On a machine with other work the instrument may fail in this round, and it is repeated.
+#[test]
+fn restart_of_a_server_within_a_round_is_named() {
+    for (kind, sleep) in [(Kind::Postgres, "pg_sleep(0.02)"), (Kind::Mariadb, "sleep(0.02)")] {
+        let is_seen = (0..10).any(|_| restart_within_a_round(kind, sleep).is_some());
+        assert!(is_seen, "the load generator or the machine failed in every round");
+    }
+}
+
+/// Restarts a server of the user between the two runs of a round; `None` if this round does not
+/// count.
+fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
+    let mut server = Server::start(&Options::new(kind)).unwrap();
+    let place = Place::new();
+    let read = format!("duration = 200ms\n[read]\nquery = select {sleep}\nconcurrency = 1\n");
+    place.write("read.ini", read);
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n";
+    place.write("e.ini", format!("{question}[arm near]\n[arm far]\nbefore-command = sh hold.sh\n"));
+    place.write("hold.sh", HOLD);
+    let url = server.url().to_string();
+    let args = ["run", "e.ini", "--allow-commands", "--url", &url, "--out", "r.assay"];
+    let mut command = place.command(&args);
+    let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    let held = place.at("held");
+    // Rounds in which the near arm ran first: their other run is the held one.
+    let half = "select count(*) from run where arm = 'near' and state = 'counts' and run = \
+                (select max(run) from run) and round not in \
+                (select round from run where arm = 'far' and state = 'counts')";
+    let mut spanned = None;
+    while run.is_running() {
+        wait_until("the next run of the far arm", || held.exists() || !run.is_running());
+        let record = place.at("r.assay");
+        if held.exists() && spanned.is_none() && number(&record, half) == 1 {
+            // A round before it, or after it, has both of its runs on one start.
+            spanned = Some(number(&record, "select max(run) from run"));
+            server.restart().unwrap();
+        }
+        let _ = std::fs::remove_file(&held);
+    }
+    run.ends();
+    let counts = format!("select count(*) from run where state = 'counts' and run = {}", spanned?);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    if !assert_made(&document, 6) || number(&place.at("r.assay"), &counts) == 0 {
+        return None;
+    }
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    // The program may have been meant to restart it.
+    let found = document["differences"].as_array().unwrap();
+    let one = found.iter().find(|one| one["name"] == "database.server_id");
+    let one = one.unwrap_or_else(|| panic!("{document:#}"));
+    assert_eq!((&one["cause"], &one["rounds"][0]), (&json!("before-command"), &one["rounds"][1]));
+    assert_ne!(one["baseline_value"], one["value"]);
+    let full = place.assay(&["report", "r.assay", "--full"]).said();
+    let words = "(perhaps by `before-command`): their pair spans two starts of the server";
+    assert!(full.contains(words), "{words}: {full}");
+    Some(())
 }

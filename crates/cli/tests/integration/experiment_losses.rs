@@ -17,7 +17,7 @@ use crate::support::{CommandResult, Place, Running, number, wait_until};
 const ROUNDS: usize = 8;
 
 /// A program before the runs of an arm: it waits until the test lets it go, or ends.
-const HOLD: &str = "touch held && while [ -e held ]; do sleep 0.01; done\n";
+pub(crate) const HOLD: &str = "touch held && while [ -e held ]; do sleep 0.01; done\n";
 
 const OUT: [&str; 2] = ["--out", "r.assay"];
 const RESUME: [&str; 2] = ["--resume", "r.assay"];

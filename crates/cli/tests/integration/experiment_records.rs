@@ -188,6 +188,36 @@ fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
     }
 }
 
+/// A server that restarts between the two runs of a round, as after a crash, has cold caches in the
+/// second one.
+#[test]
+fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
+    let place = place();
+    place.assay(&RUN).expect(0);
+    let restarted = "iif(round > 2 or (round = 2 and arm = 'slow'), 'second', 'first')";
+    set(&place.at("r.assay"), "database.server_id", restarted);
+    let difference = |arms: [&str; 2]| {
+        format!(
+            "undeclared difference: environment, database.server_id is `first` in round 3 of {}, \
+             `second` in round 3 of {}: their pair spans two starts of the server, or two servers",
+            arms[0], arms[1]
+        )
+    };
+    let words = difference(["fast", "slow"]);
+    for form in ["--full", "--markdown"] {
+        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        assert!(said.replace('\\', "").contains(&words), "{words}: {said}");
+    }
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(document["verdict"], "SUSPECT");
+    assert_eq!(document["undeclared_differences"][0]["rounds"], json!([2, 2]));
+    let compared = place.assay(&["compare", "r.assay"]).expect(0).said();
+    let words = difference(["r.assay#fast", "r.assay#slow"]);
+    assert!(compared.contains(&words), "{words}: {compared}");
+    place.assay(&["report", "r.assay", "--strict"]).expect(3);
+}
+
 #[test]
 fn arms_of_other_durability_or_data_are_not_compared() {
     for (name, baseline, own, kind, reason) in [

@@ -185,14 +185,17 @@ fn slo_that_an_arm_misses_is_the_exit_code_of_an_experiment() {
     assert!(ran.expect(0).stdout.contains(met));
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(full.contains("\nSLO        fast: read p99 < 1s: met in 8 of 8 runs"), "{full}");
-    let (place, ran) = compared("slo = p50 < 4ms", SLOWER, &["--json"]);
-    let document = ran.expect(1).json();
-    let slo = |arm: usize| &document["arms"][arm]["slo"][0];
-    assert_eq!((&slo(0)["met"], &slo(1)["met"]), (&true.into(), &false.into()));
-    assert_eq!(slo(1)["missed_runs"], 8);
-    let report = place.assay(&["report", "r.assay"]).expect(1).stdout;
-    assert!(report.contains("\nSLO of slow: read p50 < 4ms: missed in 8 of 8 runs\n"), "{report}");
-    assert!(!report.contains("Every SLO is met"), "{report}");
+    for condition in ["slo = p50 < 4ms", "[threshold]\nslo = p50(read) < 4ms"] {
+        let (place, ran) = compared(condition, SLOWER, &["--json"]);
+        let document = ran.expect(1).json();
+        let slo = |arm: usize| &document["arms"][arm]["slo"][0];
+        assert_eq!((&slo(0)["met"], &slo(1)["met"]), (&true.into(), &false.into()));
+        assert_eq!(slo(1)["missed_runs"], 8);
+        let report = place.assay(&["report", "r.assay"]).expect(1).stdout;
+        let missed = "\nSLO of slow: read p50 < 4ms: missed in 8 of 8 runs\n";
+        assert!(report.contains(missed), "{report}");
+        assert!(!report.contains("Every SLO is met"), "{report}");
+    }
 }
 
 #[test]

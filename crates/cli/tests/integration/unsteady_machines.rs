@@ -62,6 +62,39 @@ impl Experiments {
         assert!(!text.contains("the machine "), "{text}");
     }
 
+    /// Checks that both orders of the arms occur: otherwise a drift in one direction would favour
+    /// the first one.
+    #[track_caller]
+    fn assert_both_orders_occur(&self) {
+        let first = "sum(position = 0 and arm = 'same')";
+        let rounds = self.of_throughputs(first);
+        assert!((2.0..=10.0).contains(&rounds), "same runs first in {rounds} of 12 rounds");
+    }
+
+    /// Checks that the interval of the slower arm is too narrow for a comparison of the arms as two
+    /// groups: within a group, the drift is scatter.
+    #[track_caller]
+    fn assert_pairs_exclude_the_drift(&self) {
+        let logarithm = |end: &Value| (end.as_f64().unwrap() / 100.0).ln_1p();
+        let interval = &self.slower["comparison"][0]["interval_percent"];
+        let half_width = (logarithm(&interval[1]) - logarithm(&interval[0])) / 2.0;
+        let record = Connection::open(self.place.at("s.assay")).unwrap();
+        let squared_error = |arm: &str| {
+            let query = "select value from figure join run using (run) \
+                         where metric = 'throughput' and arm = ?";
+            let mut select = record.prepare(query).unwrap();
+            let values = select.query_map([arm], |row| row.get::<_, f64>(0)).unwrap();
+            let values: Vec<f64> = values.map(|value| value.unwrap().ln()).collect();
+            let runs = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / runs;
+            let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            squares / (runs - 1.0) / runs
+        };
+        let of_groups = (squared_error("fast") + squared_error("slow")).sqrt();
+        // Student's t for two groups of at most 20 runs is above 2.
+        assert!(half_width < 2.0 * of_groups, "{half_width} {of_groups}");
+    }
+
     /// Returns a number about the throughputs of the equal arms.
     fn of_throughputs(&self, what: &str) -> f64 {
         let record = Connection::open(self.place.at("r.assay")).unwrap();
@@ -71,11 +104,14 @@ impl Experiments {
     }
 }
 
-/// The machine is slower or faster by some 20 % in every part of the experiment.
+/// The machine is slower or faster by some 20 % in every part of the experiment. Such a drift has
+/// no direction, so it cancels within pairs in any order of the arms, but not between two groups.
 #[test]
 fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
     let experiments = Experiments::on("sim:mm1?service=1ms&drift=0.2", "select 1");
     experiments.assert_are_right();
+    experiments.assert_both_orders_occur();
+    experiments.assert_pairs_exclude_the_drift();
     // The drift is there: the runs of one arm differ by more than the noise of 2 seconds.
     let spread = experiments.of_throughputs("max(value) / min(value)");
     assert!(spread > 1.2, "{spread}");

@@ -38,12 +38,19 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
 
-/// Queries for the identity of the server and of its database: the same over every address and
-/// proxy. MariaDB has no `server_uuid`, but a hash of the machine's network address and the port;
-/// before 10.6.16 and 10.11.6 it has neither.
-const IDENTITY_OF_MARIADB: &str =
-    "select md5(concat_ws(' ', @@server_uid, @@port, @@datadir, database()))";
-const IDENTITY_OF_MYSQL: &str = "select md5(concat_ws(' ', @@server_uuid, database()))";
+/// Queries for the identity of the server, of its start and of its database: the same over every
+/// address and proxy. MariaDB has no `server_uuid`, but a hash of the machine's network address and
+/// the port; before 10.6.16 and 10.11.6 it has neither. The uptime is counted to the start of the
+/// statement, like `unix_timestamp()`, so the start time is the same in every reading.
+const IDENTITY_OF_MARIADB: &str = "select md5(concat_ws(' ', @@server_uid, @@port, @@datadir, \
+     unix_timestamp() - cast(variable_value as signed), database())) \
+     from information_schema.global_status where variable_name = 'UPTIME'";
+const IDENTITY_OF_MYSQL: &str = "select md5(concat_ws(' ', @@server_uuid, \
+     unix_timestamp() - cast(variable_value as signed), database())) \
+     from performance_schema.global_status where variable_name = 'Uptime'";
+
+/// Query for a server that speaks MySQL's protocol and does not show its uptime in a table.
+const IDENTITY_WITHOUT_START: &str = "select md5(concat_ws(' ', @@server_uuid, database()))";
 
 /// Returns the query for the largest tables by the server's estimate; tables that the user may not
 /// see are missing.
@@ -88,6 +95,10 @@ impl MysqlConnection {
             let texts = texts.into_iter().chain([largest.as_str()]);
             for (answer, text) in answers.iter_mut().zip(texts) {
                 *answer = self.query_text(text).await.ok();
+            }
+            let [.., identity, _] = &mut answers;
+            if identity.as_ref().is_none_or(|table| table.rows.is_empty()) {
+                *identity = self.query_text(IDENTITY_WITHOUT_START).await.ok();
             }
             Ok(())
         };

@@ -15,6 +15,7 @@ use record::environment::{
 };
 use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, ServerSettings, StatementKey, URL_KEY};
 
+use super::effect::server_id;
 use super::settings::{of_option, plain, product};
 
 /// A difference that was not declared.
@@ -57,6 +58,8 @@ pub enum Between {
     Targets,
     /// Two rounds of the arm, from 0.
     Rounds([u32; 2]),
+    /// The runs of the baseline and of the arm in a round, from 0.
+    Pair(u32),
 }
 
 impl DifferenceKind {
@@ -187,8 +190,36 @@ pub(super) fn of_arm(
             true => between_targets(from, &of(baseline), &of(arm)),
             false => without_summaries(&from),
         });
+        found.extend(restart_within_a_pair(arm, &of(baseline), &of(arm), keys));
     }
     found
+}
+
+/// Returns the first pair whose runs were made on two starts of the server; `None` if there is
+/// none. Arms that never share a start have servers of their own, or restart the server before
+/// every run.
+fn restart_within_a_pair(
+    arm: ArmId,
+    baseline: &[&RunFacts<'_>],
+    own: &[&RunFacts<'_>],
+    keys: &[String],
+) -> Option<UndeclaredDifference> {
+    let pair = |run: &&RunFacts<'_>| {
+        let other = baseline.iter().find(|other| other.round == run.round)?;
+        Some((run.round, [server_id(other.facts)?.to_owned(), server_id(run.facts)?.to_owned()]))
+    };
+    let pairs: Vec<(u32, [String; 2])> = own.iter().filter_map(pair).collect();
+    let (one_start, two_starts): (Vec<_>, Vec<_>) =
+        pairs.into_iter().partition(|(_, [here, there])| here == there);
+    let (round, values) = two_starts.into_iter().next().filter(|_| !one_start.is_empty())?;
+    Some(UndeclaredDifference {
+        kind: DifferenceKind::Environment,
+        name: database::SERVER_ID.to_owned(),
+        arm,
+        between: Between::Pair(round),
+        values,
+        cause: keys.iter().find(|key| surrounds_runs(key)).cloned(),
+    })
 }
 
 /// Attributes differences to the other target of an arm. Its address and its version are the
@@ -449,14 +480,18 @@ fn setting_of(key: &str) -> Option<&str> {
 /// programs around the run can change data and settings; a server with another setting derives
 /// others from it and fills its pages differently.
 fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
-    let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
     let starts_server = |key: &str| key.starts_with(SERVER_KEY);
     let may_cause = |key: &&String| match one.kind {
-        DifferenceKind::Data | DifferenceKind::Setting => surrounds(key) || starts_server(key),
-        DifferenceKind::Durability => surrounds(key),
+        DifferenceKind::Data | DifferenceKind::Setting => surrounds_runs(key) || starts_server(key),
+        DifferenceKind::Durability => surrounds_runs(key),
         DifferenceKind::Environment => false,
     };
     keys.iter().find(may_cause).cloned()
+}
+
+/// Returns true for the keys of statements and programs around the runs.
+fn surrounds_runs(key: &str) -> bool {
+    key.starts_with("before") || key.starts_with("after")
 }
 
 /// Leaves out repeated differences: the summary of durability, the list of settings that were set,
@@ -743,6 +778,49 @@ mod tests {
         let found = of_arm(PLAIN, PLAIN, &runs, &[]);
         assert_eq!(reported(&found), ["durability fsync: on, off"]);
         assert_eq!(found[0].between, Between::Rounds([0, 3]));
+    }
+
+    /// Returns the restart that is found in rounds whose runs, of the baseline and of the arm, were
+    /// made on servers with these identities.
+    fn restart(rounds: &[[&str; 2]], keys: &[&str]) -> Option<UndeclaredDifference> {
+        let ids = rounds.iter().flatten();
+        let all: Vec<_> = ids.map(|id| facts(&[("database.server_id", id)])).collect();
+        let run = |(index, facts)| {
+            let arm = ArmId(index % 2);
+            RunFacts { arm, round: index as u32 / 2, facts }
+        };
+        let runs: Vec<RunFacts<'_>> = all.iter().map(Vec::as_slice).enumerate().map(run).collect();
+        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        let mut found = of_arm(PLAIN, OTHER, &runs, &keys);
+        assert!(found.len() < 2, "{found:?}");
+        found.pop()
+    }
+
+    #[test]
+    fn pair_that_spans_two_starts_of_the_server_is_named() {
+        let rounds = [["a", "a"], ["a", "b"], ["b", "b"], ["b", "c"]];
+        let found = restart(&rounds, &[]).unwrap();
+        assert_eq!(reported(&[found.clone()]), ["environment database.server_id: a, b"]);
+        assert_eq!(found.between, Between::Pair(1));
+        assert!(found.is_suspect() && !found.decides(Quantity::Throughput, true));
+        // A program around the runs may be meant to restart it.
+        let found = restart(&rounds, &["before-command"]).unwrap();
+        assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
+    }
+
+    #[test]
+    fn starts_of_the_server_that_no_pair_spans_are_not_a_difference() {
+        for rounds in [
+            // It was restarted between two rounds, as by a resumed experiment.
+            [["a", "a"], ["b", "b"], ["b", "b"]],
+            // Each arm has its own server.
+            [["a", "x"], ["a", "x"], ["b", "x"]],
+            // It is restarted before every run.
+            [["a", "b"], ["c", "d"], ["f", "e"]],
+            [["a", "a"], ["a", "unknown"], ["a", "a"]],
+        ] {
+            assert_eq!(restart(&rounds, &[]), None, "{rounds:?}");
+        }
     }
 
     /// Each run inserts rows into the same table, so no two runs begin with as many.

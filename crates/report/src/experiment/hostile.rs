@@ -9,7 +9,7 @@ use workload::question::Bet;
 
 use super::fixtures::{comparison, experiment, run_of};
 use super::remarks::RemarkOf;
-use super::view::{DifferenceView, ExperimentState, ExperimentView};
+use super::view::{DifferenceView, DifferingRuns, ExperimentState, ExperimentView};
 use super::{
     StoredMetric, StoredRun, StoredRunsView, experiment_full_text, experiment_html,
     experiment_json, experiment_markdown, experiment_text, stored_runs_html, stored_runs_json,
@@ -68,7 +68,7 @@ fn hostile(state: ExperimentState) -> ExperimentView {
         name: words(),
         baseline: ArmId(0),
         arm: ArmId(1),
-        rounds: None,
+        between: DifferingRuns::Arms,
         values: [words(), words()],
         cause: None,
     }];

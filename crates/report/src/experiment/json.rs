@@ -131,7 +131,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
         "kind": one.kind,
         "name": one.name,
         "arm": arms[one.arm.index()].name,
-        "rounds": one.rounds,
+        "rounds": one.between.rounds(),
         "baseline_value": one.values[0],
         "value": one.values[1],
         "cause": one.cause,

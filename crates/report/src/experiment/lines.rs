@@ -10,7 +10,9 @@ use super::longest_times;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
-use super::view::{ArmLimiter, ArmView, DifferenceView, ExperimentState, ExperimentView};
+use super::view::{
+    ArmLimiter, ArmView, DifferenceView, DifferingRuns, ExperimentState, ExperimentView,
+};
 use crate::note;
 use crate::number::{NONE, count};
 use crate::text::one_line;
@@ -224,18 +226,25 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
 
 /// Returns a difference with both of its values.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
-    let DifferenceView { name, baseline, arm, rounds, values: [first, second], cause, .. } = one;
-    let own = &arms[arm.index()].name;
-    let [here, there] = match rounds {
-        None => [arms[baseline.index()].name.clone(), own.clone()],
-        Some(rounds) => rounds.map(|round| format!("round {} of {own}", round + 1)),
+    let DifferenceView { name, baseline, arm, between, values: [first, second], cause, .. } = one;
+    let (base, own) = (&arms[baseline.index()].name, &arms[arm.index()].name);
+    let in_round = |round: u32, arm: &str| format!("round {} of {arm}", round + 1);
+    let [here, there] = match *between {
+        DifferingRuns::Arms => [base.clone(), own.clone()],
+        DifferingRuns::Rounds(rounds) => rounds.map(|round| in_round(round, own)),
+        DifferingRuns::Pair(round) => [base, own].map(|arm| in_round(round, arm)),
     };
     let cause = match cause.as_deref() {
         None => String::new(),
         Some(URL_KEY) => format!(" (by `{URL_KEY}`)"),
         Some(key) => format!(" (perhaps by `{key}`)"),
     };
-    format!("{name} is `{first}` in {here}, `{second}` in {there}{cause}")
+    // Only the identity of the server may change from round to round, but not within a pair.
+    let meaning = match between {
+        DifferingRuns::Pair(_) => ": their pair spans two starts of the server, or two servers",
+        DifferingRuns::Arms | DifferingRuns::Rounds(_) => "",
+    };
+    format!("{name} is `{first}` in {here}, `{second}` in {there}{cause}{meaning}")
 }
 
 /// Returns the sentences about the changes of the machine that the canaries show.

@@ -89,6 +89,6 @@ pub use stored_runs::{
 pub use sweep::SweepView;
 pub use two_runs::two_runs;
 pub use view::{
-    ArmLimiter, ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, RunPhase,
-    RunView,
+    ArmLimiter, ArmView, DifferenceView, DifferingRuns, EffectView, ExperimentState,
+    ExperimentView, RunPhase, RunView,
 };

@@ -75,7 +75,7 @@ mod tests {
     use super::super::alarms::FalseAlarms;
     use super::super::fixtures::{comparison, experiment, run_of, with_limiters};
     use super::super::html::experiment_html;
-    use super::super::view::{ArmView, DifferenceView, ExperimentState};
+    use super::super::view::{ArmView, DifferenceView, DifferingRuns, ExperimentState};
     use super::*;
 
     const SCREEN: Style = Style { color: false, width: 80 };
@@ -203,7 +203,7 @@ mod tests {
             name: "work_mem".to_owned(),
             baseline: ArmId::BASELINE,
             arm: ArmId(1),
-            rounds: None,
+            between: DifferingRuns::Arms,
             values: ["4MB", "8MB"].map(str::to_owned),
             cause: None,
         }];

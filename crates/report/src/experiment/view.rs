@@ -237,13 +237,34 @@ pub struct DifferenceView {
     pub baseline: ArmId,
     /// The arm.
     pub arm: ArmId,
-    /// The two rounds of the arm between which it differs, from 0; `None` if the arm differs from
-    /// the baseline.
-    pub rounds: Option<[u32; 2]>,
+    /// The runs that differ.
+    pub between: DifferingRuns,
     /// The values: of the baseline and of the arm, or of the two rounds.
     pub values: [String; 2],
     /// The key of a declared difference from which it may follow.
     pub cause: Option<String>,
+}
+
+/// The runs between which a fact differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferingRuns {
+    /// All runs of the baseline, and all of the arm.
+    Arms,
+    /// Two rounds of the arm, from 0.
+    Rounds([u32; 2]),
+    /// The runs of the baseline and of the arm in a round, from 0.
+    Pair(u32),
+}
+
+impl DifferingRuns {
+    /// Returns the rounds in documents: of a pair its round twice.
+    pub(super) fn rounds(self) -> Option<[u32; 2]> {
+        match self {
+            DifferingRuns::Arms => None,
+            DifferingRuns::Rounds(rounds) => Some(rounds),
+            DifferingRuns::Pair(round) => Some([round; 2]),
+        }
+    }
 }
 
 impl RunPhase {

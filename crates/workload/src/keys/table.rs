@@ -562,14 +562,14 @@ pub static ALL: &[Key] = &[
         name: "workload",
         form: Form::File,
         default: "the other sections of the file",
-        doc: "workload file that every run uses; it lies below the folder of the experiment file",
+        doc: "workload file of every run, in the folder of the experiment file or below it",
         example: "workload = read.ini",
         ..QUESTION
     },
     Key {
         name: "bet",
         form: Form::Bet,
-        doc: "expected change of a metric from the first arm to the second",
+        doc: "expected change of a metric from the first arm to each other arm",
         example: "bet = throughput -5% .. -25%",
         repeatable: true,
         ..QUESTION
@@ -610,7 +610,7 @@ pub static ALL: &[Key] = &[
     Key {
         name: "delta",
         form: Form::Deltas,
-        default: "1% for throughput and CPU, 5% for quantiles",
+        default: "5% for times, 0.1% for failed, 1% for all others",
         doc: "smallest changes that matter, of all metrics or single ones: `2%, response.p99 10%`",
         example: "delta = 2%",
         ..QUESTION
