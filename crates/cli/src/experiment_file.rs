@@ -8,8 +8,8 @@ use confine::{Files, Reach};
 use lab::TargetProblem;
 use lab::experiment::{UnobservedCpu, unobserved_cpu};
 use workload::question::{
-    Arm, CpuOwner, Difference, Experiment, Quantity, Saturated, StatementKey, Vary, experiment_in,
-    line_of,
+    Arm, CpuOwner, Difference, Experiment, Quantity, RunMetric, Saturated, StatementKey, Vary,
+    experiment_in, line_of,
 };
 use workload::{Job, Overrides, Plan};
 
@@ -66,7 +66,7 @@ pub(crate) fn read(
     }
     check_saturation(&file, is_virtual)?;
     warn_of_idle_url(args, &file.experiment);
-    warn_of_unobserved_bets(&file, is_virtual);
+    warn_of_unobserved_metrics(&file, is_virtual);
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
         possible.map_err(|error| {
@@ -161,9 +161,6 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
             let name = owner.name();
             let sentence = format!("cpu({name}) of [saturate] cannot be observed: {reason}");
             let help = match reason {
-                UnobservedCpu::BehindPooler => {
-                    "write `until = cpu(proxy) >= 95%`, or `until = throughput gains < 2%`"
-                }
                 UnobservedCpu::Elsewhere => {
                     "name the machine in the workload file, such as `host = ssh://postgres@db1` in \
                      [observe], or write `until = throughput gains < 2%`"
@@ -190,15 +187,26 @@ fn unobserved_in(
     unobserved_cpu(owner, &target, &arm.plan.observe, is_virtual)
 }
 
-/// Warns of bets on processor time that an arm cannot have: they would not be judged.
-fn warn_of_unobserved_bets(file: &ExperimentFile, is_virtual: bool) {
-    for bet in &file.experiment.bets {
-        let Quantity::Cpu(owner, _) = bet.metric.quantity else { continue };
+/// Warns of bets on processor time, and of a best point by it, if an arm cannot have it: they would
+/// not be judged.
+fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
+    let reason = |metric: &RunMetric| {
+        let Quantity::Cpu(owner, _) = metric.quantity else { return None };
         let mut arms = file.experiment.arms.iter();
-        if let Some(reason) = arms.find_map(|arm| unobserved_in(file, arm, owner, is_virtual)) {
+        arms.find_map(|arm| unobserved_in(file, arm, owner, is_virtual))
+    };
+    for bet in &file.experiment.bets {
+        if let Some(reason) = reason(&bet.metric) {
             let sentence = format!("the bet on {} cannot be judged: {reason}", bet.metric);
             Complaint::warning(sentence).help("bet on a metric that every arm has").print();
         }
+    }
+    let best = file.experiment.sweep.as_ref().and_then(|sweep| sweep.best.as_ref());
+    if let Some(rule) = best
+        && let Some(reason) = reason(&rule.metric)
+    {
+        let sentence = format!("no point can be the one with the {rule}: {reason}");
+        Complaint::warning(sentence).help("write a metric that every run has into `best`").print();
     }
 }
 

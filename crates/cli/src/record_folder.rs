@@ -2,7 +2,7 @@
 //!
 //! Files whose names end in `.assay` are read, also in the folders below, except hidden files and
 //! links. A file that cannot be used is named with the reason, and is not an error; neither is a
-//! folder below that cannot be read, or a copy of another record.
+//! link, a folder below that cannot be read, or a copy of another record.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl RecordFolder {
     /// The folder does not exist or cannot be read.
     pub(crate) fn read(folder: &Path) -> Result<RecordFolder, Complaint> {
         let mut found = RecordFolder::default();
-        let FoundFiles { records: paths, unreadable } = files(folder)?;
+        let FoundFiles { records: paths, unreadable, not_followed } = files(folder)?;
         memory::keep();
         let all = lab::at_once(paths.len() as u64, |place| {
             let path = &paths[place as usize];
@@ -150,7 +150,7 @@ impl RecordFolder {
             let records = read(path, &file);
             (file, records)
         });
-        for UnreadableFolder { path, reason } in unreadable {
+        for UnreadPath { path, reason } in unreadable.into_iter().chain(not_followed) {
             let file = name_below(folder, &path);
             found.skip(file, Skip::new(SkipReason::Unreadable, reason));
         }
@@ -202,13 +202,15 @@ impl RecordFolder {
 pub(crate) struct FoundFiles {
     /// Paths of the files that have the name of a record, sorted.
     pub(crate) records: Vec<PathBuf>,
-    /// Folders below whose files are not known.
-    pub(crate) unreadable: Vec<UnreadableFolder>,
+    /// Folders below that cannot be read, or only in part.
+    pub(crate) unreadable: Vec<UnreadPath>,
+    /// Links to records and folders, pipes and sockets, and folders that are too deep.
+    pub(crate) not_followed: Vec<UnreadPath>,
 }
 
-/// A folder that cannot be read, or only in part.
+/// A file or a folder that is not read.
 #[derive(Debug)]
-pub(crate) struct UnreadableFolder {
+pub(crate) struct UnreadPath {
     /// Its path.
     pub(crate) path: PathBuf,
     /// Reason.
@@ -245,13 +247,23 @@ fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
-        if kind.is_dir() && levels > 1 {
+        let has_suffix = path.extension().is_some_and(|suffix| suffix == SUFFIX);
+        if kind.is_dir() && levels == 1 {
+            let reason = format!("more than {DEEPEST} folders deep");
+            found.not_followed.push(UnreadPath { path, reason });
+        } else if kind.is_dir() {
             if let Err(error) = search(&path, levels - 1, found) {
                 let reason = format!("cannot read the folder: {error}");
-                found.unreadable.push(UnreadableFolder { path, reason });
+                found.unreadable.push(UnreadPath { path, reason });
             }
-        } else if kind.is_file() && path.extension().is_some_and(|suffix| suffix == SUFFIX) {
+        } else if kind.is_file() && has_suffix {
             found.records.push(path);
+        } else if has_suffix || kind.is_symlink() && path.is_dir() {
+            let reason = match kind.is_symlink() {
+                true => "a link, which is not followed",
+                false => "not an ordinary file",
+            };
+            found.not_followed.push(UnreadPath { path, reason: reason.to_owned() });
         }
     }
     Ok(())

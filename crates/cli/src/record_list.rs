@@ -19,7 +19,7 @@ use crate::commands::{experiment, stored_runs};
 use crate::complain::Complaint;
 use crate::memory;
 use crate::record_folder::{
-    FoundFiles, Skip, SkipReason, UnreadableFolder, files, name_below, unread_experiment,
+    FoundFiles, Skip, SkipReason, UnreadPath, files, name_below, unread_experiment,
 };
 use crate::record_index::{FileKey, IndexFile, RecordIndex};
 
@@ -130,7 +130,7 @@ impl RecordList {
     }
 
     fn search(&self) -> Result<Found, Complaint> {
-        let FoundFiles { records, unreadable } = files(&self.folder)?;
+        let FoundFiles { records, unreadable, .. } = files(&self.folder)?;
         let found = records.into_iter().filter_map(|path| {
             let name = name_below(&self.folder, &path);
             // A file that was removed just now is not there.
@@ -138,7 +138,7 @@ impl RecordList {
             let (key, modified) = (FileKey::of(&metadata), modified(&metadata));
             Some(FoundFile { path, name, key, modified })
         });
-        let folder = |UnreadableFolder { path, reason }| {
+        let folder = |UnreadPath { path, reason }| {
             let name = name_below(&self.folder, &path);
             unusable(&name, Skip { reason: SkipReason::Unreadable, details: reason })
         };

@@ -13,7 +13,7 @@ use crate::process::Processes;
 use crate::process::lanes::Lanes;
 use crate::sample::{ReportedMissing, Sample, Sampler};
 use crate::scope::Scope;
-use crate::sockets::Sockets;
+use crate::sockets::{Sockets, servers_behind};
 
 /// The samplers of a machine, and the names already reported as missing.
 pub(crate) struct Samplers {
@@ -35,7 +35,7 @@ impl Samplers {
             Box::new(Disks::default()),
             Box::new(Interfaces::default()),
             Box::new(Tcp),
-            Box::new(Processes::of(scope)),
+            Box::new(Processes::of(scope).with_upstream(servers_behind)),
             Box::new(Sockets::of(scope)),
         ];
         Samplers { root, samplers, known: ReportedMissing::default() }

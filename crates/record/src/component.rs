@@ -43,6 +43,8 @@ pub enum ComponentKind {
     Interface(String),
     /// All processes of one side.
     Processes(Side),
+    /// All processes of the database behind the proxy that accepts the target's connections.
+    Upstream,
     /// The processes (or threads) of the server that do one kind of background work.
     Role(String),
     /// The processes of this name that belong to neither side.
@@ -74,10 +76,11 @@ pub enum ComponentKind {
 }
 
 /// The names of kinds without a parameter.
-const FIXED: [(&str, ComponentKind); 15] = [
+const FIXED: [(&str, ComponentKind); 16] = [
     ("host", ComponentKind::Host),
     ("generator", ComponentKind::Processes(Side::Generator)),
     ("server", ComponentKind::Processes(Side::Server)),
+    ("upstream", ComponentKind::Upstream),
     ("sockets generator", ComponentKind::Sockets(Side::Generator)),
     ("sockets server", ComponentKind::Sockets(Side::Server)),
     ("cgroup generator", ComponentKind::Cgroup(Side::Generator)),
@@ -110,6 +113,7 @@ impl ComponentKind {
             | ComponentKind::Disk(_)
             | ComponentKind::Interface(_)
             | ComponentKind::Processes(_)
+            | ComponentKind::Upstream
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
             | ComponentKind::Pooler(_)
@@ -157,6 +161,7 @@ impl fmt::Display for ComponentKind {
             ComponentKind::Table(name) => write!(f, "table {name}"),
             ComponentKind::Host
             | ComponentKind::Processes(_)
+            | ComponentKind::Upstream
             | ComponentKind::Sockets(_)
             | ComponentKind::Cgroup(_)
             | ComponentKind::Database

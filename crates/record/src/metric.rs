@@ -204,6 +204,17 @@ metrics! {
              nginx) or a tunnel (ssh, socat, stunnel, docker-proxy, rootlessport)";
     }
 
+    /// Metrics of the database's processes behind a proxy.
+    upstream "`upstream`" {
+        PROCESSES Gauge "processes" "processes"
+            "processes of the database on this host that the proxy's connections lead to";
+        USER Counter "user" "s"
+            "processor time in programs of all of them, including those that ended since they were \
+             found";
+        SYSTEM Counter "system" "s" "the same in the kernel";
+        PROCESSORS Gauge "processors" "processors" "processors on which they may run";
+    }
+
     /// Metrics of the server's processes that do one kind of background work.
     role "`server checkpointer`, …" {
         USER Counter "user" "s"
@@ -357,6 +368,7 @@ pub fn metrics_of(kind: &ComponentKind) -> [&'static [Metric]; 2] {
         ComponentKind::Interface(_) => [interface::ALL, &[]],
         ComponentKind::Processes(Side::Generator) => [processes::ALL, generator::ALL],
         ComponentKind::Processes(Side::Server) => [processes::ALL, server::ALL],
+        ComponentKind::Upstream => [upstream::ALL, &[]],
         ComponentKind::Role(_) => [role::ALL, &[]],
         ComponentKind::Program(_) => [program::ALL, &[]],
         ComponentKind::Pooler(_) => [pooler::ALL, &[]],
@@ -394,6 +406,7 @@ mod tests {
             ComponentKind::Interface(String::new()),
             ComponentKind::Processes(Side::Generator),
             ComponentKind::Processes(Side::Server),
+            ComponentKind::Upstream,
             ComponentKind::Role(String::new()),
             ComponentKind::Program(String::new()),
             ComponentKind::Pooler(String::new()),

@@ -276,8 +276,9 @@ mod tests {
 
     #[test]
     fn resumed_search_orders_the_trials_that_the_first_one_ran() {
-        for budget_s in [300, 900, 1_500] {
-            let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
+        let hour = Some(Nanos::from_secs(3_600));
+        for (budget_s, hold) in [(300, None), (900, None), (900, hour), (1_500, None)] {
+            let order = CapacityOrder { budget: Nanos::from_secs(budget_s), hold, ..order() };
             let (capacity, trials) = run(&order, regular);
             for known in 0..trials.len() {
                 let Step::Run(next) = next_step(&order, &trials[..known]) else {

@@ -60,28 +60,44 @@ impl ObservedServer {
         let owner = if is_proxy { CpuOwner::Proxy } else { CpuOwner::Database };
         Some(ObservedServer { processes, owner })
     }
+
+    /// Returns the processes of the database behind a proxy, on the proxy's machine; `None` if the
+    /// database itself accepts the connections.
+    pub fn upstream(&self) -> Option<ObservedComponent> {
+        let place = self.processes.place.clone();
+        let upstream = ObservedComponent { place, kind: ComponentKind::Upstream };
+        (self.owner == CpuOwner::Proxy).then_some(upstream)
+    }
 }
 
 /// Returns the shares of the components whose processes were observed.
 pub(super) fn cpu_shares(evidence: &Evidence, server: Option<&ObservedServer>) -> Vec<CpuShare> {
     let generator = ObservedComponent::here(ComponentKind::Processes(Side::Generator));
-    let generator = cpu_share(evidence, &generator, Side::Generator, CpuOwner::Generator);
-    let server = server
-        .and_then(|server| cpu_share(evidence, &server.processes, Side::Server, server.owner));
-    generator.into_iter().chain(server).collect()
+    let generator = (CpuOwner::Generator, generator, Some(Side::Generator));
+    let accepting =
+        server.map(|server| (server.owner, server.processes.clone(), Some(Side::Server)));
+    // The control group of a database behind a proxy is not observed.
+    let upstream = server.and_then(ObservedServer::upstream);
+    let upstream = upstream.map(|upstream| (CpuOwner::Database, upstream, None));
+    let all = [generator].into_iter().chain(accepting).chain(upstream);
+    all.filter_map(|(owner, component, group)| cpu_share(evidence, owner, &component, group))
+        .collect()
 }
 
+/// Returns the share of a component; `group` is the side whose control group may limit it.
 fn cpu_share(
     evidence: &Evidence,
-    component: &ObservedComponent,
-    side: Side,
     owner: CpuOwner,
+    component: &ObservedComponent,
+    group: Option<Side>,
 ) -> Option<CpuShare> {
     let window = evidence.window();
-    let group =
-        ObservedComponent { place: component.place.clone(), kind: ComponentKind::Cgroup(side) };
+    let quota = group.and_then(|side| {
+        let kind = ComponentKind::Cgroup(side);
+        let group = ObservedComponent { place: component.place.clone(), kind };
+        mean(evidence, &window, &group, cgroup::QUOTA)
+    });
     let may = mean(evidence, &window, component, processes::PROCESSORS)?;
-    let quota = mean(evidence, &window, &group, cgroup::QUOTA);
     let processors = may.min(quota.unwrap_or(may));
     let used = |metric| {
         let growth = evidence.observed_on(component, metric)?.growth(&window)?;

@@ -348,15 +348,18 @@ impl RunFigures {
         self.add_cpu(CpuOwner::Generator, user, system);
     }
 
-    /// Adds the processor time of the database, or of the pooler in front of it: the observed
-    /// processes are those that accept the connections.
+    /// Adds the processor time of the database, and of the pooler in front of it.
     fn add_server(&mut self, evidence: &Evidence, server: Option<&ObservedServer>) {
         let window = evidence.window();
-        let per_request = |metric| processor_time(evidence, &window, &server?.processes, metric);
-        let user = per_request(processes::USER);
-        let system = per_request(processes::SYSTEM);
+        let mut add = |owner, component: Option<&ObservedComponent>| {
+            let per_request = |metric| processor_time(evidence, &window, component?, metric);
+            self.add_cpu(owner, per_request(processes::USER), per_request(processes::SYSTEM));
+        };
         let owner = server.map_or(CpuOwner::Database, |server| server.owner);
-        self.add_cpu(owner, user, system);
+        add(owner, server.map(|server| &server.processes));
+        if let Some(upstream) = server.and_then(ObservedServer::upstream) {
+            add(CpuOwner::Database, Some(&upstream));
+        }
     }
 
     /// Adds the sizes of the database and of the tables of the workload, in bytes: on the disk, and

@@ -111,6 +111,7 @@ impl<'a> Signals<'a> {
     fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
             ComponentKind::Processes(Side::Server)
+            | ComponentKind::Upstream
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
             | ComponentKind::Sockets(Side::Server)

@@ -157,6 +157,37 @@ fn processor_time_of_a_pooler_does_not_count_for_the_database() {
     assert_eq!(us("cpu.database"), Err(Missing::NotMeasured));
 }
 
+/// The pooler may use one processor, and its group half of it; the database behind it two.
+#[test]
+fn database_behind_a_pooler_has_processor_time_of_its_own() {
+    let mut evidence = steady(MIXED);
+    evidence.observed.extend([
+        observed("server", "user", |second| 0.3 * second as f64),
+        observed("server", "system", |second| 0.1 * second as f64),
+        observed("server", "processors", |_| 1.0),
+        observed("cgroup server", "quota", |_| 0.5),
+        observed("server", "proxies", |_| 1.0),
+        observed("upstream", "user", |second| 0.8 * second as f64),
+        observed("upstream", "system", |second| 0.2 * second as f64),
+        observed("upstream", "processors", |_| 2.0),
+    ]);
+    let found = figures(&evidence);
+    let us = |metric| get(&found, metric).map(f64::round);
+    assert_eq!((us("cpu.proxy"), us("cpu.database")), (Ok(200.0), Ok(500.0)));
+    assert_eq!(us("cpu.database.user"), Ok(400.0));
+    let percent = |owner| {
+        let share = found.cpu_share(owner).unwrap();
+        [share.user, share.system, share.idle()].map(|it| (it * 100.0).round())
+    };
+    assert_eq!(percent(CpuOwner::Proxy), [60.0, 20.0, 20.0]);
+    assert_eq!(percent(CpuOwner::Database), [40.0, 10.0, 50.0]);
+    // Without a proxy the database itself accepts the connections.
+    evidence.observed.retain(|it| it.metric != "proxies");
+    let found = figures(&evidence);
+    assert_eq!(get(&found, "cpu.database").map(f64::round), Ok(200.0));
+    assert_eq!(found.cpu_share(CpuOwner::Proxy), None);
+}
+
 /// Adds the observations of a server on another machine, of which a control group gives it half.
 fn add_server_elsewhere(evidence: &mut Evidence, host: &str) {
     let of = |name: &str| format!("{host}/{name}");

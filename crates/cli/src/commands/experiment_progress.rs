@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use analyze::capacity::Phase;
 use analyze::compare::RunFigures;
 use archive::LiveView;
 use base::{Clock, Monotonic, Nanos, Stamp};
@@ -124,10 +125,16 @@ impl Progress {
             ExperimentEvent::RunFinished { number, figures } => {
                 format!("run {number}: {}", verdict_text(figures))
             }
-            ExperimentEvent::TrialStarted { number, vary, value, phase, left } => {
-                let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
+            ExperimentEvent::TrialStarted { number, vary, value, phase, window, left } => {
                 let value = value_of_trial(vary, *value);
-                format!("trial {number}: {value}, {}, {seconds} of the budget left", phase.name())
+                let time = match phase {
+                    Phase::Hold => format!(" for {window}"),
+                    Phase::Bracket | Phase::Shrink | Phase::Round(_) | Phase::Confirm(_) => {
+                        let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
+                        format!(", {seconds} of the budget left")
+                    }
+                };
+                format!("trial {number}: {value}, {}{time}", phase.name())
             }
             ExperimentEvent::TrialFinished { number, outcome } => {
                 format!("trial {number}: {}", outcome.name())

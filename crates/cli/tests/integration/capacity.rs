@@ -232,6 +232,19 @@ fn server_that_every_rate_meets_is_irregular_and_kept() {
     assert!(words.contains("every value up to 1,000/s passes"), "{words}");
 }
 
+/// Requests wait for ever, and none fails: only the backlog shows the capacity of 500/s.
+#[test]
+fn condition_on_failures_alone_publishes_no_overload() {
+    let text = SEARCH.replace("p99(read) < 40ms", "failed(read) < 1%");
+    for seed in ["1", "2", "3"] {
+        let place = place(&text.replace("highest = 1k", "budget = 3m"));
+        let line = [&RUN[..], &["--json", "--quiet", "--seed", seed]].concat();
+        let capacity = &place.assay(&line).json()["capacity"];
+        let sustained = capacity["sustained_per_s"].as_f64().unwrap();
+        assert!((430.0..505.0).contains(&sustained), "{capacity}");
+    }
+}
+
 #[test]
 fn lower_bound_that_the_result_misses_is_a_missed_condition() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = throughput(read) > 450\n");
@@ -276,7 +289,7 @@ fn server_that_no_rate_meets_misses_the_condition() {
 #[test]
 fn budget_that_ends_early_leaves_no_promise() {
     let slow = at("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
-    let document = found(&slow.replace("highest = 1k", "budget = 36s\nfirst = 1"), 3);
+    let document = found(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -338,6 +351,8 @@ fn confirmed_value_is_held_for_an_hour() {
                     requests for each 1,000/s of the capacity, without setup and loads; a hold in \
                     which the load generator fails runs again, twice at most\n";
     assert!(messages.contains(forecast), "{messages}");
+    let last = messages.lines().rfind(|line| line.contains("/s, ")).unwrap();
+    assert!(last.ends_with("/s, hold for 1h"), "{last}");
 }
 
 /// The server becomes slower by a fifth over an hour, and a trial takes a few minutes.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::Value;
 
@@ -333,7 +333,6 @@ fn load_that_fills_a_server_is_a_metric_of_one_series() {
     assert!(text.contains("8 clients") && !text.contains("throughput"), "{text}");
 }
 
-/// Runs in virtual time have no date.
 /// The step is in the last eight of sixteen records.
 #[test]
 fn recent_changes_fail_if_they_are_asked_to() {
@@ -360,6 +359,7 @@ fn recent_changes_fail_if_they_are_asked_to() {
     place.assay(&["history", "nightly", "--fail-within", "3"]).refuses(&[words]);
 }
 
+/// Runs in virtual time have no date.
 #[test]
 fn records_without_a_date_are_in_the_order_of_their_numbers() {
     let place = place();
@@ -389,6 +389,36 @@ fn folder_that_cannot_be_read_is_named_and_the_others_count() {
     assert!(details.starts_with("cannot read the folder: Permission denied"), "{details}");
     assert_eq!(document["series"][0]["records"].as_array().unwrap().len(), 1);
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// A folder that has nothing but links would seem to be empty.
+#[test]
+fn links_and_folders_that_are_too_deep_are_named() {
+    let place = place();
+    records(&place, "read.ini", &[FAST], &[]);
+    fs::create_dir(place.at("elsewhere")).unwrap();
+    fs::rename(place.at("nightly/01.assay"), place.at("elsewhere/01.assay")).unwrap();
+    symlink("../elsewhere/01.assay", place.at("nightly/link.assay")).unwrap();
+    symlink("../elsewhere", place.at("nightly/folder")).unwrap();
+    symlink("../read.ini", place.at("nightly/notes.txt")).unwrap();
+    nix::unistd::mkfifo(&place.at("nightly/pipe.assay"), nix::sys::stat::Mode::S_IRUSR).unwrap();
+    fs::create_dir_all(place.at("nightly/2/3/4/5/6/7/8/9")).unwrap();
+    let document = document(&place, &[]);
+    let skipped = document["skipped"].as_array().unwrap();
+    let shown: Vec<[&str; 3]> = skipped
+        .iter()
+        .map(|one| ["file", "reason", "details"].map(|key| one[key].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["2/3/4/5/6/7/8/9", "unreadable", "more than 8 folders deep"],
+        ["folder", "unreadable", "a link, which is not followed"],
+        ["link.assay", "unreadable", "a link, which is not followed"],
+        ["pipe.assay", "unreadable", "not an ordinary file"],
+    ];
+    assert_eq!(shown, expected);
+    let text = place.assay(&["history", "nightly"]).expect(0).stdout;
+    let words = "skipped  link.assay: unreadable: a link, which is not followed\n";
+    assert!(text.contains(words), "{text}");
 }
 
 #[test]

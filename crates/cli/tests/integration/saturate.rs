@@ -434,8 +434,6 @@ fn component_that_cannot_be_observed_is_refused_before_a_run() {
     let elsewhere = "the server is not on this machine, and no other machine is observed";
     let remote = "postgres://192.0.2.7/shop";
     refused("database", remote, &[], &[elsewhere, "= ssh://postgres@db1`", gains]);
-    let pooler = "testbed:postgres?via=pgbouncer";
-    refused("database", pooler, &[], &["the pooler", "write `until = cpu(proxy) >= 95%`"]);
     refused("proxy", "testbed:postgres", &[], &["nothing is between", gains]);
 }
 
@@ -451,9 +449,21 @@ fn check_prints_a_search_that_checks_as_the_same() {
 /// A server that is bound to one processor; every load keeps more than 5 % of it busy.
 #[test]
 fn processors_of_a_private_server_are_observed() {
-    let place = Place::with(
-        "url = testbed:postgres?cpus=0\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 1\n",
-    );
+    assert_observed("testbed:postgres?cpus=0", 1);
+}
+
+/// The pooler may use every processor, and the database behind it one.
+#[test]
+fn processors_of_a_private_server_behind_a_pooler_are_observed() {
+    assert_observed("testbed:postgres?cpus=0&via=pgbouncer", 3);
+}
+
+/// Finds the load at which a server uses 5 % of its only processor, in runs of some seconds.
+#[track_caller]
+fn assert_observed(url: &str, seconds: u32) {
+    let place = Place::with(&format!(
+        "url = {url}\nduration = {seconds}s\n[read]\nquery = select 1\nconcurrency = 1\n"
+    ));
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let arms = ARMS.replace("option.service = 12ms", "before = select 1");
     let search = SEARCH.replace("throughput gains < 5%", "cpu(database) >= 5%");

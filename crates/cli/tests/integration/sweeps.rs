@@ -188,6 +188,20 @@ fn range_that_is_not_a_sweep_is_refused_before_a_run() {
 }
 
 #[test]
+fn best_point_by_a_metric_that_no_run_has_is_warned_of() {
+    let place = place(
+        &closed(USL),
+        "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\nbest = lowest cpu.database\n",
+    );
+    let ran = run(&place, &[]);
+    let words = "warning: no point can be the one with the lowest cpu.database: virtual time uses \
+                 no processor\n";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let words = "no point of concurrency(read) has a usable cpu.database";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+}
+
+#[test]
 fn arms_have_a_curve_each_and_are_compared_at_each_point() {
     let experiment = "bet = throughput(read) -20% .. -10%\n[arm fast]\n[arm slow]\n\
                       option.service = 1.2ms\n\
@@ -403,8 +417,8 @@ fn processors(point: &Value) -> Vec<(&str, [f64; 3])> {
 }
 
 #[test]
-fn each_point_has_the_processor_time_of_a_pooler() {
-    let text = "url = testbed:postgres?via=pgbouncer\nduration = 2s\n[read]\n\
+fn each_point_has_the_processor_time_of_a_pooler_and_of_the_database_behind_it() {
+    let text = "url = testbed:postgres?via=pgbouncer\nduration = 3s\n[read]\n\
                 query = select 1\nconcurrency = 1\n";
     let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n");
     let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json", "--allow-commands"]);
@@ -413,18 +427,21 @@ fn each_point_has_the_processor_time_of_a_pooler() {
     let full = place.assay(&["report", "r.assay", "--full"]).stdout;
     let head = full.lines().find(|line| line.contains("verdict") && line.contains("limiter"));
     let titles: Vec<&str> = head.unwrap_or_else(|| panic!("{full}")).split_whitespace().collect();
-    assert_eq!(titles, ["verdict", "generator", "proxy", "limiter"], "{full}");
+    assert_eq!(titles, ["verdict", "generator", "proxy", "database", "limiter"], "{full}");
     for clients in ["1", "2"] {
         let point = point(&document, "workload", clients);
         let all = processors(point);
-        let [("generator", _), ("proxy", [user, system, idle])] = all[..] else {
+        let [("generator", _), ("proxy", proxy), ("database", database)] = all[..] else {
             panic!("{point:#}");
         };
-        assert!(user + system > 0.1, "{point:#}");
-        let cell = format!("{user:.0}/{system:.0}/{idle:.0}");
+        let cells = [proxy, database].map(|[user, system, idle]| {
+            assert!(user + system > 0.1, "{point:#}");
+            format!("{user:.0}/{system:.0}/{idle:.0}")
+        });
         let is_row = |line: &&str| line.split_whitespace().next() == Some(clients);
         let mut rows = full.lines().filter(is_row);
-        assert!(rows.any(|row| row.split_whitespace().nth(3) == Some(&cell)), "{cell}: {full}");
+        let has_cells = |row: &str| row.split_whitespace().skip(3).take(2).eq(&cells);
+        assert!(rows.any(has_cells), "{cells:?}: {full}");
     }
 }
 

@@ -82,7 +82,9 @@ pub enum ExperimentEvent<'a> {
         value: f64,
         /// The phase of the search.
         phase: Phase,
-        /// Time that is left of the budget.
+        /// Length of its window.
+        window: Nanos,
+        /// Time that is left of the budget, to which a hold does not count.
         left: Nanos,
     },
     /// A trial was made and recorded.

@@ -89,8 +89,6 @@ pub enum UnobservedCpu {
     Simulated,
     /// The server runs on another machine, which is not observed.
     Elsewhere,
-    /// The pooler in front of the server is observed instead.
-    BehindPooler,
     /// There is no proxy.
     NoProxy,
 }
@@ -103,7 +101,6 @@ impl fmt::Display for UnobservedCpu {
             UnobservedCpu::Elsewhere => {
                 "the server is not on this machine, and no other machine is observed"
             }
-            UnobservedCpu::BehindPooler => "the pooler in front of the server is observed instead",
             UnobservedCpu::NoProxy => "nothing is between the load generator and the database",
         })
     }
@@ -125,10 +122,9 @@ pub fn unobserved_cpu(
         (CpuOwner::Proxy, TargetKind::Sqlite) => UnobservedCpu::NoProxy,
         (owner, TargetKind::Testbed) => {
             let has_pooler = target.option(VIA).is_some_and(|via| via != "none");
-            match (owner, has_pooler) {
-                (CpuOwner::Proxy, false) => UnobservedCpu::NoProxy,
-                (CpuOwner::Database, true) => UnobservedCpu::BehindPooler,
-                _ => return None,
+            match owner == CpuOwner::Proxy && !has_pooler {
+                true => UnobservedCpu::NoProxy,
+                false => return None,
             }
         }
         (CpuOwner::Database | CpuOwner::Proxy, TargetKind::Postgres | TargetKind::Mysql) => {
@@ -158,7 +154,7 @@ mod tests {
     #[test]
     fn components_without_observed_processes_are_known_before_a_run() {
         use CpuOwner::{Database, Generator, Proxy};
-        use UnobservedCpu::{BehindPooler, Elsewhere, NoProxy, Simulated, VirtualTime};
+        use UnobservedCpu::{Elsewhere, NoProxy, Simulated, VirtualTime};
         for owner in [Database, Generator, Proxy] {
             check(owner, "sim:null", true, Some(VirtualTime));
         }
@@ -170,7 +166,7 @@ mod tests {
         check(Proxy, "sqlite:a.db", false, Some(NoProxy));
         check(Database, "testbed:postgres", false, None);
         check(Proxy, "testbed:postgres", false, Some(NoProxy));
-        check(Database, "testbed:postgres?via=pgbouncer", false, Some(BehindPooler));
+        check(Database, "testbed:postgres?via=pgbouncer", false, None);
         check(Proxy, "testbed:postgres?via=pgbouncer", false, None);
         check(Database, "postgres://127.0.0.1:1/d", false, None);
         check(Database, "mysql://192.0.2.7/d", false, Some(Elsewhere));

@@ -87,16 +87,17 @@ impl Execution<'_> {
         }
         let search = &known.order;
         let base = &self.servers.order.experiment.arms[ONLY.0];
-        let [warmup, window] = [request.warmup, request.window].map(whole_millis);
-        let arm = base.at(&search.vary, request.value, warmup, window);
+        let [warmup, length] = [request.warmup, request.window].map(whole_millis);
+        let arm = base.at(&search.vary, request.value, warmup, length);
         let run = self.runs.len() as u32 + 1;
-        let (vary, TrialRequest { value, phase, .. }) = (&search.vary, *request);
+        let (vary, TrialRequest { value, phase, window, .. }) = (&search.vary, *request);
         let number = request.number as u32 + 1;
         self.servers.listener.on_event(&ExperimentEvent::TrialStarted {
             number,
             vary,
             value,
             phase,
+            window,
             left,
         });
         let planned = self.schedule.trial(request.number as u32);

@@ -2,8 +2,9 @@
 //! of the database on this machine.
 //!
 //! [`find`] identifies the database's processes, [`census`] their descendants, and [`group`] adds
-//! up the use of all processes of a side as they begin and end. [`lanes`] reports each thread of
-//! this process that makes requests, and [`others`] the programs that belong to neither side.
+//! up the use of all processes of a side as they begin and end. [`upstream`] finds the database
+//! behind a proxy. [`lanes`] reports each thread of this process that makes requests, and
+//! [`others`] the programs that belong to neither side.
 
 mod census;
 mod files;
@@ -19,12 +20,13 @@ mod roles;
 mod stat;
 mod thread;
 mod units;
+mod upstream;
 mod used;
 
 use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
-use record::metric::{generator, processes, role, server};
+use record::metric::{self, generator, processes, role, server};
 use record::{ComponentKind, Metric, Side};
 
 use self::census::ProcessTree;
@@ -35,6 +37,8 @@ pub(crate) use self::holder::Holder;
 use self::others::{OtherPrograms, Sides};
 use self::thread::CountedFrom;
 use self::units::ids;
+pub(crate) use self::upstream::FindServers;
+use self::upstream::{Proxies, Upstream};
 use self::used::{Pair, ResourceUse};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
@@ -66,6 +70,8 @@ pub(crate) struct Processes {
     threads: Option<&'static str>,
     generator: Group,
     server: Group,
+    /// The database, if proxies accept its connections.
+    upstream: Upstream,
     /// This process, if another one is observed.
     observer: Group,
     census: ProcessTree,
@@ -98,6 +104,7 @@ impl Processes {
             threads,
             generator: Group::default(),
             server: Group::default(),
+            upstream: Upstream::of(None),
             observer: Group::default(),
             census: ProcessTree::default(),
             others: OtherPrograms::default(),
@@ -105,6 +112,11 @@ impl Processes {
             last: None,
             search: (0, 1),
         }
+    }
+
+    /// Observes the database behind a proxy too, with a function that finds its locations.
+    pub(crate) fn with_upstream(self, find_servers: FindServers) -> Processes {
+        Processes { upstream: Upstream::of(Some(find_servers)), ..self }
     }
 }
 
@@ -151,6 +163,9 @@ impl Sampler for Processes {
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
             usage.read(sample, server::PROXIES, proxies as f64);
             self.report_roles(sample);
+            if proxies > 0 {
+                self.report_upstream(&mut files, listeners, sample);
+            }
         }
         self.report_others(&mut files, now, sample);
         self.report_cgroups(root, sample);
@@ -239,6 +254,28 @@ impl Processes {
         }
     }
 
+    /// Reports the database behind proxies, which are processes with these numbers.
+    fn report_upstream(&mut self, files: &mut Files<'_>, proxies: Vec<u32>, sample: &mut Sample) {
+        let port = |place: &LocatedServer| match place.location {
+            ServerLocation::Port(port) => Some(port),
+            ServerLocation::Elsewhere(_)
+            | ServerLocation::Socket(_)
+            | ServerLocation::Process(_)
+            | ServerLocation::Threads(_) => None,
+        };
+        let ports = self.places.iter().filter_map(port).collect();
+        let proxies = Proxies { numbers: proxies, ports };
+        let Some(moment) = self.upstream.look(files, &self.census, &proxies) else { return };
+        let mut read = |metric, value| sample.read(&ComponentKind::Upstream, metric, value);
+        read(metric::upstream::PROCESSES, moment.processes as f64);
+        read(metric::upstream::USER, seconds(self.upstream.group.used.user));
+        read(metric::upstream::SYSTEM, seconds(self.upstream.group.used.system));
+        match processors(files.root, &moment.allowed) {
+            0 => {}
+            count => read(metric::upstream::PROCESSORS, count as f64),
+        }
+    }
+
     fn report_roles(&self, sample: &mut Sample) {
         for (role, used) in &self.server.roles {
             let kind = ComponentKind::Role((*role).to_owned());
@@ -259,7 +296,7 @@ impl Processes {
         if self.places.iter().any(is_lost) {
             return;
         }
-        let groups = [&self.generator, &self.server, &self.observer];
+        let groups = [&self.generator, &self.server, &self.upstream.group, &self.observer];
         let numbers = groups.iter().flat_map(|group| group.numbers()).collect();
         let used = groups.map(|group| group.used).into_iter().chain([self.generator.apart]);
         let used_s = used.map(|used| seconds(used.user) + seconds(used.system)).sum();

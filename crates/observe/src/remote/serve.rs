@@ -91,6 +91,7 @@ fn of_the_machine(sample: Sample) -> Sample {
             | ComponentKind::Disk(_)
             | ComponentKind::Interface(_)
             | ComponentKind::Processes(Side::Server)
+            | ComponentKind::Upstream
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
             | ComponentKind::Sockets(Side::Server)

@@ -25,6 +25,7 @@ use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use self::netlink::{Diagnostics, DumpLimit};
 pub(crate) use self::pairs::{Owner, Pairs, SessionClient, SocketSnapshot, Waiting};
 use self::pooler::PoolerSearch;
+pub(crate) use self::pooler::servers_behind;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Sampler};

@@ -5,7 +5,7 @@
 //! lead to a port on this machine whose listener is not a database. It is a pooler if it has
 //! connections of its own: to the target, or to any server if the target's port is its own.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,6 +21,7 @@ use crate::environment::Root;
 use crate::process::Holder;
 use crate::process::proxies::{Listener, listener};
 use crate::sample::Sample;
+use crate::scope::ServerLocation;
 
 /// Maximum number of samples between two searches: a search reads the open files of many processes.
 const LONGEST_PAUSE: u32 = 16;
@@ -61,6 +62,14 @@ struct Outgoing {
 struct MachineSockets {
     tcp: Vec<Connection>,
     unix: Vec<unix::End>,
+}
+
+/// Returns the places on this machine to which sockets are connected, without those that were
+/// accepted at one of the ports; nothing if the kernel does not list sockets.
+pub(crate) fn servers_behind(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
+    let Ok(mut diagnostics) = Diagnostics::open() else { return Vec::new() };
+    let read = MachineSockets::read(&mut diagnostics, &Family::ALL, tcp::request_for_all);
+    read.map_or_else(|_| Vec::new(), |all| all.servers_behind(sockets, ports))
 }
 
 impl PoolerSearch {
@@ -186,18 +195,37 @@ impl MachineSockets {
         }
     }
 
-    /// Returns the other ends of a process's connections to Unix sockets with such a path.
+    /// Returns the path of the other end of each connection of a process to a Unix socket with such
+    /// a path.
     fn local(
         &self,
         sockets: &HashSet<u32>,
         is_wanted: impl Fn(&Path) -> bool,
-    ) -> impl Iterator<Item = &unix::End> {
+    ) -> impl Iterator<Item = &Path> {
         let paths = self.unix.iter().filter_map(|end| Some((end.inode, end.path.as_deref()?)));
         let paths: HashMap<u32, &Path> = paths.collect();
-        self.unix.iter().filter(move |end| {
+        self.unix.iter().filter_map(move |end| {
             let is_its = sockets.contains(&end.inode) && !sockets.contains(&end.peer);
-            is_its && paths.get(&end.peer).is_some_and(|path| is_wanted(path))
+            let path = paths.get(&end.peer).copied()?;
+            (is_its && is_wanted(path)).then_some(path)
         })
+    }
+
+    /// Returns the places on this machine to which sockets are connected, without those that were
+    /// accepted at one of the ports.
+    fn servers_behind(&self, sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
+        let ends: HashSet<(SocketAddr, SocketAddr)> =
+            self.tcp.iter().map(|it| (it.local, it.remote)).collect();
+        let leads_here = |it: &&Connection| {
+            let is_accepted = ports.contains(&it.local.port());
+            sockets.contains(&it.inode) && !is_accepted && ends.contains(&(it.remote, it.local))
+        };
+        let remote = self.tcp.iter().filter(leads_here).map(|it| it.remote.port());
+        let remote: BTreeSet<u16> = remote.collect();
+        let local: BTreeSet<&Path> = self.local(sockets, is_of_a_database).collect();
+        let remote = remote.into_iter().map(ServerLocation::Port);
+        let local = local.into_iter().map(|path| ServerLocation::Socket(path.to_owned()));
+        remote.chain(local).take(MOST_PORTS).collect()
     }
 
     /// Returns true if a process is connected to a Unix socket of a server with one of these ports.
@@ -264,6 +292,10 @@ mod tests {
         assert_eq!(all.servers_of(&[1, 2, 3].into()), [6_432]);
         let outgoing = all.outgoing(&[10, 11, 12].into(), 6_432);
         assert_eq!(outgoing, Outgoing { ports: vec![5_432], working: Some(1), local: 0 });
+        let behind = all.servers_behind(&[10, 11, 12].into(), &[6_432]);
+        assert_eq!(behind, [ServerLocation::Port(5_432)]);
+        // A connection to another machine has one end here.
+        assert_eq!(all.servers_behind(&[3].into(), &[]), []);
     }
 
     #[test]
@@ -283,6 +315,8 @@ mod tests {
         let all = MachineSockets { unix, ..MachineSockets::default() };
         let sockets: HashSet<u32> = [13, 14].into();
         assert_eq!(all.outgoing(&sockets, 6_432).count(), 1);
+        let behind = all.servers_behind(&sockets, &[6_432]);
+        assert_eq!(behind, [ServerLocation::Socket("/run/.s.PGSQL.5432".into())]);
         assert!(all.is_local_to(&sockets, &[5_432]) && !all.is_local_to(&sockets, &[5_433]));
         assert!(is_of_a_database(Path::new("/run/mysqld/mysqld.sock")));
     }

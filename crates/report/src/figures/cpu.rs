@@ -78,24 +78,29 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     // A single database in the generator's process has no processes of its own.
     let has_server =
         !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
-    let server = has_server.then(|| server(evidence)).flatten();
-    let all = [generator].into_iter().chain(server).chain(programs(evidence)).chain(machine);
+    let servers = if has_server { servers(evidence) } else { Vec::new() };
+    let all = [generator].into_iter().chain(servers).chain(programs(evidence)).chain(machine);
     all.filter(|series| !series.rates.points.is_empty()).collect()
 }
 
-/// Returns the processors that the database used, or the proxy in front of it.
-fn server(evidence: &Evidence) -> Option<Usage> {
-    let ObservedServer { processes, owner } = ObservedServer::of(evidence)?;
-    let name = match owner {
-        CpuOwner::Proxy => "proxy, without the database behind it",
-        CpuOwner::Database | CpuOwner::Generator => "database",
+/// Returns the processors that the database used, and the proxy in front of it.
+fn servers(evidence: &Evidence) -> Vec<Usage> {
+    let Some(server) = ObservedServer::of(evidence) else { return Vec::new() };
+    let of = |component: &ObservedComponent, name: &str| {
+        let name = match &component.place {
+            Some(host) => format!("{name}, on {host}"),
+            None => name.to_owned(),
+        };
+        let rates = used(evidence, component, &PROCESSES)?;
+        Some(Usage { name, stroke: Stroke::Solid, rates })
     };
-    let name = match &processes.place {
-        Some(host) => format!("{name}, on {host}"),
-        None => name.to_owned(),
+    let upstream = server.upstream().and_then(|upstream| of(&upstream, "database"));
+    let name = match (server.owner, &upstream) {
+        (CpuOwner::Proxy, Some(_)) => "proxy",
+        (CpuOwner::Proxy, None) => "proxy, without the database behind it",
+        (CpuOwner::Database | CpuOwner::Generator, _) => "database",
     };
-    let rates = used(evidence, &processes, &PROCESSES)?;
-    Some(Usage { name, stroke: Stroke::Solid, rates })
+    of(&server.processes, name).into_iter().chain(upstream).collect()
 }
 
 /// Returns the programs of neither side that used most.

@@ -224,21 +224,30 @@ fn quantity_that_was_not_observed_has_no_figure() {
 
 #[test]
 fn server_processes_of_a_proxy_are_not_called_database() {
-    let of = |proxies: f64| {
+    let of = |proxies: f64, upstream: &[&str]| {
         let mut case = observed();
-        let points = (0..=60).map(|at| (Nanos::from_secs(at), proxies)).collect();
-        case.evidence.observed.push(Observed {
-            component: "server".to_owned(),
-            metric: "proxies".to_owned(),
-            points,
-            ranges: Vec::new(),
-        });
+        let mut add = |component: &str, metric: &str, value: &dyn Fn(u64) -> f64| {
+            case.evidence.observed.push(Observed {
+                component: component.to_owned(),
+                metric: metric.to_owned(),
+                points: (0..=60).map(|at| (Nanos::from_secs(at), value(at))).collect(),
+                ranges: Vec::new(),
+            });
+        };
+        add("server", "proxies", &|_| proxies);
+        upstream.iter().for_each(|metric| add("upstream", metric, &|at| at as f64 / 4.0));
         case.about.target = "postgres://127.0.0.1:6432/shop".to_owned();
         let figures = figures(case);
         find(&figures, "cpu").legend.iter().map(|it| it.text.clone()).collect::<Vec<String>>()
     };
-    assert!(of(1.0).contains(&"proxy, without the database behind it".to_owned()));
-    assert!(of(0.0).contains(&"database".to_owned()));
+    let has = |legend: &[String], names: &[&str]| {
+        let all = ["proxy, without the database behind it", "proxy", "database"];
+        let found = all.into_iter().filter(|name| legend.iter().any(|it| it == name));
+        assert_eq!(found.collect::<Vec<&str>>(), names, "{legend:?}");
+    };
+    has(&of(1.0, &[]), &["proxy, without the database behind it"]);
+    has(&of(1.0, &["user", "system"]), &["proxy", "database"]);
+    has(&of(0.0, &[]), &["database"]);
 }
 
 #[test]

@@ -79,6 +79,20 @@ impl CapacityQuestion {
         Nanos::from_millis(millis).clamp(shortest, longest)
     }
 
+    /// Ratio of the length of a trial to the bound of a response time at which the times exceed the
+    /// bound during an overload of 2 %: the queue then grows by a fiftieth of the trial.
+    const OVERLOAD_SHOWS: f64 = 50.0;
+
+    /// Returns the shortest trial that shows that a rate exceeds the capacity by a few percent: by
+    /// the bounds of response times, or at the longest default length by the growth of the backlog.
+    pub(super) fn shortest_telling_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
+        let of_response =
+            |slo: &&Slo| slo.side == Side::Below && matches!(slo.metric, Metric::Response(_));
+        let bounds = slos.filter(of_response).map(|slo| slo.bound);
+        let tightest = bounds.fold(f64::INFINITY, f64::min);
+        Nanos((tightest * Self::OVERLOAD_SHOWS).ceil() as u64).min(Self::TRIALS[1])
+    }
+
     /// Default of [`budget`](Self::budget).
     pub const BUDGET: Nanos = Nanos::from_secs(15 * 60);
 

@@ -1,7 +1,7 @@
 //! Checks of the section `[capacity]`.
 
 use base::units::{parse_decimal, parse_duration};
-use base::{Diagnostic, Nanos, Span};
+use base::{Diagnostic, Nanos, Rate, RateError, Span};
 
 use super::arm::{ArmDraft, bare};
 use super::capacity::{CapacityQuestion, Condition, VariedLoad};
@@ -28,6 +28,10 @@ pub(super) struct CapacityDraft<'f> {
     /// Largest value, and its place.
     highest: Option<(f64, Excerpt<'f>)>,
     trial: Nanos,
+    /// Place of the trial's length, if the file names one.
+    trial_place: Option<Excerpt<'f>>,
+    /// Shortest trial that shows an overload.
+    shortest_telling: Nanos,
     budget: Nanos,
     /// Length of the hold, and its place.
     hold: Option<(Nanos, Excerpt<'f>)>,
@@ -42,7 +46,8 @@ pub(super) fn read<'f>(
     sink: &mut Sink,
 ) -> CapacityDraft<'f> {
     let fields = Fields::of(file, section, SectionKind::Capacity, sink);
-    let slos = fields.values("slo").flat_map(|value| named_slos(value, sink)).collect();
+    let slos: Vec<NamedSlo<'f>> =
+        fields.values("slo").flat_map(|value| named_slos(value, sink)).collect();
     for (key, example) in [("slo", "slo = p99(read) < 30ms"), ("vary", "vary = rate(read)")] {
         if !section.entries.iter().any(|entry| entry.key().text() == key) {
             sink.error(|| {
@@ -61,15 +66,23 @@ pub(super) fn read<'f>(
     let is_whole = vary.as_ref().is_some_and(|(load, _)| load.is_whole());
     let number = |name: &str, sink: &mut Sink| {
         let value = fields.one(name)?;
-        Some((load_value(value, is_whole, sink)?, value))
+        Some((load_value(name, value, is_whole, sink)?, value))
     };
     let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
     let trial = length(&fields, "trial", sink);
+    let shortest_telling = match is_whole {
+        // Clients wait for each other instead of leaving a backlog.
+        true => Nanos::ZERO,
+        false => CapacityQuestion::shortest_telling_trial(slos.iter().map(|one| &one.slo)),
+    };
+    let default = CapacityQuestion::default_trial(budget).max(shortest_telling);
     CapacityDraft {
         slos,
         first: number("first", sink).map(|(first, _)| first),
         highest: number("highest", sink),
-        trial: trial.unwrap_or(CapacityQuestion::default_trial(budget)),
+        trial: trial.unwrap_or(default),
+        trial_place: fields.one("trial"),
+        shortest_telling,
         budget,
         hold: length(&fields, "hold", sink).zip(fields.one("hold")),
         vary,
@@ -117,6 +130,7 @@ impl CapacityDraft<'_> {
             return None;
         }
         self.check_jobs(load, plan, sink);
+        self.warn_of_short_trial(sink);
         if let Some((hold, place)) = self.hold.filter(|(hold, _)| *hold < self.trial) {
             sink.error(|| {
                 place
@@ -152,6 +166,20 @@ impl CapacityDraft<'_> {
             sink.error(|| too_many_clients(place, highest, most));
         }
         Some(self.question(load, conditions, most))
+    }
+
+    /// Warns of a trial in which an overload may not show.
+    fn warn_of_short_trial(&self, sink: &mut Sink) {
+        let CapacityDraft { trial, shortest_telling: least, .. } = *self;
+        let Some(place) = self.trial_place.filter(|_| trial < least) else { return };
+        sink.warning(|| {
+            let message = format!(
+                "a trial of {trial} may not show that a rate exceeds the capacity by a few percent"
+            );
+            place.warning(message).help(format!(
+                "write `trial = {least}` or longer, or bound a response time by less in `slo`"
+            ))
+        });
     }
 
     /// Reports jobs that start after the end of a trial, and keys of the varied job that end it
@@ -353,12 +381,12 @@ pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result
 }
 
 /// Returns a number of requests per second or of clients.
-fn load_value(value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64> {
+fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64> {
     match load_number(value.text(), is_whole) {
         Ok(number) => Some(number),
         Err(refused) => {
-            let example = if is_whole { "first = 2" } else { "first = 1k" };
-            let help = format!("write for example `{example}`");
+            let example = if is_whole { "2" } else { "1k" };
+            let help = format!("write for example `{key} = {example}`");
             sink.error(|| value.error(refused).help(help));
             None
         }
@@ -368,12 +396,15 @@ fn load_value(value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64
 /// Parses a number of requests per second or of clients.
 ///
 /// # Errors
-/// A sentence: no number, not above 0, or a fraction of a client.
+/// A sentence: no number, not above 0, a fraction of a client, or more than a rate may be.
 pub(super) fn load_number(text: &str, is_whole: bool) -> Result<f64, String> {
     let refused = match parse_decimal(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(number) if number.as_f64() <= 0.0 => "is not above 0".to_owned(),
         Ok(number) if is_whole && number.as_f64().fract() != 0.0 => {
             "is not a whole number of clients".to_owned()
+        }
+        Ok(number) if !is_whole && number.as_f64() > Rate::HIGHEST as f64 => {
+            RateError::TooHigh.to_string()
         }
         Ok(number) => return Ok(number.as_f64()),
         Err(error) => error.to_string(),

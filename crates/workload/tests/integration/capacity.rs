@@ -199,6 +199,12 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
         "write a longer `hold` or a shorter `trial`: a short hold fails by chance",
     );
     check_lines("first = 0", "`0` is not above 0", "write for example `first = 1k`");
+    check_lines("highest = 0", "`0` is not above 0", "write for example `highest = 1k`");
+    check_lines(
+        "highest = 11M",
+        "`11M` is above 10,000,000 per second",
+        "write for example `highest = 1k`",
+    );
     check_lines("budget = 0s", "`0s` is not above 0", "times have a unit: `30s`, `15m`");
     check_lines("hold = 31d", "`31d` is longer than 720h", "times have a unit: `30s`, `15m`");
     check_lines("budgte = 5m", "unknown key `budgte` in [capacity]", "did you mean `budget`?");
@@ -293,6 +299,42 @@ fn condition_that_limits_no_load_is_refused() {
             &format!("write an upper bound: `slo = {metric}(read) < {bound}`"),
         );
     }
+}
+
+/// In two seconds, the queue of an overloaded server does not exceed the bound, and chance hides
+/// the backlog.
+#[test]
+fn trial_is_long_enough_to_show_an_overload() {
+    let of = |slo: &str, more: &str| {
+        let text = SEARCH.replace("p99(read) < 30ms", slo);
+        text.replace("[read]", &format!("budget = 2m\n{more}[read]"))
+    };
+    for (slo, seconds) in [
+        ("p99(read) < 30ms", 2),
+        ("p99(read) < 100ms", 5),
+        ("p99(read) < 10s, mean(read) < 80ms", 4),
+        ("p99(read) < 10s", 10),
+        ("service.p99(read) < 30ms", 10),
+        ("failed(read) < 1%", 10),
+        ("throughput(read) > 5", 10),
+    ] {
+        assert_eq!(search(&of(slo, "")).trial, Nanos::from_secs(seconds), "{slo}");
+    }
+    let clients = of("failed(read) < 1%", "").replace("rate(read)", "concurrency(read)");
+    assert_eq!(search(&clients).trial, Nanos::from_secs(2));
+    let warned = |slo: &str| {
+        let (found, diagnostics) = read(&of(slo, "trial = 3s\n"));
+        assert_eq!(found.unwrap().capacity.unwrap().trial, Nanos::from_secs(3));
+        diagnostics
+    };
+    assert_eq!(warned("p99(read) < 30ms"), []);
+    let warnings = warned("failed(read) < 1%");
+    let shown = (&*warnings[0].message, warnings[0].help.as_deref().unwrap_or_default());
+    let expected = (
+        "a trial of 3s may not show that a rate exceeds the capacity by a few percent",
+        "write `trial = 10s` or longer, or bound a response time by less in `slo`",
+    );
+    assert_eq!((shown, warnings.len()), (expected, 1));
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! The database behind a proxy that accepts the target's connections.
+//!
+//! The connections of the proxy lead to the places at which the database listens on this machine.
+//! Only the owner of the proxy and root see which connections it holds.
+
+use std::collections::HashSet;
+
+use super::census::ProcessTree;
+use super::files::Files;
+use super::find::{PROGRAMS, find};
+use super::group::{Group, GroupSample};
+use super::holder::Holder;
+use super::thread::CountedFrom;
+use crate::scope::ServerLocation;
+
+/// Returns the places on this machine to which sockets are connected. The sockets are given by
+/// their inodes; those that were accepted at one of the ports lead to clients, and do not count.
+pub(crate) type FindServers = fn(&HashSet<u32>, &[u16]) -> Vec<ServerLocation>;
+
+/// Maximum number of samples between two searches: a search reads the connections of the machine.
+const LONGEST_PAUSE: u32 = 16;
+
+/// Processes of the database behind proxies.
+#[derive(Debug)]
+pub(super) struct Upstream {
+    /// Finds its locations; `None` if it is not observed.
+    find_servers: Option<FindServers>,
+    pub(super) group: Group,
+    /// Samples until the next search, and until the one after it.
+    search: (u32, u32),
+}
+
+/// Proxies that accept the target's connections.
+pub(super) struct Proxies {
+    /// Process ids.
+    pub(super) numbers: Vec<u32>,
+    /// Ports at which they accept connections.
+    pub(super) ports: Vec<u16>,
+}
+
+impl Upstream {
+    /// Creates the group, which is empty until the database is found.
+    pub(super) fn of(find_servers: Option<FindServers>) -> Upstream {
+        Upstream { find_servers, group: Group::default(), search: (0, 1) }
+    }
+
+    /// Samples the database behind some proxies; `None` if it was not found yet.
+    pub(super) fn look(
+        &mut self,
+        files: &mut Files<'_>,
+        census: &ProcessTree,
+        proxies: &Proxies,
+    ) -> Option<GroupSample> {
+        let since = match self.group.numbers().is_empty() {
+            true => {
+                self.find(files, proxies);
+                CountedFrom::Now
+            }
+            false => CountedFrom::Birth,
+        };
+        let known = self.group.numbers();
+        if known.is_empty() {
+            return None;
+        }
+        self.group.adopt(files, census.descendants(&known), since);
+        Some(self.group.look(files, None))
+    }
+
+    /// Searches for the database, unless the last search was too recent.
+    fn find(&mut self, files: &mut Files<'_>, proxies: &Proxies) {
+        let (left, next) = self.search;
+        if left > 0 {
+            self.search.0 = left - 1;
+            return;
+        }
+        let found = self.servers(files, proxies);
+        self.search = if found.is_empty() { (next, (next * 2).min(LONGEST_PAUSE)) } else { (0, 1) };
+        self.group.adopt(files, found, CountedFrom::Now);
+    }
+
+    /// Returns the databases that accept the proxies' connections.
+    fn servers(&self, files: &mut Files<'_>, proxies: &Proxies) -> Vec<u32> {
+        let Some(find_servers) = self.find_servers else { return Vec::new() };
+        let root = files.root;
+        let held = proxies.numbers.iter().filter_map(|number| Holder::of(*number).sockets(root));
+        let held: HashSet<u32> = held.flatten().collect();
+        let locations = find_servers(&held, &proxies.ports);
+        let found = locations.iter().filter_map(|location| find(files, location)?.ok());
+        let mut found: Vec<u32> = found.flatten().collect();
+        found.retain(|number| is_database(files, *number));
+        found
+    }
+}
+
+/// Returns true if a process has the name of a database: another one may be a second proxy.
+fn is_database(files: &mut Files<'_>, number: u32) -> bool {
+    let name = files.read(format_args!("proc/{number}/comm"));
+    name.is_some_and(|name| PROGRAMS.contains(&name.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stat::Stat;
+    use super::super::stat::tests::line;
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    /// Returns a machine with pgbouncer (40), which holds the sockets 1 and 2, and a process of
+    /// this name (50) with a child (51), which listens on port 5432.
+    fn planted(name: &str) -> Planted {
+        let plant = |planted: Planted, number: u32, parent: u32, name: &str| {
+            let stat = Stat { parent, threads: 1, started: 1, ..Stat::default() };
+            planted
+                .with(&format!("proc/{number}/stat"), line(&stat))
+                .with(&format!("proc/{number}/comm"), format!("{name}\n"))
+        };
+        let planted = plant(Planted::new(), 40, 1, "pgbouncer");
+        let planted = plant(planted, 50, 1, name);
+        let listening = "head\n0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 77 1\n";
+        plant(planted, 51, 50, name)
+            .with("proc/net/tcp", listening)
+            .with_link("proc/40/fd/3", "socket:[1]")
+            .with_link("proc/40/fd/4", "socket:[2]")
+            .with_link("proc/50/fd/3", "socket:[77]")
+    }
+
+    /// The socket 2 of a proxy at port 6432 leads to port 5432.
+    fn leads_to_5432(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
+        let leads = sockets.contains(&2) && ports == [6_432];
+        leads.then_some(ServerLocation::Port(5_432)).into_iter().collect()
+    }
+
+    /// Returns the numbers of the processes that are found behind the proxy.
+    fn found(name: &str, find_servers: Option<FindServers>) -> Vec<u32> {
+        let planted = planted(name);
+        let mut files = Files::of(&planted.root);
+        let mut census = ProcessTree::default();
+        census.take(&mut files);
+        let mut upstream = Upstream::of(find_servers);
+        let proxies = Proxies { numbers: vec![40], ports: vec![6_432] };
+        let sample = upstream.look(&mut files, &census, &proxies);
+        let numbers: Vec<u32> = upstream.group.numbers().into_iter().collect();
+        assert_eq!(sample.map_or(0, |sample| sample.processes), numbers.len());
+        numbers
+    }
+
+    #[test]
+    fn processes_of_the_database_behind_a_proxy_are_found() {
+        assert_eq!(found("postgres", Some(leads_to_5432)), [50, 51]);
+        assert_eq!(found("haproxy", Some(leads_to_5432)), [0_u32; 0]);
+        assert_eq!(found("postgres", Some(|_, _| Vec::new())), [0_u32; 0]);
+        assert_eq!(found("postgres", None), [0_u32; 0]);
+    }
+
+    /// A pooler may open its first connection later.
+    #[test]
+    fn database_that_was_not_found_is_searched_for_again() {
+        let planted = planted("postgres");
+        let mut files = Files::of(&planted.root);
+        let census = ProcessTree::default();
+        let mut upstream = Upstream::of(Some(leads_to_5432));
+        let without = Proxies { numbers: vec![41], ports: vec![6_432] };
+        assert_eq!(upstream.look(&mut files, &census, &without), None);
+        let with = Proxies { numbers: vec![40], ports: vec![6_432] };
+        let looks = (0..2).map(|_| upstream.look(&mut files, &census, &with).is_some());
+        assert_eq!(looks.collect::<Vec<_>>(), [false, true]);
+    }
+}
