@@ -141,18 +141,28 @@ impl Groups {
     /// # Errors
     /// A file that is not a readable record, an unknown arm, or a run that is named twice.
     pub(crate) fn read(arguments: &[String]) -> Result<Groups, Complaint> {
+        let named = arguments.iter().map(|text| Ok((text.clone(), RecordName::parse(text)?)));
+        Groups::named(named.collect::<Result<Vec<(String, RecordName)>, Complaint>>()?)
+    }
+
+    /// Reads the groups of names, each with the text that shows it. The path of a name may not be
+    /// UTF-8.
+    ///
+    /// # Errors
+    /// As [`Groups::read`].
+    pub(crate) fn named(names: Vec<(String, RecordName)>) -> Result<Groups, Complaint> {
         let mut groups = Groups::default();
-        for text in arguments {
-            groups.add(text)?;
+        for (text, name) in names {
+            groups.add(&text, name)?;
         }
         groups.refuse_repetitions()?;
         Ok(groups)
     }
 
-    fn add(&mut self, text: &str) -> Result<(), Complaint> {
+    fn add(&mut self, text: &str, name: RecordName) -> Result<(), Complaint> {
         let first = self.all.len();
         let mut whole = None;
-        match RecordName::parse(text)? {
+        match name {
             RecordName::File(path) if archive::is_experiment(&path) => {
                 let experiment = self.experiment(&path)?;
                 let arms = self.experiments[experiment].names.len();

@@ -12,6 +12,7 @@ use serve::{Answer, Fields, Pages, Response, Route, Status};
 use crate::commands::{answer, compare, experiment, figures, stored_runs};
 use crate::complain::Complaint;
 use crate::record_list::RecordList;
+use crate::record_names::RecordName;
 use crate::timed_mutex::TimedMutex;
 use crate::user;
 
@@ -118,13 +119,15 @@ impl RecordedPages {
         Ok(Response::page(status, report::served_comparison_html(&view)))
     }
 
-    /// Returns the path of a record of the list, or with `#ARM` of an arm of an experiment.
-    fn argument(&self, name: &str) -> Result<String, Refusal> {
+    /// Returns a record of the list, or with `#ARM` an arm of an experiment, and its shown name.
+    fn argument(&self, name: &str) -> Result<(String, RecordName), Refusal> {
+        // Unlike its path, the name in the list shows each byte that is not UTF-8.
+        let shown = self.list.folder().join(name).display().to_string();
         if let Some(path) = self.list.path(name).map_err(|error| failed(&error))? {
-            return Ok(path.display().to_string());
+            return Ok((shown, RecordName::File(path)));
         }
         match self.list.arm(name).map_err(|error| failed(&error))? {
-            Some((path, arm)) => Ok(format!("{}#{arm}", path.display())),
+            Some((path, arm)) => Ok((shown, RecordName::Arm(path, arm.to_owned()))),
             None => Err(missing(&format!("the folder has no record `{name}`"))),
         }
     }

@@ -24,7 +24,7 @@ use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::groups::{Argument, Group, GroupRun, Groups};
-use crate::record_names::split_arm;
+use crate::record_names::{RecordName, split_arm};
 use crate::recorded_experiment::RecordedExperiment;
 
 /// Compares groups of runs and prints the answer.
@@ -54,8 +54,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
 }
 
 /// Compares two records, each with all of its arms if it belongs to an experiment.
-pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> {
-    let groups = Groups::read(&records)?;
+pub(crate) fn of_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
+    let groups = Groups::named(records.into())?;
     let design = Design::of(&groups, None)?;
     let mut view = view(&groups, &design, &[], &[]);
     view.overlay = overlay(&groups, &view)?;

@@ -120,7 +120,7 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     let document = assert_ended(&place, &ran, 6);
     assert_eq!(tls_of(&place, "tls"), ["client_tls_version TLSv1.3", "ssl_version empty"]);
     assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
-    let words = " undeclared fact: the client's connection of tls uses TLSv1.3, and the server \
+    let words = " undeclared fact: the client's connection of `tls` uses TLSv1.3, and the server \
                  reports one without TLS (ssl_version is `empty`): TLS ends between them ";
     assert!(ran.said().contains(words), "{}", ran.stdout);
     assert!(!ran.stdout.contains("is not in effect"), "{}", ran.stdout);

@@ -48,12 +48,12 @@ fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
     runs(&place, "pr", SLOW, 4, &[]);
     let ran = place.assay(&["compare", "main-*.assay", "pr-?.assay"]).expect(0);
     let first = first_line(&ran);
-    assert!(first.starts_with("pr-?.assay lowers throughput(read) by 1"), "{first}");
+    assert!(first.starts_with("`pr-?.assay` lowers throughput(read) by 1"), "{first}");
     assert!(first.ends_with("4 and 4 runs, not interleaved)"), "{first}");
     for words in [
         "Not interleaved: the changes contain the drift of the machine",
         "\nVALID\n  main-*.assay: 4 runs\n  pr-?.assay: 4 runs\n",
-        "differs    target is `sim:mm1?service=1ms` in main-*.assay",
+        "differs    target is `sim:mm1?service=1ms` in `main-*.assay`",
         "* exploratory",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
@@ -78,7 +78,7 @@ fn baseline_may_be_named_apart_from_the_groups() {
         &["compare", "pr-*.assay", "main-*.assay", "--baseline", "main-*.assay"],
     ] {
         let ran = place.assay(line).expect(0);
-        assert!(first_line(&ran).starts_with("pr-*.assay lowers"), "{}", ran.stdout);
+        assert!(first_line(&ran).starts_with("`pr-*.assay` lowers"), "{}", ran.stdout);
     }
 }
 
@@ -116,7 +116,7 @@ fn arms_of_one_experiment_are_compared_as_in_its_report() {
     let report = place.assay(&["report", "e.assay", "--full"]).expect(0);
     for line in [&["compare", "e.assay"][..], &["compare", "e.assay#fast", "e.assay#slow"]] {
         let ran = place.assay(line).expect(0);
-        let expected = first_line(&report).replace("slow lowers", "e.assay#slow lowers");
+        let expected = first_line(&report).replace("`slow` lowers", "`e.assay#slow` lowers");
         assert_eq!(first_line(&ran), expected);
         assert!(ran.stdout.contains("pairs of throughput(read)"), "{}", ran.stdout);
         assert!(!ran.stdout.contains("Not interleaved"), "{}", ran.stdout);
@@ -124,7 +124,7 @@ fn arms_of_one_experiment_are_compared_as_in_its_report() {
     let whole = place.assay(&["compare", "e.assay"]).expect(0);
     assert!(whole.stdout.contains("bet        throughput -5% .. -25%: held"), "{}", whole.stdout);
     let reversed = place.assay(&["compare", "e.assay", "--baseline", "e.assay#slow"]).expect(0);
-    assert!(first_line(&reversed).starts_with("e.assay#fast raises"), "{}", reversed.stdout);
+    assert!(first_line(&reversed).starts_with("`e.assay#fast` raises"), "{}", reversed.stdout);
     let ran = place.assay(&["compare", "e.assay#fast", "e.assay#slwo"]).expect(2);
     assert!(ran.stderr.contains("no arm `slwo`") && ran.stderr.contains("`slow`?"), "{ran:?}");
 }
@@ -185,13 +185,13 @@ fn regressions_of_an_experiment_are_judged_against_its_first_execution() {
     experiment(&place, "pr.assay", "2ms", "77");
     let ran = place.assay(&line).expect(1);
     for words in ["throughput < -3%", "response.p99 > +10%"] {
-        let words = format!("{words}: exceeded in pr.assay#slow");
+        let words = format!("{words}: exceeded in `pr.assay#slow`");
         assert!(ran.stdout.contains(&words), "{words}: {}", ran.stdout);
     }
     std::fs::remove_file(place.at("pr.assay")).unwrap();
     experiment(&place, "pr.assay", "1.2ms", "77");
     let ran = place.assay(&line).expect(0);
-    let words = "throughput < -3%: not exceeded in pr.assay#slow";
+    let words = "throughput < -3%: not exceeded in `pr.assay#slow`";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     assert!(!ran.stdout.contains(": exceeded"), "{}", ran.stdout);
 }
@@ -208,7 +208,7 @@ fn arm_of_an_experiment_is_compared_with_single_runs() {
     assert_eq!((&row["arm"], &row["verdict"]), (&"e.assay#slow".into(), &"worse".into()));
     let line = ["compare", "e.assay#fast", "main-*.assay", "--fail-on", "throughput < -10%"];
     let ran = place.assay(&line).expect(0);
-    let words = "throughput < -10%: not exceeded in main-*.assay";
+    let words = "throughput < -10%: not exceeded in `main-*.assay`";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
 }
 
@@ -327,9 +327,9 @@ fn arm_whose_name_has_a_number_sign_is_compared() {
     let line = ["run", "two.ini", "--virtual", "--quiet", "--url", FAST, "--out", "e.assay"];
     place.assay(&line).expect(0);
     let ran = place.assay(&["compare", "e.assay#a", "e.assay#b#2"]).expect(0);
-    assert!(ran.stdout.contains("e.assay#b#2 lowers throughput(read)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`e.assay#b#2` lowers throughput(read)"), "{}", ran.stdout);
     let ran = place.assay(&["compare", "e.assay", "--baseline", "e.assay#b#2"]).expect(0);
-    assert!(ran.stdout.contains("e.assay#a raises throughput(read)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`e.assay#a` raises throughput(read)"), "{}", ran.stdout);
     let ran = place.assay(&["compare", "e.assay#a", "e.assay#b#3"]).expect(2);
     assert!(ran.stderr.contains("no arm `b#3`") && ran.stderr.contains("`b#2`?"), "{ran:?}");
 }
@@ -396,7 +396,7 @@ fn answer_is_given_as_markdown_and_test_cases() {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }
     let cases = std::fs::read_to_string(place.at("cases.xml")).unwrap();
-    assert!(cases.contains("<failure") && cases.contains("exceeded in pr-*.assay"), "{cases}");
+    assert!(cases.contains("<failure") && cases.contains("exceeded in `pr-*.assay`"), "{cases}");
 }
 
 /// Expects that a comparison is refused by an objection, and not with `--despite` its name.
@@ -515,7 +515,7 @@ fn invalid_runs_are_refused() {
     let place = place();
     runs(&place, "main", FAST, 2, &[]);
     runs(&place, "pr", "sim:mm1?service=1ms&errors=0.2", 2, &[]);
-    let words = "2 runs of pr-*.assay INVALID (errors)";
+    let words = "2 runs of `pr-*.assay` INVALID (errors)";
     refused(&place, ["main-*.assay", "pr-*.assay"], "invalid", words);
 }
 
@@ -533,7 +533,7 @@ fn killed_runs_and_interrupted_experiments_are_refused() {
     let connection = rusqlite::Connection::open(place.at("e.assay")).unwrap();
     connection.execute_batch("delete from experiment where key = 'state'").unwrap();
     drop(connection);
-    let words = "the experiment of e.assay#fast is not complete";
+    let words = "the experiment of `e.assay#fast` is not complete";
     refused(&place, ["e.assay#fast", "e.assay#slow"], "incomplete", words);
 }
 
@@ -548,9 +548,10 @@ fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
         let ran = place.assay(&line).expect(code);
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     };
-    check("slower-*.assay", "throughput < -3%", 1, "throughput < -3%: exceeded in slower-*.assay");
+    let words = "throughput < -3%: exceeded in `slower-*.assay`";
+    check("slower-*.assay", "throughput < -3%", 1, words);
     let two = "response.p99(read) > +90%, throughput < -3%";
-    check("slower-*.assay", two, 1, "response.p99(read) > +90%: not exceeded in slower-*.assay");
+    check("slower-*.assay", two, 1, "response.p99(read) > +90%: not exceeded in `slower-*.assay`");
     check("slower-*.assay", "throughput < -50%", 0, "throughput < -50%: not exceeded");
     // A real change of 16 % that may be smaller than the limit is not a failure.
     check("slower-*.assay", "throughput < -16.67%", 0, "throughput < -16.67%: undecided");
@@ -577,7 +578,7 @@ fn limit_on_failures_of_runs_without_any_says_why_it_is_undecided() {
     runs(&place, "pr", FAST, 2, &[]);
     let line = ["compare", "main-*.assay", "pr-*.assay", "--fail-on", "failed > +0.1%"];
     let ran = place.assay(&line).expect(0);
-    let words = "failed > +0.1%: undecided in pr-*.assay: the runs do not scatter";
+    let words = "failed > +0.1%: undecided in `pr-*.assay`: the runs do not scatter";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
 }
 

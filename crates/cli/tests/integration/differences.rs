@@ -46,7 +46,7 @@ fn arms_with_urls_of_other_durability_are_not_compared() {
         assert!(ran.stdout.starts_with(answer), "{}", ran.stdout);
     }
     let accepted = place.assay(&[&limit[..], &["--despite", "durability"]].concat()).expect(0);
-    for words in ["r.assay#change raises throughput(write) by", "\nSUSPECT\n", "not exceeded"] {
+    for words in ["`r.assay#change` raises throughput(write) by", "\nSUSPECT\n", "not exceeded"] {
         assert!(accepted.stdout.contains(words), "{words}: {}", accepted.stdout);
     }
     place.assay(&[&limit[..], &["--despite", "data"]].concat()).expect(3);
@@ -74,9 +74,9 @@ fn servers_of_other_versions_are_named_with_their_settings() {
     drop(record);
     differ(&place, "jit", ["on", "off"]);
     let ran = place.assay(&["report", "r.assay", "--full"]).expect(0);
-    let words = "\ndiffers    server is `PostgreSQL 17.2` in main, `PostgreSQL 18.0` in change (by \
-                 `url`)\ndiffers    configuration is `jit=on` in main, `jit=off` in change (by \
-                 `url`)\n";
+    let words = "\ndiffers    server is `PostgreSQL 17.2` in `main`, `PostgreSQL 18.0` in `change` \
+                 (by `url`)\ndiffers    configuration is `jit=on` in `main`, `jit=off` in \
+                 `change` (by `url`)\n";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     assert!(ran.stdout.contains("\nVALID: "), "{}", ran.stdout);
     for line in [["report", "r.assay"], ["compare", "r.assay"]] {
@@ -205,8 +205,8 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     let ran = place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]).expect(3);
     let said = ran.said();
     for words in [
-        "durability, synchronous_commit is `on` in near, `off` in far",
-        "setting, work_mem is `4MB` in near, `64MB` in far",
+        "durability, synchronous_commit is `on` in `near`, `off` in `far`",
+        "setting, work_mem is `4MB` in `near`, `64MB` in `far`",
     ] {
         assert!(said.contains(&format!("undeclared difference: {words}")), "{words}: {said}");
     }
@@ -288,7 +288,8 @@ fn data_in_which_two_servers_really_differ_are_named() {
             assert!(large > 1.3 * small && small > 1e6, "{kind:?}: {one}");
             let (name, [large, small]) = (one["name"].as_str().unwrap(), sizes);
             let words = format!(
-                "undeclared difference: data, {name} is `{large}` in original, `{small}` in backup"
+                "undeclared difference: data, {name} is `{large}` in `original`, `{small}` in \
+                 `backup`"
             );
             assert!(ran.said().contains(&words), "{words}: {}", ran.stdout);
         }

@@ -411,13 +411,14 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));
     let ran = place.assay(&VIRTUAL).expect(3);
     assert!(ran.stdout.starts_with("INVALID\n\n"), "{}", ran.stdout);
-    let words = ["\nINVALID: ", "  fast: 8 runs\n", "slow: 8 runs; 8 INVALID (", "errors"];
+    let words =
+        ["\nINVALID, 8 of 16 runs: ", "  fast: 8 runs\n", "slow: 8 runs; 8 INVALID (", "errors"];
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }
     // No claim and no bet on an arm that does not do the work.
     let sentence = "throughput(read) is not compared: runs of the arm or its baseline are \
-                    INVALID (slow against fast)";
+                    INVALID (`slow` against `fast`)";
     let report = |form: &str| place.assay(&["report", "r.assay", form]).expect(3).stdout;
     let [full, markdown] = ["--full", "--markdown"].map(report);
     assert!(full.starts_with(&format!("{sentence}\n")), "{full}");

@@ -167,10 +167,10 @@ pub(crate) fn set(record: &Path, name: &str, value: &str) {
 #[test]
 fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
     for (value, line) in [
-        ("iif(arm = 'slow', '8MB', '4MB')", "is `4MB` in fast, `8MB` in slow"),
+        ("iif(arm = 'slow', '8MB', '4MB')", "is `4MB` in `fast`, `8MB` in `slow`"),
         (
             "iif(arm = 'slow' and round > 2, '8MB', '4MB')",
-            "is `4MB` in round 1 of slow, `8MB` in round 4 of slow",
+            "is `4MB` in round 1 of `slow`, `8MB` in round 4 of `slow`",
         ),
     ] {
         let place = place();
@@ -198,8 +198,9 @@ fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     set(&place.at("r.assay"), "database.server_id", restarted);
     let difference = |arms: [&str; 2]| {
         format!(
-            "undeclared difference: environment, database.server_id is `first` in round 3 of {}, \
-             `second` in round 3 of {}: their pair spans two starts of the server, or two servers",
+            "undeclared difference: environment, database.server_id is `first` in round 3 of `{}`, \
+             `second` in round 3 of `{}`: their pair spans two starts of the server, or two \
+             servers",
             arms[0], arms[1]
         )
     };
@@ -230,7 +231,7 @@ fn arms_of_other_durability_or_data_are_not_compared() {
         let ran = place.assay(&["report", "r.assay", "--full"]).expect(3);
         let answer = format!("response.p50(read) is not compared: {reason}");
         assert!(ran.stdout.to_lowercase().starts_with(&answer.to_lowercase()), "{}", ran.stdout);
-        let line = format!("{kind}, {name} is `{baseline}` in fast, `{own}` in slow\n");
+        let line = format!("{kind}, {name} is `{baseline}` in `fast`, `{own}` in `slow`\n");
         assert!(ran.stdout.contains(&line), "{}", ran.stdout);
         let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
         assert_keeps_to("schemas/experiment.schema.json", &document);
@@ -245,7 +246,7 @@ fn arms_of_other_durability_or_data_are_not_compared() {
             let ran = place.assay(compare).expect(3);
             let is_refused = ran.stdout.to_lowercase().starts_with(&answer.to_lowercase());
             assert!(is_refused && ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
-            let line = format!("`{baseline}` in r.assay#fast, `{own}` in r.assay#slow\n");
+            let line = format!("`{baseline}` in `r.assay#fast`, `{own}` in `r.assay#slow`\n");
             assert!(ran.stdout.contains(&line), "{}", ran.stdout);
             let document = place.assay(&[compare, &["--json"]].concat()).expect(3).json();
             assert_keeps_to("schemas/comparison.schema.json", &document);
@@ -264,7 +265,7 @@ fn executions_whose_metrics_are_refused_have_no_answer() {
     }
     let line = ["compare", "r.assay", "again.assay"];
     let ran = place.assay(&line).expect(3);
-    let words = "response.p50(read) of slow: first not compared, now not compared: undecided";
+    let words = "response.p50(read) of `slow`: first not compared, now not compared: undecided";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let document = place.assay(&[&line[..], &["--json"]].concat()).expect(3).json();
     assert_keeps_to("schemas/comparison.schema.json", &document);
@@ -278,8 +279,8 @@ fn differences_between_rounds_make_a_comparison_suspect() {
     set(&place.at("r.assay"), "work_mem", "iif(arm = 'slow' and round > 2, '8MB', '4MB')");
     let ran = place.assay(&["compare", "r.assay"]).expect(0);
     let line = "\nSUSPECT\n  r.assay#fast: 6 runs\n  r.assay#slow: 6 runs\n  undeclared \
-                difference: setting, work_mem is `4MB` in round 1 of r.assay#slow, `8MB` in round \
-                4 of r.assay#slow\n";
+                difference: setting, work_mem is `4MB` in round 1 of `r.assay#slow`, `8MB` in \
+                round 4 of `r.assay#slow`\n";
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     place.assay(&["compare", "r.assay", "--strict"]).expect(3);
 }
@@ -338,11 +339,11 @@ fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
     let canary = "300 * iif(arm = 'slow', 1.2, 1) * (1 + 0.001 * ((run * 7) % 5))";
     set(&place.at("r.assay"), "generator.canary_ns", canary);
     let report = place.assay(&["report", "r.assay"]).expect(0);
-    let words = "before the runs of slow than before those of fast (99 % CI";
+    let words = "before the runs of `slow` than before those of `fast` (99 % CI";
     assert!(report.said().contains(words), "{}", report.stdout);
     for (line, words) in [
-        (&["compare", "r.assay"][..], "slower before the runs of r.assay#slow"),
-        (&["compare", "r.assay#slow", "r.assay#fast"], "faster before the runs of r.assay#fast"),
+        (&["compare", "r.assay"][..], "slower before the runs of `r.assay#slow`"),
+        (&["compare", "r.assay#slow", "r.assay#fast"], "faster before the runs of `r.assay#fast`"),
     ] {
         let ran = place.assay(line).expect(0);
         assert!(ran.stdout.contains(words), "{}", ran.stdout);

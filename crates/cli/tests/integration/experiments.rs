@@ -137,7 +137,7 @@ fn experiment_is_answered_in_a_sentence_with_an_interval() {
     let line = ["run", "slower.ini", "--virtual", "--full", "--out", "r.assay"];
     let ran = place.assay(&line).expect(0);
     let first = ran.stdout.lines().next().unwrap();
-    assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
+    assert!(first.starts_with("`slow` lowers throughput(read) by 1"), "{first}");
     assert!(first.ends_with("8 interleaved pairs)"), "{first}");
     for words in [
         "question   What does a slower disk cost?",
@@ -169,11 +169,11 @@ fn metric_without_a_name_is_that_of_the_only_mix() {
     place.write("read.ini", format!("url = sim:mm1?service=1ms\nduration = 10s\n{mix}"));
     let line = ["run", "slower.ini", "--virtual", "--quiet", "--full", "--out", "r.assay"];
     let ran = place.assay(&line).expect(0);
-    assert!(ran.stdout.starts_with("slow lowers throughput(shop) by 1"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("`slow` lowers throughput(shop) by 1"), "{}", ran.stdout);
     assert!(ran.stdout.contains("throughput -5% .. -25%: held"), "{}", ran.stdout);
     let limit = ["compare", "r.assay", "--fail-on", "throughput < -3%"];
     let ran = place.assay(&limit).expect(1);
-    assert!(ran.stdout.contains("throughput < -3%: exceeded in r.assay#slow"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("throughput < -3%: exceeded in `r.assay#slow`"), "{}", ran.stdout);
     let limits = "throughput(shop/look) < -90%, throughput < -3%";
     let ran = place.assay(&["compare", "r.assay", "--fail-on", limits]).expect(1);
     assert!(ran.stdout.contains("throughput(shop/look) < -90%: not exceeded"), "{}", ran.stdout);

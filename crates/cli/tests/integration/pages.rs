@@ -328,7 +328,7 @@ fn experiment_has_a_page_with_effects_and_pairs() {
     for shown in [
         "Is &lt;b&gt;slow&lt;/b&gt; slower?",
         "Changes with their intervals",
-        "Pairs: throughput(read) of slow against plain",
+        "Pairs: throughput(read) of `slow` against `plain`",
         "6 interleaved pairs",
         "Runs, in the order",
         "No check objected in 12 runs.</p>",
@@ -405,7 +405,8 @@ fn comparison_has_a_page_and_figures_with_its_limits() {
     assert_eq!(ran.stdout, plain.stdout);
     let page = fs::read_to_string(place.at("c.html")).unwrap();
     check_page(&page);
-    for shown in ["Not interleaved", "Metrics of 1.2ms-*.assay", "exceeded in", "limit &lt; -3%"] {
+    let metrics = "aria-label=\"Metrics of `1.2ms-*.assay`";
+    for shown in ["Not interleaved", metrics, "exceeded in", "limit &lt; -3%"] {
         assert!(page.contains(shown), "{shown}");
     }
     assert!(!page.contains("of both runs"), "several runs are no overlay");

@@ -28,7 +28,7 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
     let (place, ran) = compared("slo = p99 < 1s", SLOWER, &["--markdown"]);
     let ran = ran.expect(0);
     let first = ran.stdout.lines().next().unwrap();
-    assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
+    assert!(first.starts_with("`slow` lowers throughput(read) by 1"), "{first}");
     for words in [
         "\n\n**VALID**: 16 runs, no check objects\n- fast (the workload as it is): 8 runs\n",
         "- slow (option.service = 1.2ms): 8 runs\n",
@@ -162,7 +162,7 @@ fn bets_slos_and_validity_are_test_cases() {
     for words in [
         "<testsuite name=\"What does a slower disk cost?\" tests=\"9\" failures=\"2\"",
         "classname=\"assay.validity\" name=\"runs of slow\"><system-out>8 runs",
-        "classname=\"assay.comparison\" name=\"slow: throughput(read)\"><system-out>slow lowers",
+        "classname=\"assay.comparison\" name=\"slow: throughput(read)\"><system-out>`slow` lowers",
         "classname=\"assay.bet\" name=\"slow: throughput -5% .. -25%\"><system-out>",
         "classname=\"assay.slo\" name=\"fast: read p99 &lt; 1us\"><failure message=\"missed",
     ] {

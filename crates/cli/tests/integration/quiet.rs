@@ -82,7 +82,7 @@ fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
     let ran = place.assay(&["run", "e.ini", "--quiet", "--full", "--out", "r.assay"]).expect(3);
     let code = "SQLITE_CONSTRAINT_PRIMARYKEY";
     for arm in ["one", "two"] {
-        let warning = format!("\nwarning    {arm} [none] had ");
+        let warning = format!("\nwarning    `{arm}` [none] had ");
         assert!(ran.stdout.contains(&warning), "{}", ran.stdout);
         let line = ran.stdout.lines().find(|line| line.contains(&format!("   {arm} [twice] ")));
         let line = line.expect("a line for the errors");

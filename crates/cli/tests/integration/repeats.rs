@@ -33,8 +33,8 @@ fn repetition_with_another_seed_confirms_the_answer() {
     let place = experiment(URL, SLOWER, "");
     let line = ["repeat", "r.assay", "--seed", "8", "--out", "again.assay", "--quiet"];
     let ran = place.assay(&[&line[..], &["--junit", "r.xml"]].concat()).expect(0);
-    assert!(ran.stdout.contains("\nslow lowers throughput(read) by 1"), "{}", ran.stdout);
-    let words = "\nThe first answer holds (r.assay)\n  throughput(read) of slow: first −1";
+    assert!(ran.stdout.contains("\n`slow` lowers throughput(read) by 1"), "{}", ran.stdout);
+    let words = "\nThe first answer holds (r.assay)\n  throughput(read) of `slow`: first −1";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     assert!(ran.said().contains("95 % CI: holds "), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("repeat  assay repeat again.assay\n"), "{}", ran.stdout);

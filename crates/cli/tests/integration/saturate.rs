@@ -188,10 +188,10 @@ fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
     assert_eq!(document["verdict"], "SUSPECT");
     let limit = ["compare", "r.assay", "--fail-on", "throughput(read) < -10%"];
     let compared = place.assay(&limit).expect(1).stdout;
-    assert!(compared.contains("exceeded in r.assay#slow"), "{compared}");
-    let words = "At rate(read) = 300/s, slow is overloaded on purpose, and four keeps up: \
+    assert!(compared.contains("exceeded in `r.assay#slow`"), "{compared}");
+    let words = "At rate(read) = 300/s, `slow` is overloaded on purpose, and `four` keeps up: \
                  throughput(read) compares the requests per second that each completes at this \
-                 load. four may be able to complete more";
+                 load. `four` may be able to complete more";
     assert!(has_sentence(&document, words), "{:#}", document["answer"]);
 }
 
@@ -205,7 +205,7 @@ fn arms_that_are_both_overloaded_are_compared_by_their_capacities() {
         let mean = mean.as_f64().unwrap();
         assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
     }
-    let words = "four and slow are overloaded on purpose";
+    let words = "`four` and `slow` are overloaded on purpose";
     assert!(has_sentence(&document, words), "{:#}", document["answer"]);
 }
 
@@ -242,7 +242,7 @@ fn load_and_steps_are_in_every_form_of_the_answer() {
     for words in [
         "\nLoad: concurrency(read) = 4; from 4 to 8 ",
         "\nsaturate   concurrency(read): 1, 2, 4, 8, 16, 32, 64 until throughput gains < 5%\n",
-        "\nsteps of [saturate] on four\n",
+        "\nsteps of [saturate] on `four`\n",
         "run  concurrency  requests/s",
         "  four: 6 runs\n",
     ] {

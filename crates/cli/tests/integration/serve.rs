@@ -1,8 +1,10 @@
 //! `assay serve` as a browser sees it: the list, the pages, and the answer to each fault.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 
@@ -348,6 +350,19 @@ fn two_records_are_compared_or_the_reason_is_given() {
     served.get("overlay?a=e.assay%23plain&b=e.assay%23quick").expect(409, &["no arm <code>quick"]);
     served.get("overlay?a=one.assay&b=no.assay").expect(404, &["no record <code>no.assay"]);
     served.get("overlay?a=one.assay").expect(400, &["mark two records"]);
+}
+
+#[test]
+fn records_whose_names_are_not_utf8_are_compared() {
+    let place = place();
+    for (seed, name) in [("1", b"\xfe.assay"), ("2", b"\xff.assay")] {
+        record(&place, "r.assay", &["--seed", seed]);
+        let renamed = place.at("records").join(OsStr::from_bytes(name));
+        fs::rename(place.at("records/r.assay"), renamed).unwrap();
+    }
+    let served = Served::start(&place, "records", &[]);
+    let both = ["records/\\xFE.assay", "records/\\xFF.assay", "Throughput of both runs"];
+    served.get("overlay?a=%5CxFE.assay&b=%5CxFF.assay").expect(200, &both);
 }
 
 #[test]

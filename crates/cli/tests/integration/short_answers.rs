@@ -65,11 +65,11 @@ fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
             " worse\n",
             "\nVALID: 16 runs, no check objects\n  fast, slow: 8 runs each\n",
             "\nfast, slow: The limiter is unknown: ",
-            "\nslow lowers throughput(read) by 1",
+            "\n`slow` lowers throughput(read) by 1",
         ],
     );
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
-    assert!(full.starts_with("slow lowers throughput(read) by 1"), "{full}");
+    assert!(full.starts_with("`slow` lowers throughput(read) by 1"), "{full}");
     assert!(full.contains("\npairs of throughput(read), in requests/s\n"), "{full}");
 }
 
@@ -178,7 +178,7 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
         &ran.stdout,
         &[
             "\nerrors  wrong [read] ",
-            "\nINVALID: check errors objects in 8 of 16 runs\n",
+            "\nINVALID, 8 of 16 runs: check errors objects\n",
             "\n  fast: 8 runs\n  wrong: 8 runs; 8 INVALID (errors)\n",
             "\n  errors  in 8 of 16 runs, worst in run ",
             "\n          What to do: read the first text of each error; ",
@@ -220,7 +220,7 @@ fn answer_of_a_sweep_has_the_points_next_to_the_best() {
         &ran.stdout,
         &[
             " of 18\n",
-            "\nArms against fast at each point",
+            "\nArms against `fast` at each point",
             "\nfast: concurrency(read) = 16: ",
             "\nslow: concurrency(read) = 16: ",
         ],
@@ -238,11 +238,11 @@ fn answer_at_saturation_ends_with_the_load() {
         &ran.stdout,
         &[
             "\nsaturate  concurrency(read): 1, 2, ",
-            "\nSteps of [saturate] on four\n",
+            "\nSteps of [saturate] on `four`\n",
             "\n    3            4 ",
             "\n  metric ",
             "\nVALID: ",
-            "\nslow lowers throughput(read) by 1",
+            "\n`slow` lowers throughput(read) by 1",
             "\nLoad: concurrency(read) = ",
         ],
     );

@@ -74,6 +74,23 @@ fn best_number_of_clients_agrees_with_the_server() {
     assert!(runs.iter().all(|run| run["phase"] == "sweep" && run["point"].is_string()));
 }
 
+/// The law gives 7,080 requests per second with 16 clients, 5,865 with 8 and 5,727 with 32.
+#[test]
+fn gain_of_the_best_point_is_over_the_next_best_one() {
+    let sweep = "[sweep]\nvary = concurrency(read): 8, 16, 32\nrepeats = 6\n\
+                 best = highest throughput(read)\n";
+    let place = place(&closed(&format!("{USL}&noise=0.01")), sweep);
+    let document = document(run(&place, &["--json"]).expect(0));
+    let gain = &document["best"]["gain"];
+    assert_eq!(gain["against"], "8", "{gain}");
+    let [low, high] = [0, 1].map(|end| gain["interval_percent"][end].as_f64().unwrap());
+    let change = gain["change_percent"].as_f64().unwrap();
+    assert!(low < change && change < high && low < 20.7 && 20.7 < high, "{gain}");
+    let answer = place.assay(&["report", "r.assay"]).expect(0).said();
+    let words = " % above concurrency(read) = 8, the next best (95 % CI ";
+    assert!(answer.contains(words), "{answer}");
+}
+
 #[test]
 fn points_run_in_another_order_in_each_repeat() {
     let place = place(&closed(USL), CLIENTS);
@@ -209,7 +226,8 @@ fn arms_have_a_curve_each_and_are_compared_at_each_point() {
                       best = highest throughput(read)\n";
     let place = place(&closed("sim:mm1?service=1ms"), experiment);
     let ran = run(&place, &["--full"]).expect(0);
-    for words in ["fast: concurrency(read) = ", "with slow", "arms against fast", "slow at 4: "] {
+    let names = ["with `slow`", "arms against `fast`", "slow at 4: "];
+    for words in [&["fast: concurrency(read) = "][..], &names].concat() {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }
     let document = document(place.assay(&["report", "r.assay", "--json"]).expect(0));

@@ -46,7 +46,7 @@ impl Experiments {
             !answer.contains(" lowers ") && !answer.contains(" raises ")
         });
         self.assert_says("s.assay", &self.slower, |answer| {
-            answer.starts_with("slow lowers throughput(read) by 2")
+            answer.starts_with("`slow` lowers throughput(read) by 2")
         });
     }
 

@@ -252,7 +252,7 @@ mod tests {
         let answer =
             format!("No answer: the experiment was interrupted; {words}. --resume continues it\n");
         assert!(text.starts_with(&answer), "{text}");
-        assert_eq!(text.contains("\nsteps of [saturate] on plain\n"), has_steps, "{text}");
+        assert_eq!(text.contains("\nsteps of [saturate] on `plain`\n"), has_steps, "{text}");
         let markdown = experiment_markdown(view);
         assert!(markdown.contains(words), "{markdown}");
         assert_eq!(markdown.contains("steps: "), has_steps, "{markdown}");

@@ -6,10 +6,12 @@ use analyze::compare::{
     Objection, RegressionOutcome, RepetitionOutcome, SampleSize,
 };
 
+use super::evidence::verdict_of_runs;
 use super::lines;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::view::{ArmView, DifferenceView, declared, machine_status};
 use crate::figure::Figure;
+use crate::number::count;
 
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
@@ -121,11 +123,33 @@ impl ComparisonView {
         if self.is_refused() || self.is_without_conclusion() {
             return Status::Invalid;
         }
-        let has_suspect = self.groups.iter().any(|group| !group.validity.suspect.is_empty());
-        match has_suspect || !self.objections.is_empty() || !self.undeclared.is_empty() {
+        let differs = !self.objections.is_empty() || !self.undeclared.is_empty();
+        match self.has_suspect_runs() || differs {
             true => Status::Suspect,
             false => self.machine_status(),
         }
+    }
+
+    /// Returns true if a run of a group is SUSPECT.
+    pub(super) fn has_suspect_runs(&self) -> bool {
+        self.groups.iter().any(|group| !group.validity.suspect.is_empty())
+    }
+
+    /// Returns the word of the verdict with the number of SUSPECT runs, if it follows from them:
+    /// `SUSPECT, 3 of 12 runs`.
+    pub(super) fn verdict_in_words(&self) -> String {
+        let verdict = self.verdict();
+        let of_group = |group: &ArmView| group.validity.suspect.len();
+        let suspect = match verdict {
+            Status::Suspect => self.groups.iter().map(of_group).sum(),
+            Status::Invalid | Status::Pass | Status::NotPossible => 0,
+        };
+        verdict_of_runs(verdict, suspect, &self.number_of_runs())
+    }
+
+    /// Returns the number of runs of all groups: `12 runs`.
+    pub(super) fn number_of_runs(&self) -> String {
+        count(self.groups.iter().map(|group| u64::from(group.validity.runs)).sum(), "run")
     }
 
     /// Returns SUSPECT if a change of the machine may explain the change of an arm.

@@ -1,13 +1,14 @@
 //! The page of a comparison of recorded groups.
 
+use analyze::Status;
 use analyze::compare::ArmId;
 
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::{DRIFT, answer, limit};
 use super::figures::comparison_figures;
 use super::{bets, html, lines, objection};
-use crate::html::{Document, Section, links};
-use crate::page::{Line, Tone};
+use crate::html::{Badge, Document, Section, links};
+use crate::page::{Line, Tone, tone};
 
 /// The sections, in their order; a comparison that is refused has no metrics.
 const SECTIONS: [Section; 3] = [
@@ -79,8 +80,8 @@ fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
     }
-    let runs: u64 = view.groups.iter().map(|group| u64::from(group.validity.runs)).sum();
-    out.badge(html::badge(view.verdict()), &html::judged(view.verdict(), runs));
+    let (words, verdict) = (view.verdict_in_words(), view.verdict());
+    out.badge(Badge { words: &words, tone: tone(verdict) }, &judged(view));
     let mut rows: Vec<Line> = Vec::new();
     rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
     rows.extend(objections(view, place));
@@ -93,6 +94,17 @@ fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
     let found = lines::effects(&view.groups).into_iter().chain(undeclared);
     out.list(&found.chain(view.machine_lines()).collect::<Vec<String>>());
+}
+
+/// Returns the number of runs that a verdict is about, and the meaning of VALID.
+fn judged(view: &ComparisonView) -> String {
+    let runs = view.number_of_runs();
+    match view.verdict() {
+        Status::Pass => format!("{runs}, no check objects"),
+        // The words of the verdict have it.
+        Status::Suspect if view.has_suspect_runs() => String::new(),
+        Status::Suspect | Status::Invalid | Status::NotPossible => runs,
+    }
 }
 
 /// Returns the objections: those that were accepted with their reasons, and the others with their
@@ -176,7 +188,7 @@ mod tests {
         for expected in [
             "Not compared: the run a.assay was killed, or still runs",
             "Not compared: the run b.assay was killed, or still runs",
-            "Not compared: 2 runs of tls INVALID (drift)",
+            "Not compared: 2 runs of <code>tls</code> INVALID (drift)",
             "What to do: repeat the run, or leave it out, or accept it with \
              <code>--despite incomplete</code>",
             "<code>assay report</code> prints the remedy of each check",
@@ -204,7 +216,8 @@ mod tests {
     #[test]
     fn accepted_objection_has_its_reason_next_to_the_metrics() {
         let page = comparison_html(&view(&[(invalid(), true)]));
-        for expected in ["accepted: 2 runs of tls INVALID (drift)", "<figure", ">Metrics<"] {
+        let accepted = "accepted: 2 runs of <code>tls</code> INVALID (drift)";
+        for expected in [accepted, "<figure", ">Metrics<"] {
             assert!(page.contains(expected), "{expected}: {page}");
         }
         assert!(!page.contains("--despite"), "{page}");

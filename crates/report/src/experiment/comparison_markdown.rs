@@ -26,7 +26,7 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
         out.line(escaped(lines::SEVERAL_DIFFERENCES));
         out.gap();
     }
-    out.line(format!("**{}**", view.verdict().verdict()));
+    out.line(format!("**{}**", view.verdict_in_words()));
     validity(&mut out, view);
     out.gap();
     let limits = view.limits.iter().map(|one| (rank(one), escaped(&limit(view, one))));

@@ -89,7 +89,7 @@ fn groups(out: &mut AnswerText, view: &ComparisonView) {
 }
 
 fn validity(out: &mut AnswerText, view: &ComparisonView) {
-    let _ = writeln!(out, "\n{}", view.verdict().verdict());
+    let _ = writeln!(out, "\n{}", view.verdict_in_words());
     for group in &view.groups {
         out.sentence(2, &format!("{}: {}", group.name, lines::counts(group)));
     }
@@ -126,7 +126,7 @@ fn differences(out: &mut AnswerText, view: &ComparisonView) {
 
 /// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.
 pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
-    let name = &view.groups[one.arm.index()].name;
+    let name = sentence::named(&view.groups[one.arm.index()].name);
     let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
     let outcome = match one.outcome {
         Ok(RegressionOutcome::Undecided)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::compare::ArmId;
 use analyze::{Check, CheckKind, Status};
+use base::units::grouped;
 
 use super::capacity::CapacityView;
 use super::sweep::{self, SweepView};
@@ -43,8 +44,29 @@ impl ExperimentView {
         self.runs.iter().filter(is_judged).collect()
     }
 
-    /// Returns the reason of the verdict, which follows its word in a line: `send-lag objects in 41
-    /// of 43 runs`.
+    /// Returns the word of the verdict with the number of runs to which checks object that gravely:
+    /// `SUSPECT, 1 of 120 runs`. Without such runs, or without an end, it is the word alone.
+    pub(super) fn verdict_in_words(&self) -> String {
+        let verdict = self.verdict();
+        let at = match self.capacity {
+            Some(_) => " at the confirmed value",
+            None => "",
+        };
+        let all = format!("{}{at}", count(self.judged_runs().len() as u64, "run"));
+        verdict_of_runs(verdict, self.runs_of_verdict(), &all)
+    }
+
+    /// Returns the number of judged runs to which a check objects as gravely as the verdict; 0 of a
+    /// VALID or an unfinished experiment.
+    fn runs_of_verdict(&self) -> usize {
+        let verdict = self.verdict();
+        let counts = self.state == ExperimentState::Complete && verdict.objects();
+        let is_as_grave = |run: &&RunView| run.objections.iter().any(|it| it.1 >= verdict);
+        if counts { self.judged_runs().into_iter().filter(is_as_grave).count() } else { 0 }
+    }
+
+    /// Returns the reason of the verdict, which follows its word in a line: `check send-lag
+    /// objects`.
     pub(super) fn reason(&self) -> String {
         let reasons: Vec<String> = match self.state {
             ExperimentState::Complete => self.doubts().collect(),
@@ -77,16 +99,16 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object, with their numbers of runs: `check backlog objects in 3
-    /// of 18 runs`, `2 checks object in 9 of 18 runs: backlog (3), send-lag (8)`.
+    /// Returns the checks that object, with their numbers of runs: `check backlog objects`, `2
+    /// checks object: backlog (3), send-lag (8)`. It names the number of runs to which any of them
+    /// objects, if it is not the one behind the verdict: ` in 9 of 18 runs`.
     fn objections_in_words(&self) -> Option<String> {
         let judged = self.judged_runs();
         let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
-        let at = match self.capacity {
-            Some(_) => " at the confirmed value",
-            None => "",
+        let place = match objected == self.runs_of_verdict() {
+            true => String::new(),
+            false => format!(" in {objected} of {}", count(judged.len() as u64, "run")),
         };
-        let place = format!("in {objected} of {}{at}", count(judged.len() as u64, "run"));
         let runs_of = |kind: CheckKind| {
             let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);
             judged.iter().filter(objects).count()
@@ -95,11 +117,11 @@ impl ExperimentView {
         let kinds: Vec<(CheckKind, usize)> = kinds.filter(|(_, runs)| *runs > 0).collect();
         match kinds.as_slice() {
             [] => None,
-            [(only, _)] => Some(format!("check {} objects {place}", only.name())),
+            [(only, _)] => Some(format!("check {} objects{place}", only.name())),
             several => {
                 let names = several.iter().map(|(kind, runs)| format!("{} ({runs})", kind.name()));
                 let names: Vec<String> = names.collect();
-                Some(format!("{} checks object {place}: {}", several.len(), names.join(", ")))
+                Some(format!("{} checks object{place}: {}", several.len(), names.join(", ")))
             }
         }
     }
@@ -139,6 +161,9 @@ impl ExperimentView {
     /// Returns the checks that object with their worst finding and the remedy for it.
     pub(super) fn objecting(&self) -> Vec<ObjectingCheck> {
         let judged = self.judged_runs();
+        let of_cause = |check: &Check| {
+            words::remedy_of(check).filter(|remedy| *remedy != words::remedy(check.kind))
+        };
         let check = |(kind, usual): (CheckKind, &'static str)| {
             let objections = judged.iter().flat_map(|run| &run.objections);
             let status = objections.filter(|it| it.0 == kind).map(|it| it.1).max();
@@ -147,7 +172,7 @@ impl ExperimentView {
                 kind,
                 status: status.unwrap_or(Status::Suspect),
                 finding: worst.map(|(run, check)| finding(run, check, &judged)),
-                remedy: worst.and_then(|(_, check)| words::remedy_of(check)).unwrap_or(usual),
+                remedy: worst.and_then(|(_, check)| of_cause(check)).unwrap_or(usual),
             }
         };
         self.remedies().into_iter().map(check).collect()
@@ -211,6 +236,14 @@ impl ExperimentView {
     }
 }
 
+/// Returns the word of a verdict with the number of runs that it is about, if there are any.
+pub(super) fn verdict_of_runs(verdict: Status, runs: usize, all: &str) -> String {
+    match runs {
+        0 => verdict.verdict().to_owned(),
+        runs => format!("{}, {} of {all}", verdict.verdict(), grouped(runs as u64)),
+    }
+}
+
 fn rounds_are(number: u32) -> String {
     let verb = if number == 1 { "is" } else { "are" };
     format!("{} {verb}", count(number.into(), "round"))
@@ -257,9 +290,11 @@ fn accepted(check: &Check) -> String {
 #[cfg(test)]
 mod tests {
     use analyze::capacity::Phase;
+    use analyze::compare::RunVerdict;
     use analyze::finding::{Backlog, Failures};
     use analyze::limiting::{Inconclusive, LimiterFinding, Saturation};
     use analyze::{Component, Finding, Unit};
+    use workload::question::VariedLoad;
 
     use super::super::capacity::TrialView;
     use super::super::capacity::tests::{search, trial};
@@ -268,6 +303,7 @@ mod tests {
     use super::super::lines;
     use super::super::markdown::experiment_markdown;
     use super::super::sweep_json;
+    use super::super::view::{DifferenceView, DifferingRuns};
     use super::*;
 
     fn stolen(number: u32, percent: f64) -> RunView {
@@ -321,19 +357,69 @@ mod tests {
     #[test]
     fn objection_has_its_worst_finding_limit_and_run() {
         let view = suspect();
-        assert_eq!(view.reason(), "check stolen-time objects in 2 of 3 runs");
+        assert_eq!(view.verdict_in_words(), "SUSPECT, 2 of 3 runs");
+        assert_eq!(view.reason(), "check stolen-time objects");
         let [text, page, markdown] =
             [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
         for shown in [&text, &page.replace('\u{a0}', " ")] {
             assert!(shown.contains("in 2 of 3 runs, worst in run 2: "), "{shown}");
             assert!(shown.contains("; accepted up to 2 %. What to do: "), "{shown}");
         }
-        for shown in [&text, &page, &markdown] {
-            assert!(shown.contains("check stolen-time objects in 2 of 3 runs"), "{shown}");
-        }
+        assert!(text.contains("\nSUSPECT, 2 of 3 runs: check stolen-time objects\n"), "{text}");
+        let badge = "<strong class=\"badge doubt\">SUSPECT, 2 of 3 runs</strong> check stolen-time \
+                     objects</p>";
+        assert!(page.contains(badge), "{page}");
+        let line = "**SUSPECT, 2 of 3 runs**: check stolen-time objects\n";
+        assert!(markdown.contains(line), "{markdown}");
         let rows = view.check_rows();
         assert_eq!(rows, [["stolen-time", "", "2", "", ""], ["backlog", "2", "", "", ""]]);
         assert!(page.contains("Checks of all runs"), "{page}");
+    }
+
+    /// A grave verdict on few runs is not one on all of those to which checks object.
+    #[test]
+    fn verdict_counts_the_runs_that_it_follows_from() {
+        let mut view = suspect();
+        view.runs[0].objections.push((CheckKind::Errors, Status::Invalid));
+        view.arms[0].validity.invalid = vec![(0, vec![CheckKind::Errors])];
+        assert_eq!(view.verdict_in_words(), "INVALID, 1 of 3 runs");
+        let reason = "2 checks object in 2 of 3 runs: stolen-time (2), errors (1)";
+        assert_eq!(view.reason(), reason);
+        view.state = ExperimentState::Interrupted;
+        assert_eq!(view.verdict_in_words(), "INVALID");
+        let undeclared = DifferenceView {
+            kind: "setting",
+            name: "work_mem".to_owned(),
+            baseline: ArmId::BASELINE,
+            arm: ArmId(1),
+            between: DifferingRuns::Arms,
+            values: ["4MB", "8MB"].map(str::to_owned),
+            cause: None,
+        };
+        let view = ExperimentView { undeclared: vec![undeclared], ..experiment() };
+        assert_eq!(view.verdict_in_words(), "SUSPECT");
+    }
+
+    #[test]
+    fn remedy_where_the_highest_rate_is_searched_for_is_no_lower_rate() {
+        for kind in [CheckKind::SendLag, CheckKind::GeneratorCpu, CheckKind::Ceiling] {
+            let mut capacity = search();
+            let confirming = capacity.trials.last_mut().unwrap();
+            confirming.verdict = RunVerdict::new([(kind, Status::Suspect)]);
+            let mut run = run_of(0, vec![(kind, Status::Suspect)]);
+            run.number = confirming.run;
+            run.checks = vec![Check { kind, ..stolen(1, 3.0).checks[0].clone() }];
+            let mut view = ExperimentView { runs: vec![run], ..experiment() };
+            view.arms[0].validity.suspect = vec![(0, vec![kind])];
+            let usual = view.objecting()[0].remedy;
+            assert!(usual.contains("a lower rate"), "{usual}");
+            view.capacity = Some(capacity);
+            let own = view.objecting()[0].remedy;
+            assert!(!own.is_empty() && !own.contains("lower rate"), "{own}");
+            view.capacity.as_mut().unwrap().order.vary =
+                VariedLoad::Concurrency { job: "read".to_owned() };
+            assert_eq!(view.objecting()[0].remedy, usual, "{kind:?}");
+        }
     }
 
     #[test]

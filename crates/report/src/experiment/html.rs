@@ -2,7 +2,6 @@
 
 use std::iter::{once, repeat};
 
-use analyze::Status;
 use analyze::compare::ArmComparison;
 
 use super::alarms::FalseAlarms;
@@ -11,6 +10,7 @@ use super::capacity::CapacityView;
 use super::figures::{experiment_figures, figure_with_evidence};
 use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
+use super::sentence;
 use super::shown_changes;
 use super::view::{ArmView, DifferenceView, ExperimentView, RunPhase, RunView};
 use super::{appendix_html, bets, lines, short, sweep, sweep_html};
@@ -113,7 +113,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         out.paragraph(&repetition.sentence());
         out.list(&repetition.lines());
     }
-    out.badge(badge(view.verdict()), &view.reason());
+    let words = view.verdict_in_words();
+    out.badge(Badge { words: &words, tone: tone(view.verdict()) }, &view.reason());
     view.resume_in_its_folder().iter().for_each(|command| out.preformatted(command));
     let mut rows = AnswerLines::default();
     let reasons = view.capacity.iter().flat_map(CapacityView::reasons);
@@ -217,20 +218,6 @@ fn labelled<'l>(
     labels.zip(texts).map(|(label, text)| Line::new(label, text))
 }
 
-/// Returns the number of runs that a verdict is about, and the meaning of VALID.
-pub(super) fn judged(verdict: Status, runs: u64) -> String {
-    let runs = count(runs, "run");
-    match verdict {
-        Status::Pass => format!("{runs}, no check objects"),
-        Status::Suspect | Status::Invalid | Status::NotPossible => runs,
-    }
-}
-
-/// Returns the word of a verdict with its tone.
-pub(super) fn badge(verdict: Status) -> Badge {
-    Badge { word: verdict.verdict(), tone: tone(verdict) }
-}
-
 fn question(out: &mut Document, view: &ExperimentView) {
     let mut entries = vec![
         Line::new("question", view.ask.as_str()),
@@ -260,9 +247,9 @@ fn question(out: &mut Document, view: &ExperimentView) {
 
 /// Writes the metrics of an arm.
 pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.as_str());
+    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
     let table = metric_tables::metrics(arms, arm, MetricForm::Page);
-    out.table(&format!("Metrics of {name} against {baseline}"), &table);
+    out.table(&format!("Metrics of {own} against {baseline}"), &table);
     out.paragraph(&format!("The {}.", lines::MEANS));
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
@@ -276,13 +263,10 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
     // Each table is saved as a file: equal names would collide.
+    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
     let of_arm = match arms.len() {
         0..=2 => String::new(),
-        _ => format!(
-            " of {} against {}",
-            arms[arm.arm.index()].name,
-            arms[arm.baseline.index()].name
-        ),
+        _ => format!(" of {own} against {baseline}"),
     };
     let name = format!("Pairs of {}{of_arm}", pairs.metric);
     let unit = (!pairs.unit.is_empty()).then(|| format!("in {}", pairs.unit));
@@ -320,7 +304,7 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 #[cfg(test)]
 mod tests {
     use analyze::compare::ArmId;
-    use analyze::{CheckKind, Component, ErrorSummary};
+    use analyze::{CheckKind, Component, ErrorSummary, Status};
     use base::{Class, Code, WallTime};
     use record::Note;
 

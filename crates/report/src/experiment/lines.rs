@@ -6,6 +6,7 @@ use analyze::CheckKind;
 use analyze::compare::{ArmComparison, ArmId, ArmSlo, MachineChange, MetricChange};
 use workload::question::{Scale, URL_KEY};
 
+use super::capacity::CapacityView;
 use super::longest_times;
 use super::saturation::SaturationView;
 use super::sentence;
@@ -91,8 +92,13 @@ impl ExperimentView {
             Some(search) => search.objections().collect(),
             None => self.arms.iter().flat_map(of_arm).collect(),
         };
+        let seeks_rate = self.capacity.as_ref().is_some_and(CapacityView::is_rate);
+        let remedy = |kind| {
+            let own = seeks_rate.then(|| words::remedy_at_highest_rate(kind)).flatten();
+            own.unwrap_or_else(|| words::remedy(kind))
+        };
         let all = CheckKind::ALL.into_iter().filter(|kind| found.contains(kind));
-        all.map(|kind| (kind, words::remedy(kind))).collect()
+        all.map(|kind| (kind, remedy(kind))).collect()
     }
 
     /// Returns the sentence about the load at which the arms were compared, if it was searched for.
@@ -201,6 +207,7 @@ pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
         let unread = (!effect.not_read_back.is_empty())
             .then(|| format!("{name}: not read back: {}", effect.not_read_back.join(", ")));
         let ended = effect.ended_tls.as_ref().map(|[client, fact, server]| {
+            let name = sentence::named(name);
             format!(
                 "undeclared fact: the client's connection of {name} uses {client}, and the server \
                  reports one without TLS ({fact} is `{server}`): TLS ends between them"
@@ -227,12 +234,12 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
 /// Returns a difference with both of its values.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
     let DifferenceView { name, baseline, arm, between, values: [first, second], cause, .. } = one;
-    let (base, own) = (&arms[baseline.index()].name, &arms[arm.index()].name);
+    let [base, own] = [baseline, arm].map(|of| sentence::named(&arms[of.index()].name));
     let in_round = |round: u32, arm: &str| format!("round {} of {arm}", round + 1);
     let [here, there] = match *between {
-        DifferingRuns::Arms => [base.clone(), own.clone()],
-        DifferingRuns::Rounds(rounds) => rounds.map(|round| in_round(round, own)),
-        DifferingRuns::Pair(round) => [base, own].map(|arm| in_round(round, arm)),
+        DifferingRuns::Arms => [base, own],
+        DifferingRuns::Rounds(rounds) => rounds.map(|round| in_round(round, &own)),
+        DifferingRuns::Pair(round) => [base, own].map(|arm| in_round(round, &arm)),
     };
     let cause = match cause.as_deref() {
         None => String::new(),
@@ -252,8 +259,8 @@ pub(super) fn machine(view: &ExperimentView) -> Vec<String> {
     view.machine.iter().map(|one| machine_change(&view.arms, ArmId::BASELINE, one)).collect()
 }
 
-/// Returns the sentence about a change of the machine: `the machine was 8.1 % slower before the
-/// runs of tls than before those of plain (99 % CI …): …`.
+/// Returns the sentence about a change of the machine: "the machine was 8.1 % slower before the
+/// runs of `tls` than before those of `plain` (99 % CI …): …".
 pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &MachineChange) -> String {
     let speed = |change: f64| {
         let word = if change > 0.0 { "slower" } else { "faster" };
@@ -261,7 +268,8 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
     };
     match change {
         MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive } => {
-            let (name, baseline) = (&arms[arm.index()].name, &arms[baseline.index()].name);
+            let [name, baseline] =
+                [*arm, baseline].map(|of| sentence::named(&arms[of.index()].name));
             let so = match is_decisive {
                 true => "the change of the arm may be that of the machine",
                 false => "much less than the change of the arm",
@@ -536,8 +544,8 @@ mod tests {
         let change = &mut view.comparison.as_mut().unwrap().arms[0].changes[0];
         change.metric = RunMetric::parse("response.p99(read)").unwrap();
         change.refuse(NotCompared::Missing(Missing::ExceedsCapacity));
-        let words = "response.p99(read) is not compared: the load exceeds the capacity (tls \
-                     against plain)";
+        let words = "response.p99(read) is not compared: the load exceeds the capacity (`tls` \
+                     against `plain`)";
         assert_eq!(answers(&view, "r.assay"), [words]);
         let all = [text_of(&view), experiment_html(&view), experiment_markdown(&view)];
         assert!(all.iter().all(|text| !text.contains("Response.p99")), "{all:?}");

@@ -19,7 +19,7 @@ use crate::page::Align;
 /// most 40 lines.
 pub fn experiment_markdown(view: &ExperimentView) -> String {
     let mut out = Document::default();
-    let verdict = format!("**{}**: {}", view.verdict().verdict(), escaped(&view.reason()));
+    let verdict = format!("**{}**: {}", view.verdict_in_words(), escaped(&view.reason()));
     let is_invalid = view.verdict() == Status::Invalid;
     if is_invalid {
         // Its sentences are no answer.

@@ -379,7 +379,8 @@ mod tests {
         let mut view = with_metrics(&METRICS);
         view.arms[1].name = "an arm with a long name".to_owned();
         let whole = text(&view, usize::MAX);
-        assert!(whole.contains("\nmetrics of an arm with a long name against plain\n"), "{whole}");
+        let heading = "\nmetrics of `an arm with a long name` against `plain`\n";
+        assert!(whole.contains(heading), "{whole}");
         assert!(!text(&with_metrics(&METRICS), usize::MAX).contains("metrics of "));
         assert!(
             experiment_html(&view).contains("<th scope=\"col\" class=\"number\">an arm with a")

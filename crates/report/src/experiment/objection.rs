@@ -3,6 +3,7 @@
 use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfinished};
 use record::EndKind;
 
+use super::sentence;
 use crate::difference::differing;
 use crate::number::count;
 
@@ -11,6 +12,7 @@ const MOST: usize = 3;
 
 /// Returns the reason: the difference and its place.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
+    let group = sentence::named(group);
     match &objection.problem {
         Problem::RunEnded { run, ended: None } => {
             format!("the run {run} was killed, or still runs")

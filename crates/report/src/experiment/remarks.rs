@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use analyze::compare::{ArmId, RunFigures};
 use analyze::{EmptySuccess, ErrorSummary};
 
+use super::sentence;
 use crate::number::count;
 use crate::words;
 
@@ -57,7 +58,8 @@ impl JobRemarks {
     pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
         let line = |one: &RemarkOf<EmptySuccess>| {
             let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
-            format!("{} {text} ({}): {remedy}", one.owner(arms), count(one.runs, "run"))
+            let owner = one.owner(arms, sentence::named);
+            format!("{owner} {text} ({}): {remedy}", count(one.runs, "run"))
         };
         self.warnings.iter().map(line).collect()
     }
@@ -69,7 +71,8 @@ impl JobRemarks {
             let (class, code) = (class.name(), code.to_string());
             let kind = if class == code { code } else { format!("{class} {code}") };
             let text = text.as_ref().map_or_else(String::new, |text| format!("; first: {text}"));
-            let (owner, errors) = (one.owner(arms), count(*errors, "error"));
+            // The text of a server is a quotation, in which code is not marked.
+            let (owner, errors) = (one.owner(arms, str::to_owned), count(*errors, "error"));
             format!("{owner} {errors} ({kind}) in {}{text}", count(one.runs, "run"))
         };
         let mut lines: Vec<String> = self.errors.iter().take(MOST_ERRORS).map(line).collect();
@@ -82,10 +85,10 @@ impl JobRemarks {
 
 impl<T> RemarkOf<T> {
     /// Names the job, and its arm if there are several: `tls [read]`.
-    fn owner(&self, arms: &[&str]) -> String {
+    fn owner(&self, arms: &[&str], named: fn(&str) -> String) -> String {
         match arms {
             [_] => format!("[{}]", self.job),
-            _ => format!("{} [{}]", arms[self.arm.index()], self.job),
+            _ => format!("{} [{}]", named(arms[self.arm.index()]), self.job),
         }
     }
 }
@@ -163,10 +166,10 @@ mod tests {
         let mut view = experiment();
         view.remarks = JobRemarks::of(runs.iter().map(|(arm, figures)| (*arm, figures)));
         let text = text_of(&view);
-        let lines = "\nwarning    tls [read] had 30 answers, and no row was returned or changed \
+        let lines = "\nwarning    `tls` [read] had 30 answers, and no row was returned or changed \
                      (2 runs): compare its values with those in the table; if no rows are \
                      expected, write `expect-rows = 0`\n\
-                     warning    plain [read] had 7 answers";
+                     warning    `plain` [read] had 7 answers";
         assert!(text.contains(lines), "{text}");
         let lines = "\nerrors     tls [read] 9 errors (constraint 23514) in 1 run\n\
                      errors     tls [read] 5 errors (constraint 23505) in 2 runs; first: \

@@ -185,7 +185,10 @@ impl RepeatedBest {
     /// Returns the line with both best points.
     pub(super) fn line(&self) -> String {
         let RepeatedBest { arm, first, second, outcome } = self;
-        let of_arm = if arm.is_empty() { String::new() } else { format!(" of {arm}") };
+        let of_arm = match arm.is_empty() {
+            true => String::new(),
+            false => format!(" of {}", sentence::named(arm)),
+        };
         format!("best point{of_arm}: first {first}, now {second}: {}", outcome.name())
     }
 }
@@ -212,7 +215,7 @@ impl RepeatedMetric {
             let size = with_interval(it.difference, it.interval, scale);
             format!("; difference {size}, {level} CI")
         });
-        let (metric, arm) = (&self.metric, &self.arm);
+        let (metric, arm) = (&self.metric, sentence::named(&self.arm));
         let (difference, outcome) = (difference.unwrap_or_default(), self.outcome().name());
         format!("{metric} of {arm}: first {first}, now {second}{difference}: {outcome}")
     }

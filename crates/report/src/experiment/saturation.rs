@@ -150,7 +150,8 @@ impl SaturationView {
     /// Returns the sentence about a baseline and an arm that this load overloads on purpose; `None`
     /// if both keep up with it.
     pub(super) fn overload(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
-        let (vary, found, [baseline, arm]) = (&self.question.vary, self.found()?, names);
+        let (vary, found) = (&self.question.vary, self.found()?);
+        let [baseline, arm] = names.map(sentence::named);
         let load = format!("{vary} = {}", self.value(found.value));
         let compared = format!(
             "throughput({}) compares the requests per second that each completes at this load",
@@ -164,8 +165,8 @@ impl SaturationView {
         };
         match overloaded {
             [false, false] => None,
-            [false, true] => Some(one(arm, baseline)),
-            [true, false] => Some(one(baseline, arm)),
+            [false, true] => Some(one(&arm, &baseline)),
+            [true, false] => Some(one(&baseline, &arm)),
             [true, true] => Some(format!(
                 "At {load}, {baseline} and {arm} are overloaded on purpose: {compared}"
             )),
@@ -368,16 +369,16 @@ mod tests {
         assert_eq!(sentence([false, false]), "");
         assert_eq!(
             sentence([false, true]),
-            "At concurrency(read) = 16, new is overloaded on purpose, and old keeps up: \
+            "At concurrency(read) = 16, `new` is overloaded on purpose, and `old` keeps up: \
              throughput(read) compares the requests per second that each completes at this load. \
-             old may be able to complete more"
+             `old` may be able to complete more"
         );
-        let first = "At concurrency(read) = 16, old is overloaded on purpose, and new keeps up";
+        let first = "At concurrency(read) = 16, `old` is overloaded on purpose, and `new` keeps up";
         assert!(sentence([true, false]).starts_with(first), "{}", sentence([true, false]));
         assert_eq!(
             sentence([true, true]),
-            "At concurrency(read) = 16, old and new are overloaded on purpose: throughput(read) \
-             compares the requests per second that each completes at this load"
+            "At concurrency(read) = 16, `old` and `new` are overloaded on purpose: \
+             throughput(read) compares the requests per second that each completes at this load"
         );
     }
 

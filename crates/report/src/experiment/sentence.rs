@@ -7,12 +7,23 @@ use analyze::compare::{
 use base::units::grouped;
 use workload::question::{Bet, RunMetric, Scale};
 
-use crate::number::{count, fixed, significant};
+use crate::number::{count, fixed, significant, trimmed};
 
-/// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
-/// interleaved pairs)`. It begins with a capital letter, or with the name of an arm or a metric as
-/// it is.
+/// Returns the name of an arm or a group as code, because a name such as `rarely` reads like a word
+/// of its sentence. Labels and cells of tables have the bare name, and so has a sentence if code
+/// cannot contain the name.
+pub(super) fn named(name: &str) -> String {
+    match name.contains('`') || name.trim() != name || name.is_empty() {
+        true => name.to_owned(),
+        false => format!("`{name}`"),
+    }
+}
+
+/// Returns the answer about a metric: that an arm lowers throughput by 16.2 % (95 % CI 14.9 …
+/// 17.5 %, 12 interleaved pairs). It begins with a capital letter, or with the name of an arm or a
+/// metric as it is.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
+    let (arm, baseline) = (named(arm), named(baseline));
     let (metric, alpha) = (&change.metric, change.alpha);
     let compared = match &change.compared {
         Ok(compared) => compared,
@@ -79,14 +90,14 @@ pub(super) fn runs(size: SampleSize) -> String {
 
 /// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
 pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
-    let has_scatter = change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some());
-    let outcome = match outcome {
-        Some(BetOutcome::Undecided { .. }) if !has_scatter => format!("undecided: {NO_SCATTER}"),
-        Some(BetOutcome::Undecided { more_pairs }) => {
-            format!("undecided: {}", more(more_pairs, "decide the bet"))
+    let compared = change.compared.as_ref().ok().filter(|compared| compared.interval.is_some());
+    let outcome = match (outcome, compared) {
+        (Some(BetOutcome::Undecided { .. }), None) => format!("undecided: {NO_SCATTER}"),
+        (Some(BetOutcome::Undecided { more_pairs }), Some(compared)) => {
+            format!("undecided: {}", more(more_pairs, &aim_of_bet(bet, compared.change)))
         }
-        Some(outcome) => outcome.name().to_owned(),
-        None => match &change.compared {
+        (Some(outcome), _) => outcome.name().to_owned(),
+        (None, _) => match &change.compared {
             Err(reason) => format!("not judged: {}", not_compared(*reason)),
             Ok(_) => "not judged".to_owned(),
         },
@@ -96,6 +107,23 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
 
 /// Reason why runs without scatter decide nothing.
 pub(super) const NO_SCATTER: &str = "the runs do not scatter, so there is no interval";
+
+/// Returns the aim of further pairs for an undecided bet: to show on which side of the nearest end
+/// of its range the change lies. A change that is close to it needs many pairs.
+fn aim_of_bet(bet: &Bet, change: f64) -> String {
+    let scale = bet.metric.quantity.scale();
+    // The scale of the statistics, in which the number of pairs was forecast.
+    let place = |change: f64| match scale {
+        Scale::Ratio => change.ln_1p(),
+        Scale::Difference => change,
+    };
+    let distance = |end: f64| (place(end) - place(change)).abs();
+    let (low, high) = (bet.range.low(), bet.range.high());
+    let nearest = if distance(low) <= distance(high) { low } else { high };
+    let sign = if nearest < 0.0 { "−" } else { "+" };
+    let size = significant(nearest.abs() * 100.0);
+    format!("show on which side of {sign}{}{} it lies", trimmed(&size), unit(scale))
+}
 
 /// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
 fn more(pairs: Option<u32>, aim: &str) -> String {
@@ -165,7 +193,7 @@ pub(super) fn short_range(interval: ChangeInterval, scale: Scale) -> Option<Stri
 }
 
 /// Returns an interval of sizes, the smaller first: `14.9 … 17.5 %`.
-fn sizes(interval: ChangeInterval, change: f64, scale: Scale) -> String {
+pub(super) fn sizes(interval: ChangeInterval, change: f64, scale: Scale) -> String {
     let ends = match change < 0.0 {
         true => (-interval.high, -interval.low),
         false => (interval.low, interval.high),
@@ -292,6 +320,20 @@ mod tests {
     }
 
     #[test]
+    fn names_are_code_in_sentences_unless_code_cannot_contain_them() {
+        for (name, expected) in [
+            ("rarely", "`rarely`"),
+            ("pr-?.assay", "`pr-?.assay`"),
+            ("two words", "`two words`"),
+            ("a`b", "a`b"),
+            (" x", " x"),
+            ("", ""),
+        ] {
+            assert_eq!(named(name), expected);
+        }
+    }
+
+    #[test]
     fn numbers_of_clients_are_whole_if_they_can_be() {
         let shown = [1.0, 10.0, 10.5].map(|clients| value(clients, "clients"));
         assert_eq!(shown, ["1 client", "10 clients", "10.5 clients"]);
@@ -322,7 +364,7 @@ mod tests {
         };
         assert_eq!(
             answer("tls", "plain", &change),
-            "No claim about failed(read) of tls: it is the same in all runs (6 interleaved pairs)"
+            "No claim about failed(read) of `tls`: it is the same in all runs (6 interleaved pairs)"
         );
         assert_eq!(
             bet(&bet_on, Some(undecided), &change),
@@ -353,8 +395,8 @@ mod tests {
         };
         assert_eq!(
             answer("tls", "plain", &change),
-            "tls and plain are equivalent within 10 % in response.p50(read) (95 % CI +2.56 … \
-             +6.50 %, 8 interleaved pairs)"
+            "`tls` and `plain` are equivalent within 10 % in response.p50(read) (95 % CI +2.56 \
+             … +6.50 %, 8 interleaved pairs)"
         );
     }
 
@@ -402,9 +444,30 @@ mod tests {
     fn metric_that_is_not_compared_names_the_arm() {
         let mut change = super::super::fixtures::comparison(-0.1).arms.remove(0).changes.remove(0);
         change.refuse(NotCompared::Missing(Missing::ExceedsCapacity));
-        let words = "throughput(read) is not compared: the load exceeds the capacity (tls against \
-                     plain)";
+        let words = "throughput(read) is not compared: the load exceeds the capacity (`tls` \
+                     against `plain`)";
         assert_eq!(answer("tls", "plain", &change), words);
+    }
+
+    /// The number of pairs follows from the distance to this end, which may be small for a bet and
+    /// large for a claim.
+    #[test]
+    fn undecided_bet_names_the_end_of_its_range_that_is_nearest() {
+        let undecided = Some(BetOutcome::Undecided { more_pairs: Some(917) });
+        let check = |on: &str, change: f64, end: &str| {
+            let mut measured = super::super::fixtures::comparison(change).arms.remove(0);
+            let measured = measured.changes.remove(0);
+            let on = Bet::parse(on).unwrap();
+            let words =
+                format!("{on}: undecided: about 917 more pairs would show on which side of {end}");
+            assert_eq!(bet(&on, undecided, &measured), format!("{words} it lies"));
+        };
+        check("throughput -20% .. +200%", -0.19, "−20 %");
+        check("throughput -20% .. +200%", 1.9, "+200 %");
+        check("throughput +200% .. -2.5%", 0.0, "−2.5 %");
+        // The ratios 0.5 and 2 are equally far from 1.
+        check("throughput -50% .. +110%", 0.0, "−50 %");
+        check("failed -1% .. +0.2%", 0.0, "+0.2 points");
     }
 
     #[test]
@@ -413,8 +476,8 @@ mod tests {
         let on = Bet::parse("throughput -5% .. -25%").unwrap();
         let undecided = Some(BetOutcome::Undecided { more_pairs: None });
         let words = "throughput -5% .. -25%: undecided: ";
-        let many = format!("{words}no realistic number of pairs would decide the bet");
-        assert_eq!(bet(&on, undecided, &change), many);
+        let nearest = "no realistic number of pairs would show on which side of −5 % it lies";
+        assert_eq!(bet(&on, undecided, &change), format!("{words}{nearest}"));
         change.compared.as_mut().unwrap().interval = None;
         assert_eq!(bet(&on, undecided, &change), format!("{words}{NO_SCATTER}"));
     }

@@ -63,7 +63,7 @@ impl ShortExperiment {
             subject: subject(view, lines),
             results: results(view, lines, most.of_each > 0),
             tables: tables(view, most),
-            verdict: Remark::sentence(tone(status), status.verdict(), reason),
+            verdict: Remark::sentence(tone(status), view.verdict_in_words(), reason),
             counts: unlabelled(limited(counts(view), lines)),
             objections: objections(view),
             doubts: unlabelled(limited(doubts(view), lines)),

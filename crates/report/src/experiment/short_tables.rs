@@ -9,6 +9,7 @@ use super::capacity::CapacityView;
 use super::lines;
 use super::metric_tables::{MetricForm, cells, reasons, titles_of_values, without_rows};
 use super::saturation::SaturationView;
+use super::sentence;
 use super::shown_changes;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{comparison_rows, comparison_table, point_columns, point_row};
@@ -126,7 +127,7 @@ fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTa
     let shown = &rows[rows.len().saturating_sub(most)..];
     shown.iter().for_each(|row| table.row(row.clone()));
     let part = part(shown.len(), rows.len());
-    let heading = format!("Steps of [saturate] on {baseline}{part}");
+    let heading = format!("Steps of [saturate] on {}{part}", sentence::named(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
@@ -195,7 +196,7 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let table = comparison_table(["", ""], near);
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let part = part(table.rows.len(), number);
-    let heading = format!("Arms against {baseline} at each point{part}");
+    let heading = format!("Arms against {} at each point{part}", sentence::named(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 

@@ -228,14 +228,14 @@ mod tests {
         let shown = text(&view);
         for words in [
             "\nlabel     v2\n",
-            "\nSUSPECT: 2 checks object in 2 of 2 runs: send-lag (1), drift (1); 1 undeclared\n",
+            "\nSUSPECT, 2 of 2 runs: 2 checks object: send-lag (1), drift (1); 1 undeclared\n",
             "\n  send-lag  What to do: end other programs",
             "\n  drift     What to do: use a longer `warmup`",
             "\n  tls: not read back: option.via\n",
-            "\n  undeclared difference: setting, work_mem is `4MB` in plain, `8MB` in tls\n",
-            "\n  differs: fsync is `on` in plain, `off` in tls (by `url`)\n",
+            "\n  undeclared difference: setting, work_mem is `4MB` in `plain`, `8MB` in `tls`\n",
+            "\n  differs: fsync is `on` in `plain`, `off` in `tls` (by `url`)\n",
             "\nplain: database-cpu; tls: database-locks\nThe arms have different limiters: ",
-            "\ntls lowers throughput(read) by 10.0 % (",
+            "\n`tls` lowers throughput(read) by 10.0 % (",
             "\nThe arms may differ in several things: ",
             "\nSLO of tls: read p99 < 5ms: missed in 2 of 6 runs\nA/A: 1 of 20 comparisons",
             ", ann: looks right\n",

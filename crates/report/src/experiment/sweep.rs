@@ -1,11 +1,11 @@
 //! The view of a sweep, and its sentences.
 
-use analyze::compare::Comparison;
+use analyze::compare::{ChangeInterval, Comparison};
 use analyze::curve::{
-    ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
-    PointMean, PointSummary, Ranking, ResponseModel, Unusable, Usl,
+    ALPHA, ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint,
+    Peak, PointMean, PointSummary, Ranking, ResponseModel, Unusable, Usl,
 };
-use workload::question::{BestRule, Quantity};
+use workload::question::{BestRule, Direction, Quantity, Scale};
 
 use super::sentence;
 use crate::number::{NONE, count, significant};
@@ -29,6 +29,16 @@ pub struct SweepView {
     pub comparisons: Vec<Comparison>,
 }
 
+/// The change of the best point against another one.
+pub(super) struct Gain {
+    /// Index of the other point.
+    pub(super) against: usize,
+    /// The change, as a fraction of the other point.
+    pub(super) change: f64,
+    /// Interval of the change, simultaneous over all other points.
+    pub(super) interval: ChangeInterval,
+}
+
 /// Words before the predictions of the response-time model.
 pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
@@ -50,6 +60,27 @@ impl SweepView {
     pub(super) fn job_name(&self) -> Option<&str> {
         let points = self.curves.iter().flat_map(|curve| &curve.points);
         points.into_iter().find_map(|point| self.job_at(point)).map(|job| job.job.as_str())
+    }
+
+    /// Returns the gain of the best point over the best one of those that are significantly worse;
+    /// `None` without such a point.
+    pub(super) fn gain(&self, found: &BestPoint) -> Option<Gain> {
+        let rule = self.best.as_ref()?;
+        let worse = found.others.iter().filter(|other| other.standing == Ranking::Worse);
+        let measured = worse.filter_map(|other| Some((other, other.change?, other.interval?)));
+        let loss = |change: f64| match rule.better {
+            Direction::Higher => -change,
+            Direction::Lower => change,
+        };
+        let (next, change, interval) = measured.min_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))?;
+        // The other way round: from the change of the next point against the best one.
+        let inverse = |change: f64| match rule.metric.quantity.scale() {
+            Scale::Ratio => 1.0 / (1.0 + change) - 1.0,
+            Scale::Difference => -change,
+        };
+        let (low, high) = (inverse(interval.high), inverse(interval.low));
+        let interval = ChangeInterval { low, high };
+        Some(Gain { against: next.point, change: inverse(change), interval })
     }
 
     /// Returns the values of [`BestPoint::not_worse`].
@@ -105,13 +136,15 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     let of = |is_one: fn(Ranking) -> bool| -> Vec<&OtherPoint> {
         found.others.iter().filter(|other| is_one(other.standing)).collect()
     };
+    let gain = gain(sweep, found, quantity);
     if found.others.iter().all(|other| other.standing == Ranking::Worse) {
         let words = match (found.others.is_empty(), found.unusable.is_empty()) {
             (true, _) => "no other point is usable",
             (false, true) => "every other point is significantly worse",
             (false, false) => "every other usable point is significantly worse",
         };
-        return vec![words.to_owned()];
+        let gain = gain.map_or_else(String::new, |gain| format!("{gain}; "));
+        return vec![format!("{gain}{words}")];
     }
     let values = |others: Vec<&OtherPoint>| {
         let values: Vec<&str> =
@@ -124,7 +157,27 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     });
     let undecided = of(|it| matches!(it, Ranking::Undecided { .. }));
     let undecided = (!undecided.is_empty()).then(|| self::undecided(sweep, &undecided, quantity));
-    [ties, untested, undecided].into_iter().flatten().collect()
+    [ties, untested, undecided, gain].into_iter().flatten().collect()
+}
+
+/// Returns the gain of the best point over the next one that is significantly worse: `89.2 % above
+/// nodes = 1 (95 % CI 86.1 … 92.4 %)`. The interval is simultaneous over all other points, from
+/// which the next one was chosen.
+fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<String> {
+    let gain = sweep.gain(found)?;
+    let scale = quantity.scale();
+    let side = if gain.change < 0.0 { "below" } else { "above" };
+    let size = sentence::percent(gain.change.abs(), scale);
+    let (level, ends) =
+        (sentence::level(ALPHA), sentence::sizes(gain.interval, gain.change, scale));
+    let worse = found.others.iter().filter(|other| other.standing == Ranking::Worse).count();
+    let rank = match (worse, worse == found.others.len()) {
+        (1, _) => "",
+        (_, true) => ", the next best",
+        (_, false) => ", the best of the significantly worse points",
+    };
+    let (vary, value) = (&sweep.vary, &sweep.values[gain.against]);
+    Some(format!("{size} {side} {vary} = {value}{rank} ({level} CI {ends})"))
 }
 
 /// Returns the reservation about the mean of the best point, if others may be as good: the best of
@@ -449,6 +502,35 @@ mod tests {
         check(&[(0, Unproven), (2, Worse)], &[], &untested(1));
         let both = format!("ties: 1\n{}", untested(4));
         check(&[(0, Tie), (2, Unproven)], &[], &both);
+    }
+
+    #[test]
+    fn best_point_has_its_gain_over_the_next_one_that_is_worse() {
+        let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 880.0, 4.0)];
+        let check = |better, others: &[(usize, f64, Ranking)], expected: &[&str]| {
+            let mut sweep = fixtures::sweep(&points, 1);
+            sweep.best.as_mut().unwrap().better = better;
+            let best = sweep.curves[0].best.as_mut().unwrap();
+            let other = |(point, change, standing): &(usize, f64, Ranking)| {
+                let interval = ChangeInterval { low: change - 0.05, high: change + 0.05 };
+                let (change, interval) = (Some(*change), Some(interval));
+                OtherPoint { point: *point, change, interval, standing: *standing }
+            };
+            best.others = others.iter().map(other).collect();
+            assert_eq!(answers(&sweep, &["workload"])[1..], *expected);
+        };
+        use Direction::{Higher, Lower};
+        use Ranking::{Tie, Worse};
+        let doubled = "100 % above concurrency(read) = 1 (95 % CI 81.8 … 122 %)";
+        let all = format!("{doubled}; every other point is significantly worse");
+        check(Higher, &[(0, -0.5, Worse)], &[&all]);
+        let next = "25.0 % above concurrency(read) = 4, the next best (95 % CI 17.6 … 33.3 %); \
+                    every other point is significantly worse";
+        check(Higher, &[(0, -0.5, Worse), (2, -0.2, Worse)], &[next]);
+        check(Higher, &[(0, -0.5, Worse), (2, -0.01, Tie)], &["ties: 4", doubled]);
+        let half = "50.0 % below concurrency(read) = 1 (95 % CI 48.7 … 51.2 %)";
+        check(Lower, &[(0, 1.0, Worse), (2, 0.01, Tie)], &["ties: 4", half]);
+        check(Higher, &[(0, -0.01, Tie), (2, -0.01, Tie)], &["ties: 1, 4"]);
     }
 
     /// Half of the throughput is no tie, however much the runs scatter.

@@ -3,6 +3,7 @@
 use std::iter::{once, repeat};
 
 use super::bets;
+use super::sentence;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     self, MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, model_row, owners, shares,
@@ -45,7 +46,7 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
 fn of(view: &ExperimentView, arm: &ArmView) -> String {
     match view.arms.len() {
         1 => String::new(),
-        _ => format!(" of {}", arm.name),
+        _ => format!(" of {}", sentence::named(&arm.name)),
     }
 }
 
@@ -71,7 +72,7 @@ fn processors(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
 
 /// Writes the comparison of the arms at each point.
 fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
-    let caption = format!("Arms against {} at each point", view.arms[0].name);
+    let caption = format!("Arms against {} at each point", sentence::named(&view.arms[0].name));
     let titles = [sweep.vary.as_str(), "conclusion"];
     out.table(&caption, &comparison_table(titles, comparison_rows(view, sweep)));
     out.lines(

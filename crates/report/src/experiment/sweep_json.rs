@@ -1,13 +1,13 @@
 //! The parts of the document of an experiment that a sweep has.
 
-use analyze::compare::CpuShare;
+use analyze::compare::{ChangeInterval, CpuShare};
 use analyze::curve::{
     ArmCurve, Fitted, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
     PointMean, PointSummary, Ranking, ResponseModel, Usl,
 };
 use serde_json::{Map, Value, json};
 
-use super::sweep::{self, SweepView};
+use super::sweep::{self, Gain, SweepView};
 use super::view::{ArmView, ExperimentView};
 
 /// Returns the fields of a sweep: `sweep`, `best`, `usl`, `model` and `curves`; null or empty
@@ -111,11 +111,22 @@ fn best(sweep: &SweepView, curve: &ArmCurve) -> Option<Value> {
         "unit": rule.metric.quantity.unit(),
         "mean": mean.map(|mean| mean.mean),
         "interval": mean.and_then(ends_of),
+        "gain": sweep.gain(found).map(|it| gain(sweep, &it)),
         "not_worse": sweep.not_worse(curve),
         "undecided": found.others.iter().filter_map(|it| undecided(sweep, it)).collect::<Vec<_>>(),
         "tested": found.is_tested(),
         "excluded": excluded.collect::<Vec<Value>>(),
     }))
+}
+
+fn gain(sweep: &SweepView, gain: &Gain) -> Value {
+    let ChangeInterval { low, high } = gain.interval;
+    let interval = [low, high].map(|end| end * 100.0);
+    json!({
+        "against": sweep.values[gain.against],
+        "change_percent": gain.change * 100.0,
+        "interval_percent": interval,
+    })
 }
 
 /// Returns a point whose difference from the best one may matter, but is not significant.

@@ -1,5 +1,6 @@
 //! The parts of a Markdown report that a sweep has.
 
+use super::sentence;
 use super::sweep;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, escaped};
@@ -10,7 +11,7 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
     let curves = || view.arms.iter().zip(&sweep.curves);
     let of_arm = |arm: &ArmView| match view.arms.len() {
         1 => String::new(),
-        _ => format!(" of {}", arm.name),
+        _ => format!(" of {}", sentence::named(&arm.name)),
     };
     let mut lines = Vec::new();
     for (arm, curve) in curves() {

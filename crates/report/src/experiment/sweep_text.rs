@@ -8,6 +8,7 @@ use workload::question::TimeStatistic;
 
 use super::answer_text::AnswerText;
 use super::bets;
+use super::sentence;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, completed_at, model_row, owners,
@@ -36,7 +37,7 @@ pub(super) fn results(out: &mut AnswerText, view: &ExperimentView) {
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         let of_arm = match view.arms.len() {
             1 => String::new(),
-            _ => format!(" with {}", arm.name),
+            _ => format!(" with {}", sentence::named(&arm.name)),
         };
         points(out, sweep, curve, &of_arm);
         components(out, curve);
@@ -152,7 +153,8 @@ fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
 fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
     let compared = comparison_table(["", ""], comparison_rows(view, sweep));
     if !compared.is_empty() {
-        let title = format!("arms against {} at each point", view.arms[0].name);
+        let baseline = sentence::named(&view.arms[0].name);
+        let title = format!("arms against {baseline} at each point");
         let _ = writeln!(out, "\n{}", printable(&title));
         out.table(&compared);
     }

@@ -12,6 +12,7 @@ use super::capacity::CapacityView;
 use super::lines;
 use super::metric_tables::{self, CONCLUSION, INTERVAL, MetricForm, PairTable};
 use super::saturation::SaturationView;
+use super::sentence;
 use super::shown_changes;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
@@ -107,8 +108,8 @@ fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
     if search.steps.is_empty() {
         return;
     }
-    let baseline = view.arms.first().map_or("", |arm| &arm.name);
-    let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(baseline));
+    let baseline = sentence::named(view.arms.first().map_or("", |arm| &arm.name));
+    let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(&baseline));
     table(out, &search.table());
 }
 
@@ -133,7 +134,7 @@ fn arms(out: &mut AnswerText, view: &ExperimentView) {
 }
 
 fn validity(out: &mut AnswerText, view: &ExperimentView) {
-    let _ = writeln!(out, "\n{}: {}", view.verdict().verdict(), view.reason());
+    let _ = writeln!(out, "\n{}: {}", view.verdict_in_words(), view.reason());
     match &view.capacity {
         Some(search) => out.sentence(2, &search.outcomes()),
         None => {
@@ -165,9 +166,9 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
         return;
     }
     let _ = writeln!(out);
-    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
-    let heading = format!("metrics of {name} against {baseline}");
-    let names = [baseline, name];
+    let names = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
+    let [baseline, own] = names.each_ref().map(|name| sentence::named(name));
+    let heading = format!("metrics of {own} against {baseline}");
     if metric_tables::titles_of_values(names.clone()) != names {
         let _ = writeln!(out, "{}", printable(&heading));
     }
@@ -245,8 +246,8 @@ mod tests {
             view(vec![MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive }])
         };
         let text = text_of(&between(true));
-        let words = "  the machine was 8.10 % slower before the runs of tls than before those of \
-                     plain (99 % CI +7.00 … +9.20 %): the change of the arm may be that of the \
+        let words = "  the machine was 8.10 % slower before the runs of `tls` than before those of \
+                     `plain` (99 % CI +7.00 … +9.20 %): the change of the arm may be that of the \
                      machine\n";
         assert!(text.contains(words) && text.contains("SUSPECT"), "{text}");
         let drift = view(vec![MachineChange::Drift { change: -0.2 }]);

@@ -34,11 +34,11 @@ pub(crate) struct Section {
     pub(crate) title: &'static str,
 }
 
-/// The word of a verdict.
+/// The words of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Badge {
-    /// The word.
-    pub(crate) word: &'static str,
+pub(crate) struct Badge<'w> {
+    /// The words.
+    pub(crate) words: &'w str,
     /// Its tone.
     pub(crate) tone: Tone,
 }
@@ -122,13 +122,13 @@ impl Document {
         self.out.push_str("</section>\n");
     }
 
-    /// Writes the word of a verdict, and its sentence.
-    pub(crate) fn badge(&mut self, badge: Badge, sentence: &str) {
+    /// Writes the words of a verdict, and its sentence.
+    pub(crate) fn badge(&mut self, badge: Badge<'_>, sentence: &str) {
         let _ = writeln!(
             self.out,
             "<p><strong class=\"badge{}\">{}</strong> {}</p>",
             class(badge.tone),
-            escaped(badge.word),
+            escaped(badge.words),
             prose(sentence)
         );
     }
@@ -236,10 +236,10 @@ impl Document {
             return;
         }
         let file = link("CSV", caption.name, "text/csv;charset=utf-8", &table_csv(table));
-        let caption = shown(&caption.text());
+        let (label, caption) = (shown(&caption.text()), prose(&caption.text()));
         let _ = writeln!(
             self.out,
-            "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
+            "<div class=\"table\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\">\n\
              <table>\n<caption>{caption} {file}</caption>\n<thead><tr>"
         );
         for Column { title, align, .. } in &table.columns {
@@ -282,7 +282,7 @@ impl Document {
         for figure in figures {
             let id = figure_id(self.figures);
             self.figures += 1;
-            let (title, caption) = (sentence(&figure.title), prose(&figure.caption));
+            let (title, caption) = (prose(&figure.title), prose(&figure.caption));
             let (caption, file) = match figure.missing.is_some() {
                 true => (String::new(), String::new()),
                 false => (caption, link("SVG", &figure.name, "image/svg+xml", &svg(figure))),
@@ -303,7 +303,7 @@ impl Document {
             return;
         }
         let link = |(place, figure): &(usize, &Figure)| {
-            format!("<a href=\"#{}\">{}</a>", figure_id(*place), shown(&figure.title))
+            format!("<a href=\"#{}\">{}</a>", figure_id(*place), prose(&figure.title))
         };
         let links: Vec<String> = figures.iter().map(link).collect();
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));

@@ -111,7 +111,7 @@ fn headline(out: &mut Document, headline: &Headline) {
 
 fn verdict(out: &mut Document, page: &Page) {
     let verdict = &page.verdict;
-    out.badge(Badge { word: verdict.word, tone: verdict.tone }, &verdict.tally);
+    out.badge(Badge { words: verdict.word, tone: verdict.tone }, &verdict.tally);
     out.lines(&page.run.measured_on);
     objections(out, &verdict.objections);
 }

@@ -22,5 +22,6 @@ pub(crate) use component::{lead, relief, relief_of_load, relief_of_program, util
 pub(crate) use empty_success::{remedy_of_warning, warning};
 pub(crate) use limiter::because;
 pub(crate) use programs::other_program;
+pub(crate) use remedy::remedy_at_highest_rate;
 pub use remedy::{remedy, remedy_of};
 pub(crate) use unseen::{reason, source, unseen_requests};

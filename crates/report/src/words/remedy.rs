@@ -145,6 +145,32 @@ pub fn remedy(check: CheckKind) -> &'static str {
     found.map(|(_, remedy)| remedy).expect("every check has a remedy")
 }
 
+/// The remedies of checks of the load generator where the highest rate is searched for: a lower
+/// rate would answer another question.
+const REMEDIES_AT_HIGHEST_RATE: [(CheckKind, &str); 3] = [
+    (
+        CheckKind::SendLag,
+        "end other programs on this machine first; then try fewer connections, or `--spin` if a \
+         processor is idle",
+    ),
+    (
+        CheckKind::GeneratorCpu,
+        "use more threads (`--threads 2`), or run the load generator on another machine",
+    ),
+    (
+        CheckKind::Ceiling,
+        "use more threads (`--threads 2`), or run the load generator on another machine; calibrate \
+         again if the machine was busy when it was calibrated",
+    ),
+];
+
+/// Returns the remedy of a check where the highest rate is searched for; `None` if the usual one
+/// applies.
+pub(crate) fn remedy_at_highest_rate(check: CheckKind) -> Option<&'static str> {
+    let found = REMEDIES_AT_HIGHEST_RATE.into_iter().find(|(kind, _)| *kind == check);
+    found.map(|(_, remedy)| remedy)
+}
+
 /// Returns the remedy for the finding of a check, if it objects.
 pub fn remedy_of(check: &Check) -> Option<&'static str> {
     let of_cause = match &check.finding {

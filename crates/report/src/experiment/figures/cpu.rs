@@ -4,6 +4,7 @@ use analyze::compare::CpuShare;
 use analyze::curve::PointSummary;
 use workload::question::CpuOwner;
 
+use super::super::sentence;
 use super::positions::Positions;
 use super::subject::Subject;
 use crate::figure::{Axis, Bar, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
@@ -100,7 +101,7 @@ fn caption(subject: &Subject<'_>, shares: &[Share<'_>]) -> String {
         1 => String::new(),
         _ => format!(
             " with {}; bars from left to right: {}",
-            subject.names[most.arm],
+            sentence::named(subject.names[most.arm]),
             subject.names.join(", ")
         ),
     };

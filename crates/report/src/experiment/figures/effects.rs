@@ -353,6 +353,7 @@ fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
 fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let Effect { arm, change, compared, .. } = effect;
     let name = &arms[arm.arm.index()].name;
+    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
     let scale = change.metric.quantity.scale();
     let differences = compared.values.pairs().iter().map(|pair| match scale {
         Scale::Ratio => pair.arm / pair.baseline - 1.0,
@@ -382,11 +383,7 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let level = sentence::level(change.alpha);
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
-        title: format!(
-            "Pairs: {} of {name} against {}",
-            change.metric,
-            arms[arm.baseline.index()].name
-        ),
+        title: format!("Pairs: {} of {own} against {baseline}", change.metric),
         caption: caption_of_pairs(&differences, compared, scale),
         x: Axis::linear("pair, in the order of time", Unit::Number, [0.5, last])
             .within([0.5, last])
