@@ -800,7 +800,10 @@ mod tests {
     fn pair_that_spans_two_starts_of_the_server_is_named() {
         let rounds = [["a", "a"], ["a", "b"], ["b", "b"], ["b", "c"]];
         let found = restart(&rounds, &[]).unwrap();
-        assert_eq!(reported(&[found.clone()]), ["environment database.server_id: a, b"]);
+        assert_eq!(
+            reported(std::slice::from_ref(&found)),
+            ["environment database.server_id: a, b"]
+        );
         assert_eq!(found.between, Between::Pair(1));
         assert!(found.is_suspect() && !found.decides(Quantity::Throughput, true));
         // A program around the runs may be meant to restart it.
