@@ -331,7 +331,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Returns a text like [`shown`], in which a number stays on one line with its unit.
-pub(super) fn sentence(text: &str) -> String {
+fn sentence(text: &str) -> String {
     escaped(&unbroken(&cut(text)))
 }
 

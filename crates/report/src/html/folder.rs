@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use analyze::Status;
 
-use super::document::{Document, Section, class, sentence, shown};
+use super::document::{Document, Section, class, shown};
 use super::file::encoded;
+use super::prose::prose;
 use super::style::PageKind;
 use crate::folder::{FolderRow, FolderView, RowState};
 use crate::note;
@@ -115,7 +116,7 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
         label(row),
         class(tone(row.state)),
         row.state.word(),
-        sentence(&row.headline),
+        prose(&row.headline),
         notes(row, takes_notes)
     );
     out
@@ -221,7 +222,7 @@ mod tests {
             started: None,
             label: Some("\"><img src=x>".to_owned()),
             state,
-            headline: "a & b".to_owned(),
+            headline: "`a` & <b>".to_owned(),
             notes: vec!["ann: <script>note #tag # #<b>".to_owned()],
         }
     }
@@ -249,6 +250,7 @@ mod tests {
             "<p class=\"note\"><bdi>ann: &lt;script&gt;note <a href=\"./?q=%23tag\">\
              <bdi>#tag</bdi></a> # <a href=\"./?q=%23%3Cb\"><bdi>#&lt;b</bdi></a>&gt;</bdi></p>",
             "href=\"notes/a%22%3Cb%3E%26.assay\"",
+            "<td class=\"text headline\"><bdi><code>a</code> &amp; &lt;b&gt;</bdi></td>",
             "form-action 'self'\"",
             "<p>Mark two records to compare them, one in column a and one in column b: <button>",
         ] {
