@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use base::Nanos;
 use record::metric::{cgroup, processes, server};
-use record::{ComponentKind, Metric, ObservedComponent, Side};
+use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric};
 use workload::question::CpuOwner;
 
 use crate::evidence::Evidence;
@@ -64,17 +64,18 @@ impl ObservedServer {
 
 /// Returns the shares of the components whose processes were observed.
 pub(super) fn cpu_shares(evidence: &Evidence, server: Option<&ObservedServer>) -> Vec<CpuShare> {
-    let generator = ObservedComponent::here(ComponentKind::Processes(Side::Generator));
-    let generator = cpu_share(evidence, &generator, Side::Generator, CpuOwner::Generator);
-    let server = server
-        .and_then(|server| cpu_share(evidence, &server.processes, Side::Server, server.owner));
+    let generator = ObservedComponent::here(ComponentKind::Processes(MeasuredSide::Generator));
+    let generator = cpu_share(evidence, &generator, MeasuredSide::Generator, CpuOwner::Generator);
+    let server = server.and_then(|server| {
+        cpu_share(evidence, &server.processes, MeasuredSide::Server, server.owner)
+    });
     generator.into_iter().chain(server).collect()
 }
 
 fn cpu_share(
     evidence: &Evidence,
     component: &ObservedComponent,
-    side: Side,
+    side: MeasuredSide,
     owner: CpuOwner,
 ) -> Option<CpuShare> {
     let window = evidence.window();
@@ -97,7 +98,7 @@ fn mean(
     evidence: &Evidence,
     window: &Range<Nanos>,
     component: &ObservedComponent,
-    metric: Metric,
+    metric: ObservedMetric,
 ) -> Option<f64> {
     let observed = evidence.observed_on(component, metric)?;
     let last = || observed.points.last().map(|(_, value)| *value);
